@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-MOST_SENTENCES = 10
+MAX_SENTENCES = 10
 """Most sentences of one error; the number of further ones is added."""
 
 SENTENCE_LETTERS = 1000
@@ -37,7 +37,7 @@ class RaytracerError(Exception):
     """
 
     exit_code = 1
-    max_sentences = MOST_SENTENCES
+    max_sentences = MAX_SENTENCES
 
     def __init__(self, *sentences: str) -> None:
         most = self.max_sentences
@@ -112,7 +112,7 @@ def naming(source: str) -> Iterator[None]:
         yield
     except UserError as error:
         start = f"{fitted(source)}: "
-        mistakes, count = error.args[:MOST_SENTENCES], error.args[MOST_SENTENCES:]
+        mistakes, count = error.args[:MAX_SENTENCES], error.args[MAX_SENTENCES:]
         if source:
             named = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
             error.args = (*named, *count)

@@ -13,7 +13,7 @@ from typing import Any
 
 from raytracer.arguments import MAX_WHOLE, items, one_of, real, text, truth, whole
 from raytracer.errors import (
-    MOST_SENTENCES,
+    MAX_SENTENCES,
     TEXT_LETTERS,
     SceneError,
     UserError,
@@ -84,7 +84,7 @@ class Mistakes:
 
     def unknown(self, place: str, problem: str, name: str, known: Collection[str]) -> None:
         """Add a wrong name, with the nearest right one while sentences are shown."""
-        shows = len(self.sentences) < MOST_SENTENCES  # looking for it takes a while
+        shows = len(self.sentences) < MAX_SENTENCES  # looking for it takes a while
         self.add(place, f"{problem}; {suggestion(name, known)}" if shows else problem)
 
 

@@ -118,7 +118,7 @@ NOT_PACKED = (
 )  # fmt: skip
 """Settings that are no fields of `Frame` by their names."""
 
-LARGEST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
 
 
@@ -188,7 +188,7 @@ class RenderSettings(Defined, place="render"):
     filter_radius: float | None = setting(
         None, Number(0.0, 16.0), default_text="box 0.5, tent 1.0, gaussian 1.5"
     )
-    seed: int = setting(0, Integer(0, LARGEST_SEED))
+    seed: int = setting(0, Integer(0, MAX_SEED))
     max_depth: int = setting(4, Integer(0, 1024), flag="--depth")
     shadows: bool = setting(True, Truth())
     transparent_shadows: bool = setting(True, Truth())

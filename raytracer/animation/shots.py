@@ -40,7 +40,7 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import LARGEST_SEED, RenderSettings
+from raytracer.settings import MAX_SEED, RenderSettings
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
@@ -358,7 +358,7 @@ class Renderer:
     def _seed(self, shot: Shot) -> int:
         """Return the seed of a shot's noise."""
         moving = self.plan.settings.grain == "moving"
-        return (self.settings.seed + moving * shot.index) % (LARGEST_SEED + 1)
+        return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
     def _render(self, job: Job, bits: int | None) -> Image:
         """Render a shot, with the exposure of the first one."""

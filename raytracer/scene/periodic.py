@@ -1,4 +1,4 @@
-"""Periodic boxes: particles moved into the box, and shown again in the boxes beside it."""
+"""Periodic boxes: wrap particles into the box, and replicate it."""
 
 from __future__ import annotations
 
@@ -18,36 +18,35 @@ MAX_BOXES = 1000
 """Most boxes along one edge."""
 
 ROW = 64
-"""Bytes of an image of a particle, at most: centre, radius, colour, row and label."""
+"""Most bytes per image of a particle: centre, radius, colour, row and label."""
 
-SHORTEST, LONGEST = 1e-30, 1e30
-"""Lengths of edges, in the file's unit, between which sums and products stay in float64."""
+MIN_EDGE, MAX_EDGE = 1e-30, 1e30
+"""Lengths of edges in the file's unit for which sums and products stay in float64."""
 
-FLATTEST = 1e-9
-"""Volume of a box by the product of its edges, below which they lie in a plane."""
+MIN_VOLUME = 1e-9
+"""Volume of a box relative to the product of its edges below which it counts as flat."""
 
 
 class Counts(Numbers):
-    """Numbers of boxes along the three edges: three whole numbers, or one for all of them."""
+    """Numbers of boxes along the three edges: three whole numbers, or one for all."""
 
     def __init__(self) -> None:
         noun = f"three whole numbers from 1 to {MAX_BOXES}"
         super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str):  # of the command line
+        if isinstance(value, str):  # from the command line
             value = number_of(value.lower().replace("x", ","))
         return super().checked([value] * 3 if isinstance(value, int) else value, name, error)
 
 
 REPLICATE = Counts()
-"""The kind of the key `replicate`."""
 
 
 def wrapped(spheres: SphereSet, place: str) -> SphereSet:
-    """Return a set whose particles are moved into the periodic box, along its periodic edges.
+    """Move particles into the periodic box, along its periodic edges.
 
-    Those that are inside keep their coordinates to the last bit.
+    Particles inside keep their exact coordinates.
     """
     import numpy as np
 
@@ -55,7 +54,7 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
 
     box = _box(spheres, place, "move particles into")
     if not any(box.periodic):
-        raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave it out")
+        raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave this out")
     edges, origin = np.array(box.edges, np.float64), np.array(box.origin, np.float64)
     inverse, open_edges = np.linalg.inv(edges), ~np.array(box.periodic)
     moved = spheres.centers.copy()
@@ -74,8 +73,7 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
 def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
     """Return a set with its periodic images, in whole boxes along the edges.
 
-    The images of a particle have its row in the file, its radius and its colour. The box of the
-    new set is that of all images together.
+    Images have the row, radius and colour of their particle. The new box encloses all images.
     """
     import numpy as np
 
@@ -97,25 +95,22 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
 
 
 def _box(spheres: SphereSet, place: str, purpose: str) -> Box:
-    """Return the box of a set. Raises SceneError: it has none, or one without a volume."""
+    """Return the box of a set. Raises SceneError if it has none, or one without volume."""
     import numpy as np
 
     box = spheres.box
     if box is None:
-        raise SceneError(
-            f"{place}: {_name(spheres)} states no periodic box, so there is nothing to {purpose}"
-        )
+        raise SceneError(f"{place}: {_name(spheres)} has no periodic box to {purpose}")
     edges = np.array(box.edges, np.float64)
     lengths = np.linalg.norm(edges, axis=1)
-    usual = ((lengths > SHORTEST) & (lengths < LONGEST)).all()
-    if not usual or not abs(np.linalg.det(edges / lengths[:, None])) > FLATTEST:
+    usual = ((lengths > MIN_EDGE) & (lengths < MAX_EDGE)).all()
+    if not usual or not abs(np.linalg.det(edges / lengths[:, None])) > MIN_VOLUME:
         raise SceneError(
-            f"{place}: the box of {_name(spheres)} is no box: its edges lie in a plane, or have no "
-            "usual length"
+            f"{place}: the box of {_name(spheres)} is invalid: its edges lie in a plane, or are "
+            "extremely short or long"
         )
     return box
 
 
 def _name(spheres: SphereSet) -> str:
-    """Return what messages call the file of a set."""
     return spheres.source or "the set"

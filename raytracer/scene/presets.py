@@ -1,4 +1,4 @@
-"""Materials by name, ready to use: `material = "gold"` where a scene defines no such material."""
+"""Ready-made materials: `material = "gold"`, unless a scene defines a material of that name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preset:
-    """A material and the colour of spheres that have none of their own.
+    """A material, and the default colour of spheres with it.
 
     Args:
         parameters: of a `Principled`.
@@ -22,13 +22,12 @@ class Preset:
     color: str
 
     def material(self) -> Principled:
-        """Return the material."""
         from raytracer.scene.materials import Principled as Kind
 
         return Kind(**self.parameters)
 
 
-# Colours of metals: reflectance at normal incidence in sRGB, from measured indices of refraction
+# Metals: reflectance at normal incidence in sRGB, from measured indices of refraction
 # (physicallybased.info); steel and chrome as polished alloys.
 PRESETS = {
     "plastic": Preset({"roughness": 0.3, "ior": 1.5}, "#d9d9d9"),
@@ -44,7 +43,5 @@ PRESETS = {
     "water": Preset({"roughness": 0.0, "transmission": 1.0, "ior": 1.333}, "#f4fbff"),
     "wax": Preset({"roughness": 0.6, "ior": 1.44, "specular": 0.7}, "#efe0bd"),
 }
-"""Presets by name."""
-
 PRESET_NAMES = ", ".join(PRESETS)
 """Their names, for help and messages."""

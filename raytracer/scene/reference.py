@@ -17,13 +17,13 @@ from raytracer.scene.tables import SCENE
 
 
 class Row(NamedTuple):
-    """A key, or a setting; every text may hold Markdown.
+    """A key or setting; texts may be Markdown.
 
     Attributes:
         key: path of the key: "render.max_depth", "lights[].type", "materials.NAME.mirror".
-        option: of `raytracer render`, "" where there is none.
-        default: "required" where there must be a value, "" for none.
-        values: which there are, "" where the meaning says enough.
+        option: option of `raytracer render`, or "".
+        default: "required" for a required value, "" for none.
+        values: allowed values, "" if the meaning says enough.
         meaning: a sentence or more.
     """
 
@@ -35,12 +35,11 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
-    """Return a row for each key, in the order of the definitions."""
+    """Return a row per key, in the order of the definitions."""
     return list(_rows(SCENE.keys, ""))
 
 
 def markdown() -> str:
-    """Return the rows as a table in Markdown."""
     head = ("key", "option", "default", "values", "meaning")
     lines = [head, ("---",) * len(head)]
     for row in rows():
@@ -64,7 +63,8 @@ def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
 
 
 def _merged(tables: list[Table]) -> Mapping[str, Definition]:
-    """Return the keys of a table, or of all types of an object: `type` and who has which."""
+    """Return the keys of a table, or of all types of an object: `type`, and the types of each
+    key."""
     if len(tables) == 1:
         return tables[0].keys
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
@@ -81,7 +81,7 @@ def _merged(tables: list[Table]) -> Mapping[str, Definition]:
 
 
 def _of_types(keys: dict[str, Definition], count: int) -> Definition:
-    """Return what a key is by type, of so many types; its default, too, where they differ."""
+    """Describe a key by type; its default, too, if it differs."""
     meanings: dict[str, list[str]] = {}
     for each, key in keys.items():
         meanings.setdefault(key.text, []).append(each)

@@ -1,9 +1,8 @@
-"""What a user builds: a scene of sphere sets, a camera, lights and materials.
+"""The scene model: sphere sets, solids, and a scene with camera, lights and materials.
 
-A sphere set holds arrays of centres, radii and colours, and never an object for each sphere.
-
-Lengths are in scene units, colours are sRGB unless a set says otherwise. Every object checks
-itself when it is made, so that a mistake is reported where it was written.
+A set holds arrays of centres, radii and colours, never an object per sphere. Lengths are in scene
+units, colours are sRGB unless a set says otherwise. Each object checks its arguments, so that
+errors are reported where they were made.
 """
 
 from __future__ import annotations
@@ -71,11 +70,10 @@ PARTS = {
     "contacts": "scene.glyphs.settings.Contacts",
     "shape": "scene.glyphs.settings.Shape",
 }
-"""Parts of a scene that are one object, and where the class is: few scenes have most of them."""
+"""Parts of a scene that are one object, with module and class, imported on demand."""
 
 
 def class_of(home: str) -> type:
-    """Return the class of a part of a scene."""
     module, _, name = home.rpartition(".")
     kind: type = getattr(import_module(f"raytracer.{module}"), name)
     return kind
@@ -89,31 +87,31 @@ class Scene:
         spheres: sphere sets; without any, a picture shows the background, with a warning.
         camera: None frames all spheres from the standard direction.
         lights: None takes those of the look (`render.look`); () is darkness.
-        ambient: light from all directions; None takes that of the look where `lights` is None,
+        ambient: light from all directions; None takes that of the look if `lights` is None,
             otherwise 0.1.
-        background: what rays see that meet nothing.
-        materials: materials that sphere sets name; "default" may be redefined here.
-        render: settings used unless `raytracer.render` is told otherwise.
-        tone: exposure and tone curve of its pictures, unless `raytracer.render` is told otherwise.
+        background: what is visible where there is no sphere.
+        materials: materials that sets refer to by name; "default" may be redefined here.
+        render: default settings of `raytracer.render`.
+        tone: default exposure and tone curve of `raytracer.render`.
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
-        color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
-        animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
+        color_scales: meaning of the spheres' colours, for a legend; in the order of the sets.
+        animation: frames, time and camera motion for `raytracer.animate`.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
-        clip: planes that part what is shown from what is left out; None shows all.
-        environment: light from all around; None takes the ambient light and the background.
-        ground: a plane below the spheres; None is no ground.
+        clip: clipping planes; None shows everything.
+        environment: light from all directions; None takes the ambient light and the background.
+        ground: a plane below the spheres, or None.
         capsules: capsule sets: bonds, rods, lines.
         cones: cone sets: tips of arrows, funnels.
         ellipsoids: ellipsoid sets: liquid crystals, tensors.
         arrows: arrows at particles along a vector of their data.
         trails: paths of particles over the frames of their file.
-        contacts: contacts between particles, as thick as the force in them.
+        contacts: contacts between particles; the thickness shows the force.
         shape: particles as ellipsoids, by their axes and orientations.
 
     Raises:
-        SceneError: a part is of the wrong kind or names an unknown material.
+        SceneError: a part is of the wrong type or refers to an unknown material.
     """
 
     spheres: Sequence[SphereSet] = ()
@@ -169,8 +167,7 @@ class Scene:
                 material = self.material_of(self.ground)
                 if getattr(material, "emission", 0) or getattr(material, "transmission", 0):
                     raise SceneError(
-                        "sends out light or lets it through, which a ground cannot; choose "
-                        "another material"
+                        "emits or transmits light, which a ground cannot; choose another material"
                     )
 
     @classmethod
@@ -191,18 +188,18 @@ class Scene:
         Args:
             centers: (N, 3), scene units; float32 and float64 are used without a copy.
             radius: one radius or (N,), scene units; None is half of the mean spacing.
-            colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or N names,
-                or a palette (K, 3) for `color_id`; None is light grey. An alpha, (N, 4), is
-                taken too and ignored, with a warning where it is below 1.
+            colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or N names, or a
+                palette (K, 3) for `color_id`; None is light grey. An alpha channel, (N, 4), is
+                ignored, with a warning if it is below 1.
             color_id: integers (N,) into the palette `colors`.
-            color_space: "srgb" or "linear": what the numbers of `colors` are.
+            color_space: colour space of the numbers in `colors`, "srgb" or "linear".
             material: a `Material`, a `Principled` or the name of one in `materials`.
             columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
                 and select by.
             **scene: any other argument of `Scene`.
 
         Raises:
-            SceneError: arrays that do not fit, NaN, infinity, radii that are not positive.
+            SceneError: arrays of wrong shape, NaN, infinity, radii that are not positive.
         """
         spheres = SphereSet(
             centers,
@@ -228,30 +225,31 @@ class Scene:
         frame: int | None = None,
         **scene: Any,
     ) -> Scene:
-        """Return a scene of an object of another package: a fitted camera, the look soft, on grey.
+        """Return a scene of an object of another package: fitted camera, soft look, grey
+        background.
 
         Positions, radii, colours and elements are found as in a particle file. Arrays are used
-        without a copy where the package gives its own; no package is imported.
+        without a copy if possible; no package is imported.
 
         Args:
             particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a Mol of RDKit, a
                 DataCollection or Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or
                 polars, a Table of pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with
                 radii, (T, N, 3) of frames or (N,) of records; or a dictionary of arrays by name.
-                Of trajectories too (a list of Atoms, a Trajectory of ASE or gsd, a MultiBlock).
-            radius: one radius or (N,), before those of the object.
-            color: one colour or (N, 3), before those of the object.
-            arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
+                Also trajectories (a list of Atoms, a Trajectory of ASE or gsd, a MultiBlock).
+            radius: one radius or (N,), instead of the object's.
+            color: one colour or (N, 3), instead of the object's.
+            arrays: names in the object for "centers", "radii", "diameters", "colors", "x", "y",
                 "z", "r", "g", "b".
-            labels: "elements" or "types": what the labels of atoms are; None decides by them.
+            labels: meaning of atom labels, "elements" or "types"; None decides by the labels.
             material: a `Material`, a `Principled` or the name of one in `materials`.
-            frame: of what has several, from 0, or from -1 backwards; None is the first one, or the
-                current one of MDAnalysis and OVITO.
+            frame: frame of a trajectory, from 0, or from -1 backwards; None is the first one, or
+                the current one of MDAnalysis and OVITO.
             **scene: any other argument of `Scene`.
 
         Raises:
-            SceneError: there are no particles in it, or an argument is wrong.
-            DataFileError: its columns make no spheres.
+            SceneError: the object has no particles, or an argument is wrong.
+            DataFileError: its columns are not those of spheres.
         """
         from raytracer.scene.particles.objects.registry import read_object
 
@@ -281,20 +279,18 @@ class Scene:
 
     @property
     def count(self) -> int:
-        """Number of spheres in all sets together."""
+        """Number of spheres in all sets."""
         return sum(spheres.count for spheres in self.spheres)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of spheres, and those of capsules and others that there are, by name.
-
-        The names are "sphere", "capsule", "cone" and "ellipsoid".
-        """
+        """Return the number of spheres, and of existing solids, by "sphere", "capsule", "cone" and
+        "ellipsoid"."""
         solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
         return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
 
     @property
     def capsule_count(self) -> int:
-        """Number of capsules in all sets together."""
+        """Number of capsules in all sets."""
         return sum(capsules.count for capsules in self.capsules)
 
     @property
@@ -304,25 +300,24 @@ class Scene:
 
     @property
     def solid_count(self) -> int:
-        """Number of capsules, cones and ellipsoids in all sets together."""
+        """Number of capsules, cones and ellipsoids in all sets."""
         return sum(each.count for each in self.solids)
 
     def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
-        """Return the sets of all that are no spheres, by what one of them is called."""
         return {"capsule": self.capsules, "cone": self.cones, "ellipsoid": self.ellipsoids}
 
     @property
     def columns(self) -> Columns:
-        """Values of the particles by name, of the only set that has data; see `Columns`.
+        """Values of the particles by name, of the only set with data; see `Columns`.
 
         Raises:
-            SceneError: several sets have data: take those of one, `scene.spheres[0].columns`.
+            SceneError: several sets have data: use `scene.spheres[0].columns`.
         """
         sets = [spheres for spheres in self.spheres if spheres.source] or list(self.spheres)
         if len(sets) != 1:
             raise SceneError(
-                f"the scene has {counted(len(sets), 'set')} of particles: take the columns of one "
-                "of them, scene.spheres[0].columns"
+                f"the scene has {counted(len(sets), 'set')} of particles: take the columns of one, "
+                "such as scene.spheres[0].columns"
             )
         return sets[0].columns
 
@@ -333,7 +328,7 @@ class Scene:
         opacity: float | str | None = None,
         **settings: Any,
     ) -> Scene:
-        """Return the scene with particles coloured or sized by their data, or some of them hidden.
+        """Return the scene with particles coloured, sized or selected by their data.
 
         Args:
             radius: a number, or an expression over columns: "0.5*vdw".
@@ -350,15 +345,15 @@ class Scene:
         return styled(self, StyleSettings(**settings), radius, opacity)
 
     def describe(self, prim_id: int) -> SphereInfo:
-        """Return all that is known of one sphere, what its data file says of it included.
+        """Describe one sphere, including its values in the data file.
 
         Args:
-            prim_id: its number in the order of the sets, from 0; the output variable "id".
+            prim_id: its index in the order of the sets, from 0; the output variable "id".
 
         Returns:
             `id`, `set_index`, `row`, `position` and `radius` (scene units), `color` (sRGB),
-            `material`, `source` and `values`: what else the file says, read from it now; and
-            `lines()`, the same for people.
+            `material`, `source` and `values`: the file's other values, read now; and `lines()`, the
+            same as text.
 
         Raises:
             SceneError: there is no such sphere.
@@ -368,28 +363,27 @@ class Scene:
         return describe(self, prim_id)
 
     def fitted_camera(self, width: int | None = None, height: int | None = None) -> Camera:
-        """Return the camera of a picture, with its position also where the camera is fitted.
+        """Return the camera of a picture, with its fitted position.
 
-        With it instead of the scene's, a picture of the same proportions is the same, and stays so
-        when spheres are added. Where a picture leaves room for a legend or a title, or frames the
-        box that is drawn, its camera is `Image.camera`.
+        Used instead of the scene's camera, it gives the same picture for the same proportions, even
+        after spheres are added. If a picture leaves room for a legend or a title, or frames the
+        box, its camera is `Image.camera`.
 
         Args:
             width, height: size of the picture in pixels; None takes that of `render`.
 
         Raises:
-            SceneError: a sphere that float32 cannot hold.
+            SceneError: float32 cannot hold a sphere.
         """
         from raytracer.scene.packing.pack import camera_of
 
         return camera_of(self, self.render.override(width=width, height=height))
 
     def surfaces(self) -> list[SphereSet]:
-        """Return the sets that are not empty, and the ground, unless there is nothing else.
+        """Return the nonempty sets, and the ground, unless there is nothing else.
 
-        Those of capsules and cones are the balls at their starts, those of ellipsoids the balls
-        around them. The ground is a set of one sphere, of which
-        only colour and material have a meaning.
+        Capsules and cones are the balls at their starts, ellipsoids the balls around them. The
+        ground is a set of one sphere, of which only colour and material matter.
         """
         sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
         sets += [self._coloured(solids.start) for solids in self.solids if solids.count]
@@ -399,17 +393,17 @@ class Scene:
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
 
     def _coloured(self, spheres: SphereSet) -> SphereSet:
-        """Return a set in the colour of its ready-made material, if it has none of its own."""
+        """Return a set in the colour of its ready-made material, if it has no colour."""
         name = spheres.material
         if spheres.has_color or not isinstance(name, str) or name in self.materials:
             return spheres
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
-        """Return the material of a set or of the ground; where shading is flat, a plain one.
+        """Return the material of a set or of the ground; a plain one for flat shading.
 
         Raises:
-            SceneError: it names a material that the scene does not have.
+            SceneError: the scene does not have a material of that name.
         """
         if self.render.shading == "flat":
             return Material()
@@ -427,7 +421,7 @@ class Scene:
 
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
-    """Return parts of a scene; refuses what is no list, or of the wrong kind."""
+    """Return parts of a scene; refuses other types."""
     parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
         if not isinstance(part, kind):
@@ -436,7 +430,6 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
 
 
 def _solids(name: str, values: Any) -> Sequence[Any]:
-    """Return sets of cones or ellipsoids, by the name of the argument; refuses others."""
     parts = _parts(name, values, SolidSet)
     for part in parts:
         if f"{part.noun}s" != name:
@@ -448,33 +441,32 @@ class SphereSet:
     """Spheres that share a material and a transform.
 
     Args:
-        centers: (N, 3), own units; float32 and float64 are kept without a copy.
-        radius: one radius or (N,), own units; None is half of the mean spacing of the centres
-            (`spacing.mean_spacing`).
+        centers: (N, 3), any unit; float32 and float64 are kept without a copy.
+        radius: one radius or (N,), unit of `centers`; None is half of the mean spacing of the
+            centres (`spacing.mean_spacing`).
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
             colours as uint8 in 0..255 or numbers in 0..1, (N, 3), where integers with one above 1
             are bytes too; or N colour names; or a palette (K, 3) for `color_id`. None is light
-            grey. RGBA, (N, 4), as colour maps give it, is taken too: the alpha is the opacity,
-            unless `opacity` says another.
+            grey. In RGBA, (N, 4), as colour maps return it, the alpha is the opacity, unless
+            `opacity` is given.
         color_id: integers (N,) into the palette.
-        color_space: "srgb" or "linear": what the numbers of `color` are.
+        color_space: colour space of the numbers in `color`, "srgb" or "linear".
         material: a `Material`, a `Principled`, or a name: of one of the scene's, or ready-made
             (`raytracer.scene.presets`).
-        transform: from own units to scene units; None leaves them as they are.
-        source: file the arrays came from, for messages.
-        names: the file's own names of "centers", "radius" and "color", for messages.
-        file: the same file, to look up what else it says of a sphere (`Scene.describe`).
+        transform: from the unit of `centers` to scene units; None is the identity.
+        source: file of the arrays, for messages.
+        names: names in the file for "centers", "radius" and "color", for messages.
+        file: the file, to look up its other values of a sphere (`Scene.describe`).
         columns: further values of the spheres by name, arrays (N,) or (N, K).
         labels: elements or types of the spheres.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
 
     Raises:
-        UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
-            that are not positive, colours out of range.
+        UserError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
+            are not positive, colours out of range.
     """
 
     noun = "sphere"
-    """What messages call one of them."""
 
     def __init__(
         self,
@@ -529,17 +521,17 @@ class SphereSet:
         """Return the sphere set of a particle file or of an object of another package.
 
         Args:
-            data: what `particles.read` returns.
-            radius: before the radii of the data.
-            color: before the colours of the data.
+            data: the result of `particles.read`.
+            radius: used instead of the data's.
+            color: used instead of the data's.
             **options: for `SphereSet`.
 
         Raises:
-            DataFileError: the arrays make no spheres.
+            DataFileError: the arrays are not those of spheres.
         """
         size: Any = data.radius if radius is None else radius
         own_color = color is not None
-        # What the scene file says instead leaves the file's own values to be looked up.
+        # Values of the file that the scene file replaces remain available as columns.
         replaced = {"radius": radius is not None, "color": own_color}
         if data.is_empty:
             warn(f"{data.source}: holds no particles")
@@ -565,22 +557,21 @@ class SphereSet:
 
     @property
     def count(self) -> int:
-        """Number of spheres."""
         return len(self.centers)
 
     @property
     def total(self) -> int:
-        """Number of particles of the file, of which the set may show a part."""
+        """Number of particles of the file, some of which may be hidden."""
         return self._data.total
 
     @property
     def time(self) -> Moment | None:
-        """The time of the frame as its file states it, value and unit, or None."""
+        """The time of the frame in its file, value and unit, or None."""
         return self._data.time
 
     @property
     def box(self) -> Box | None:
-        """The simulation box in the set's own units, or None; after images were added, of all."""
+        """The simulation box in the unit of the centres, or None; it includes periodic images."""
         return self._data.box
 
     @property
@@ -590,16 +581,16 @@ class SphereSet:
 
     @property
     def columns(self) -> Columns:
-        """Values of the spheres by name: those of the set's file or arrays, and derived ones."""
+        """Values of the spheres by name: from the set's file or arrays, and derived ones."""
         from raytracer.scene.columns import Columns
 
         return Columns(self, self._data)
 
     def taken(self, rows: NDArray[np.int64]) -> SphereSet:
-        """Return a set of some of the spheres; each knows its row in the file.
+        """Return a set of some of the spheres, which keep their rows in the file.
 
         Args:
-            rows: int64 (M,), their numbers in this set, from 0.
+            rows: int64 (M,), indices in this set, from 0.
         """
         taken = copy(self)
         taken.centers = self.centers[rows]
@@ -620,8 +611,8 @@ class SphereSet:
         """Return the set with other centres.
 
         Args:
-            centers: (N, 3), own units, checked.
-            box: the box that takes the place of the old one; None keeps that.
+            centers: (N, 3), same unit, already checked.
+            box: the new box; None keeps the old one.
         """
         moved = copy(self)
         moved.centers = centers
@@ -630,7 +621,7 @@ class SphereSet:
         return moved
 
     def in_color(self, color: Color) -> SphereSet:
-        """Return the set with one colour for all spheres; the other arrays are shared."""
+        """Return the set with one colour for all spheres; other arrays are shared."""
         same = copy(self)
         same.color, same.color_id = np.array([parse_color(color)], np.float32), None
         same.color_space, same.has_color = "srgb", True
@@ -647,7 +638,7 @@ class SphereSet:
         return CapsuleSet(starts, ends, radius, **looks, **colors)  # type: ignore[arg-type]
 
     def release_columns(self) -> None:
-        """Forget the columns of the file that were read; `columns` reads them again."""
+        """Drop the columns of the file from memory; `columns` reads them again."""
         if self.file is not None:
             self._data = self._data._replace(arrays={})
 
@@ -657,33 +648,32 @@ class SphereSet:
 
 
 class SolidSet:
-    """Solids of one kind, other than spheres, that share a material and a transform.
+    """Solids of one type, other than spheres, that share a material and a transform.
 
-    Colours, material and placement are those of `start`, a set of one ball for each solid.
+    `start` is a set of one ball per solid with its colours, material and transform.
     """
 
     noun: str
-    """What messages call one of them."""
 
     start: SphereSet
 
     has_end_colors = False
-    """Whether the ends have colours of their own."""
+    """Whether the two ends have different colours."""
 
     even_colors = False
-    """Whether the colour changes evenly from end to end."""
+    """Whether the colour changes linearly from end to end."""
 
     are_bonds = False
-    """Whether they were made of particles, and are made again where these change."""
+    """Whether they are bonds of particles, to be remade when these change."""
 
     made_for = ""
-    """What of the scene they were made for, and are made again: "arrows", "box"; "" of others."""
+    """The glyph they belong to, to be remade with it: "arrows", "box", or ""."""
 
     scales: Sequence[ColorScale] = ()
-    """What the colours of solids that were made for something mean."""
+    """Colour scales of glyphs."""
 
     file: Path | None = None
-    """The file of their arrays, where a scene file names one."""
+    """The file of their arrays in a scene file, or None."""
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:
@@ -692,17 +682,15 @@ class SolidSet:
 
     @property
     def count(self) -> int:
-        """Number of solids."""
         return self.start.count
 
     @property
     def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
         return self.start.material
 
     @property
     def transform(self) -> Transform:
-        """From own units to scene units."""
+        """Transform to scene units."""
         return self.start.transform
 
     def __repr__(self) -> str:
@@ -712,35 +700,34 @@ class SolidSet:
 class CapsuleSet(SolidSet):
     """Capsules that share a material and a transform: bonds, rods, edges, lines.
 
-    A capsule is all that is within its radius of the segment from its start to its end.
+    A capsule is the set of points within its radius of the segment from start to end.
 
     Args:
-        starts: (N, 3), own units.
-        ends: (N, 3), own units; an end at its start makes a sphere, unless `caps` is "flat".
-        radius: one radius or (N,), own units.
+        starts: (N, 3), any unit.
+        ends: (N, 3), the same unit; an end at its start makes a sphere, unless `caps` is "flat".
+        radius: one radius or (N,), the same unit.
         color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
-        end_color: the colour of the half towards the end, in the same forms; None is that of the
-            whole capsule.
-        caps: "round" or "flat": with flat ends at starts and ends it is a cylinder.
-        color_change: "sharp": the colour changes at the middle; "smooth": evenly from end to end.
+        end_color: colour of the half towards the end, in the same forms; None is `color`.
+        caps: "round" or "flat": with flat ends it is a cylinder.
+        color_change: "sharp": the colour changes at the middle; "smooth": linearly from end to end.
         color_id: integers (N,) into the palette `color`.
         end_color_id: integers (N,) into the palette `end_color`.
-        color_space: "srgb" or "linear": what the numbers of colours are.
+        color_space: colour space of the numbers, "srgb" or "linear".
         material: a `Material`, a `Principled`, or the name of one of the scene's.
-        transform: from own units to scene units; None leaves them as they are.
+        transform: to scene units; None is the identity.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
-        names: a file's own names of "starts", "ends", "radius", "color", "end_color" and
-            "opacity", for messages.
+        names: names in a file for "starts", "ends", "radius", "color", "end_color" and "opacity",
+            for messages.
 
     Raises:
-        SceneError: arrays that do not fit, NaN or infinity (with the index of the first), radii
-            that are not positive, colours out of range.
+        SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
+            are not positive, colours out of range.
     """
 
     noun = "capsule"
 
     caps = "round"
-    """Shape of the ends: a word of `CAPS`."""
+    """Shape of the ends, one of `CAPS`."""
 
     def __init__(
         self,
@@ -793,34 +780,30 @@ class CapsuleSet(SolidSet):
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:
-        """The balls at the starts and at the ends."""
         return self.start, self.end
 
     @property
     def starts(self) -> NDArray[np.floating[Any]]:
-        """Starts, float32 or float64 (N, 3), own units."""
+        """Starts, float32 or float64 (N, 3)."""
         return self.start.centers
 
     @property
     def ends(self) -> NDArray[np.floating[Any]]:
-        """Ends, float32 or float64 (N, 3), own units."""
+        """Ends, float32 or float64 (N, 3)."""
         return self.end.centers
 
     @property
     def radius(self) -> NDArray[np.floating[Any]] | float:
-        """One radius, or one for each capsule, own units."""
+        """One radius, or (N,)."""
         return self.start.radius
 
 
 CAPS = ("round", "flat")
-"""Shapes of the ends of capsules."""
-
 COLOR_CHANGES = ("sharp", "smooth")
-"""How the colour of a capsule or cone goes from that of its start to that of its end."""
 
 
 class Balls(SphereSet):
-    """Balls at one end of solids, or around them: they check arrays, colours and material."""
+    """Balls at one end of solids, or around them: a sphere set with another noun in messages."""
 
     def __init__(self, noun: str, *arrays: Any, **options: Any) -> None:
         self.noun = noun
@@ -828,7 +811,7 @@ class Balls(SphereSet):
 
 
 def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
-    """Return the columns that were given as arrays, each with a row for every sphere."""
+    """Return the columns given as arrays, each with a row per sphere."""
     given = {}
     for name, values in mapping({} if columns is None else columns, "columns").items():
         place = f"columns[{shown_value(name)}]"

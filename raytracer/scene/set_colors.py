@@ -1,4 +1,4 @@
-"""Colours and opacities of a set: arguments to arrays."""
+"""Colours and opacities of a set, from arguments to arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SetColors(NamedTuple):
     Args:
         rows: (1, 3), (N, 3), or a palette (K, 3); uint8 in 0..255 or floating point in 0..1.
         ids: int32 (N,) into a palette, or None.
-        opacity: of the alpha channel: one or float32 (N,); None where all is opaque.
+        opacity: from the alpha channel: one or float32 (N,); None if all is opaque.
     """
 
     rows: NDArray[Any]
@@ -33,12 +33,12 @@ class SetColors(NamedTuple):
 
 
 def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Where) -> SetColors:
-    """Return the colours of a set; the arguments are those of `SphereSet`."""
+    """Return the colours of a set; arguments as for `SphereSet`."""
     if color is None and color_id is None:
         return SetColors(np.array([DEFAULT_COLOR], np.float32))
     if not isinstance(color, (str, list, tuple)):
         color = as_array(color, "color", where)
-        if color.dtype.kind in "UO":  # names, or rows of any kind
+        if color.dtype.kind in "UO":  # names, or mixed rows
             color = color.tolist()
     if color_id is not None:
         rows = _rows(color, color_space, where)
@@ -61,7 +61,7 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
 
 
 def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
-    """Return opacities as one number, or as float32 (N,), each from 0 to 1."""
+    """Return opacities from 0 to 1 as one number, or as float32 (N,)."""
     array = floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
         raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
@@ -69,13 +69,13 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
     if not good.all():
         row = int(np.argmin(good.ravel()))
         raise where.wrong(
-            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
+            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it must be from 0 to 1"
         )
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
 
 
 def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
-    """Return the opacity of an alpha channel: one, or one for each row of the set."""
+    """Return the opacity from an alpha channel: one, or one per row of the set."""
     if not (alpha < 1.0).any():
         return None
     if len(alpha) == 1:
@@ -89,7 +89,7 @@ def _check_count(colors: int, count: int, where: Where) -> None:
 
 
 def _key(color: Any, index: int, where: Where) -> str | tuple[Any, ...]:
-    """Return one colour of a list in which some are names: a name or three numbers."""
+    """Return one colour of a list that contains names: a name or three numbers."""
     if isinstance(color, str):
         return color
     parts = tuple(color) if isinstance(color, list | tuple | np.ndarray) else ()
@@ -103,9 +103,8 @@ def _key(color: Any, index: int, where: Where) -> str | tuple[Any, ...]:
 
 
 def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:
-    """Return the numbers of a colour that is a text."""
     if color_space == "linear":
-        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space is linear")
     try:
         return parse_color(color)
     except SceneError as error:
@@ -113,7 +112,7 @@ def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:
 
 
 def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
-    """Return colours (K, 3) or with an alpha (K, 4), as uint8 or as floating point in range."""
+    """Return colours (K, 3) or with alpha (K, 4), as uint8 or floating point in range."""
     array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
     if array.ndim == 1 and array.size:
         array = array[None]
@@ -121,7 +120,7 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {np.shape(color)}; colours are (3,) or (N, 3)")
-    if array.dtype.kind in "iu":  # of an array: those of lists are floats by now
+    if array.dtype.kind in "iu":  # from an array: lists are floats by now
         return color_numbers(array, partial(where.wrong, "color"))
     array = floats(array, "color", where)
     bad = first_not_finite(array)
@@ -136,7 +135,7 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
             raise where.wrong(
                 "color",
                 f"colour {rows.start + first} is ({', '.join(f'{v:g}' for v in numbers)}); "
-                f"{out_of_range(numbers)}, and in arrays of uint8 from 0 to 255",
+                f"{out_of_range(numbers)}, or in arrays of uint8 from 0 to 255",
             )
     return array
 
@@ -149,5 +148,5 @@ def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]
     if ids.shape != (count,):
         raise where.wrong("color_id", f"has shape {ids.shape} for {count} {where.noun}s")
     if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
-        raise where.wrong("color_id", f"points outside the palette of {colors} colours")
+        raise where.wrong("color_id", f"has an index outside the palette of {colors} colours")
     return np.ascontiguousarray(ids, np.int32)

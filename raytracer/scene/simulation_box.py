@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import SimulationBox
     from raytracer.scene.scene import Scene, SphereSet
 
-LARGEST_EDGE = 1e30
-"""Largest coordinate of a box, whose square is still far within float64."""
+MAX_COORDINATE = 1e30
+"""Largest coordinate of a box; its square is far within float64."""
 
 
 def segments(
@@ -27,7 +27,7 @@ def segments(
 
     Args:
         origin: (3,), a corner.
-        edges: (3, 3), one edge vector a row.
+        edges: (3, 3), one edge vector per row.
     """
     result = []
     for axis in range(3):
@@ -39,7 +39,7 @@ def segments(
 
 
 def box_of(scene: Scene, wanted: SimulationBox) -> Box:
-    """Return the simulation box: as given, or that of the first file that has one."""
+    """Return the given simulation box, or that of the first file with one."""
     if wanted.edges is not None:
         a, b, c = map(triple, wanted.edges)
         box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
@@ -48,16 +48,18 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
         result = next((box for box in boxes if box is not None), None)
         if result is None:
             raise SceneError(
-                "box: the files of the scene state no simulation box: give its edges, "
+                "box: the files of the scene have no simulation box: set "
                 "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
             )
         box = result if wanted.origin is None else Box(triple(wanted.origin), result.edges)
     edges = np.array(box.edges, np.float64)
-    if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
-        raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")
+    if np.abs(edges).max() > MAX_COORDINATE or np.abs(box.origin).max() > MAX_COORDINATE:
+        raise SceneError(f"box.edges: a number is above {MAX_COORDINATE:g}; give smaller edges")
     lengths = np.linalg.norm(edges, axis=1)
     if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
-        raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")
+        raise SceneError(
+            "box.edges: the three edges lie in a plane; give three independent vectors"
+        )
     return box
 
 
@@ -72,6 +74,5 @@ def box_of_file(spheres: SphereSet) -> Box | None:
 
 
 def triple(values: Any) -> tuple[float, float, float]:
-    """Return three numbers as floats."""
     x, y, z = (float(value) for value in values)
     return x, y, z

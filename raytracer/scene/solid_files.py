@@ -1,4 +1,4 @@
-"""Capsules, cones and ellipsoids in files: arrays of `.npz`, columns of tables and of others."""
+"""Files of capsules, cones and ellipsoids: arrays of `.npz`, columns of tables."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
         "opacities": ("opacity",),
     },
 }
-"""Keys of a set whose values a file may hold: arrays of that name, or columns by these names."""
+"""Keys of a set that a file can contain: arrays of that name, or columns of these names."""
 
 
 def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
-    """Return what a file holds of a set of solids, by the keys of a scene file."""
+    """Return the arrays of a set of solids in a file, by the keys of a scene file."""
     from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import source_of
 
@@ -54,7 +54,7 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
     for key, names in known.items():
         values = [table[name] for name in names]
         if any(value.dtype.kind not in "fiu" for value in values):
-            raise DataFileError(f"{path}: {shown(names[0])} holds something other than numbers")
+            raise DataFileError(f"{path}: {shown(names[0])} does not hold numbers")
         arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
         if key in COLORS:
             arrays[key] = color_numbers(arrays[key], wrong_colors(str(path), ", ".join(names)))
@@ -64,11 +64,11 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
 def _names(
     key: str, columns: tuple[str, ...], there: dict[str, str], path: Path
 ) -> tuple[str, ...]:
-    """Return the names in the file of what makes an array; none where there is nothing of it."""
+    """Return the names in the file for an array, () if it is missing."""
     if key in there:
         return (there[key],)
     have = [name for name in columns if name in there]
     if have and len(have) < len(columns):
         lacking = " and ".join(name for name in columns if name not in there)
-        raise DataFileError(f"{path}: has {' and '.join(have)}, and no {lacking}")
+        raise DataFileError(f"{path}: has {' and '.join(have)}, but no {lacking}")
     return tuple(there[name] for name in have)

@@ -1,4 +1,4 @@
-"""Cones and ellipsoids as sets of arrays; capsules are in `raytracer.scene.scene`."""
+"""Sets of cones and ellipsoids; capsules are in `raytracer.scene.scene`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from raytracer.scene.scene import Balls, CapsuleSet, SolidSet, SphereSet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NEARLY_POINTED = 2.0**-10
-"""Radius of the ball by which a view fits the point of a cone, in radii of its other end."""
+TIP_RADIUS = 2.0**-10
+"""Radius of the ball that stands for the tip of a cone in framing, relative to its other end."""
 
 
 class ConeSet(CapsuleSet):
@@ -24,18 +24,18 @@ class ConeSet(CapsuleSet):
     A cone has a radius at its start and one at its end. With equal radii it is a cylinder.
 
     Args:
-        starts: (N, 3), own units.
-        ends: (N, 3), own units; they differ from the starts.
-        radius: at the starts: one radius or (N,), own units; 0 is a point.
+        starts: (N, 3), any unit.
+        ends: (N, 3), the same unit; different from the starts.
+        radius: at the starts: one radius or (N,), the same unit; 0 is a tip.
         end_radius: at the ends, likewise; not both are 0.
         color, end_color: as for `CapsuleSet`.
-        names: a file's own names of "starts", "ends", "radius", "end_radius", "color" and
+        names: names in a file for "starts", "ends", "radius", "end_radius", "color" and
             "end_color", for messages.
         **looks: `color_id`, `end_color_id`, `color_change`, `color_space`, `material`, `transform`
             and `opacity`, as for `CapsuleSet`.
 
     Raises:
-        SceneError: arrays that do not fit, NaN or infinity (with the index of the first), negative
+        SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), negative
             radii, cones without length or radius, colours out of range.
     """
 
@@ -65,21 +65,19 @@ class ConeSet(CapsuleSet):
         largest = np.maximum(first, last)
         if not np.all(largest > 0.0):
             bad = "" if largest.ndim == 0 else f"cone {int(np.argmin(largest > 0.0))}: "
-            raise where.wrong("end_radius", f"{bad}both radii are 0; a cone has one above 0")
+            raise where.wrong("end_radius", f"{bad}both radii are 0; give one above 0")
         self.radii = (first, last)
         for balls, radii in zip(self.balls, self.radii, strict=True):
-            balls.radius = check_radius(
-                np.maximum(radii, NEARLY_POINTED * largest), self.count, where
-            )
+            balls.radius = check_radius(np.maximum(radii, TIP_RADIUS * largest), self.count, where)
 
     @property
     def radius(self) -> NDArray[np.floating[Any]] | float:
-        """Radius at the starts: one, or one for each cone, own units."""
+        """Radius at the starts: one, or (N,)."""
         return _one_or_all(self.radii[0])
 
     @property
     def end_radius(self) -> NDArray[np.floating[Any]] | float:
-        """Radius at the ends: one, or one for each cone, own units."""
+        """Radius at the ends: one, or (N,)."""
         return _one_or_all(self.radii[1])
 
 
@@ -87,19 +85,18 @@ class EllipsoidSet(SolidSet):
     """Ellipsoids that share a material and a transform: liquid crystals, tensors, grains.
 
     Args:
-        centers: (N, 3), own units.
-        semi_axes: half of the three diameters: (3,) for all or (N, 3), own units.
-        orientation: quaternions w, x, y, z that turn an ellipsoid from the coordinate axes to where
-            it lies: (4,) for all or (N, 4), of any length above 0; None turns none.
+        centers: (N, 3), any unit.
+        semi_axes: (3,) for all or (N, 3), the same unit.
+        orientation: quaternions w, x, y, z that rotate an ellipsoid from the coordinate axes: (4,)
+            for all or (N, 4), of any length above 0; None is no rotation.
         color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
-        names: a file's own names of "centers", "semi_axes", "orientation" and "color", for
-            messages.
+        names: names in a file for "centers", "semi_axes", "orientation" and "color", for messages.
         **looks: `color_id`, `color_space`, `material`, `transform` and `opacity`, as for
             `SphereSet`.
 
     Raises:
-        SceneError: arrays that do not fit, NaN or infinity (with the index of the first),
-            semi-axes that are not positive, quaternions of length 0, colours out of range.
+        SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), semi-axes
+            that are not positive, quaternions of length 0, colours out of range.
     """
 
     noun = "ellipsoid"
@@ -133,18 +130,17 @@ class EllipsoidSet(SolidSet):
             raise where.wrong("orientation", f"ellipsoid {row} has a quaternion of length 0")
         turn = turn / largest
         self.semi_axes = axes
-        """Half of the diameters, float64 (1, 3) or (N, 3), own units."""
+        """Semi-axes, float64 (1, 3) or (N, 3)."""
         self.orientation = turn / np.sqrt(np.square(turn).sum(axis=1, keepdims=True))
-        """Quaternions w, x, y, z of length 1, float64 (1, 4) or (N, 4)."""
+        """Unit quaternions w, x, y, z, float64 (1, 4) or (N, 4)."""
         size = axes.max(axis=1)
         self.start.radius = size if len(size) > 1 else float(size[0])
 
     @property
     def centers(self) -> NDArray[np.floating[Any]]:
-        """Centres, float32 or float64 (N, 3), own units."""
+        """Centres, float32 or float64 (N, 3)."""
         return self.start.centers
 
 
 def _one_or_all(radius: NDArray[np.float64]) -> NDArray[np.floating[Any]] | float:
-    """Return one radius as a number."""
     return float(radius) if radius.ndim == 0 else radius

@@ -1,4 +1,4 @@
-"""Sources: what is shown, a scene, a file or an object, and how a frame of it is read."""
+"""Sources: a scene, file or object to show, and how a frame of it is read."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ if TYPE_CHECKING:
 
 
 SCENE_SUFFIXES = (".toml", ".json")
-"""Endings of scene files."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is shown, and how it is read.
+    """What to show, and how it is read.
 
     Args:
-        scene: a Scene, a Path, or an object that holds particles.
-        frame: of a trajectory, from 0, or from -1 backwards; None is the first one.
-        ending: that says the format of the file, ".xyz"; "" leaves it to name and content.
+        scene: a Scene, a Path, or an object with particles.
+        frame: frame of a trajectory, from 0, or from -1 backwards; None is the first one.
+        ending: the ending that states the format, ".xyz"; "" decides by name and content.
         topology: a file with the atoms of a trajectory.
-        smoothing: number of frames of which positions are the mean.
-        unwrap: whether particles go on where they leave a periodic box.
-        counted: what was found out about its frames, which takes long.
+        smoothing: number of frames over which positions are averaged.
+        unwrap: whether periodic jumps are removed.
+        counted: cached facts about its frames.
     """
 
     scene: Any
@@ -54,10 +53,10 @@ class Source:
         smoothing: int | None = None,
         unwrap: bool | None = None,
     ) -> Source:
-        """Return the source that the arguments of a call name; see `raytracer.render`.
+        """Return the source for the arguments of a call; see `raytracer.render`.
 
         Raises:
-            UserError: there is no such file, or an argument does not go with the scene.
+            UserError: there is no such file, or an argument contradicts the scene.
         """
         if isinstance(scene, Source):
             return scene
@@ -77,29 +76,30 @@ class Source:
         given |= {_moved(smoothing, unwrap): smoothing > 1 or unwrap}
         for name, is_given in given.items():
             if is_given:
-                raise UserError(f"{name}: goes with the path of a file, and this scene is none")
+                raise UserError(f"{name}: is for a file, but this scene is an object")
         if scene is None:
             raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
         return cls(scene, frame)
 
     @property
     def path(self) -> Path | None:
-        """The file, a pattern or a folder; None of a scene or an object."""
+        """The file, a pattern or a folder; None for a scene or an object."""
         return self.scene if isinstance(self.scene, Path) else None
 
     def file(self, frame: int | None = None, name: str | None = None) -> DataFile:
-        """Return the file of a frame; name: in messages. Raises DataFileError: there is none."""
+        """Return the file of a frame; `name` is for messages. Raises DataFileError if there is
+        none."""
         return locate(self.scene, frame, name, self.ending, self.topology)
 
     def count_frames(self, name: str | None = None) -> int:
-        """Return the number of frames of the file; name: in messages."""
+        """Return the number of frames of the file; `name` is for messages."""
         from raytracer.scene.particles.read import frame_count
 
         return frame_count(self.scene, name, self.ending, self.topology)
 
     @property
     def is_moved(self) -> bool:
-        """Whether particles are not where the frame of the file has them."""
+        """Whether smoothing or unwrapping moves particles."""
         return self.smoothing > 1 or self.unwrap
 
 
@@ -121,7 +121,7 @@ def _moved(smoothing: int, unwrap: bool) -> str:
 
 
 def ending_of(name: str) -> str:
-    """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
+    """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.scene.particles.registry import stated
 
     ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
@@ -131,7 +131,7 @@ def ending_of(name: str) -> str:
 
 
 def _topology_of(path: str | PathLike[str] | None) -> Path | None:
-    """Return the path of a file of atoms, None of none. Raises SceneError: there is none."""
+    """Return the path of a topology, None for None. Raises SceneError if there is no such file."""
     if path is None:
         return None
     atoms = path_of(path, "topology")
@@ -143,17 +143,16 @@ def _topology_of(path: str | PathLike[str] | None) -> Path | None:
 
 
 def _is_series(path: Path, frame: int | None) -> bool:
-    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
+    """Whether a path is a series of files. Raises DataFileError if its files are missing."""
     if not may_be_series(path, frame):
         return False
     return locate(path, None if frame is None else 0).series > 0
 
 
 def _check_there(path: Path, frame: int | None = None) -> None:
-    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
+    """Refuse a missing file. Raises SceneError that suggests the nearest name.
 
-    A pattern is right where files match it, a folder where a frame of it is asked for or where it
-    holds snapshots.
+    A pattern needs matching files; a folder needs snapshots, or a requested frame.
     """
     if path == STANDARD_INPUT or _is_series(path, frame):
         return
@@ -164,12 +163,14 @@ def _check_there(path: Path, frame: int | None = None) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         there = _scenes_in(path.parent)
-        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
+        stems = {
+            Path(name).stem: name for name in reversed(there)
+        }  # the scene file takes precedence
         near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
         hint = f"; did you mean '{shown(near)}'?" if near else ""
         raise SceneError(f"{path}: there is no such file{hint}") from None
     except (OSError, ValueError):
-        return  # the door says what is wrong with it
+        return  # opening it reports the error
     if stat.S_ISDIR(mode):
         names = _scenes_in(path)
         hint = f", for example {path / names[0]}" if names else ""
@@ -177,7 +178,7 @@ def _check_there(path: Path, frame: int | None = None) -> None:
 
 
 def _scenes_in(folder: Path) -> list[str]:
-    """Return the names of the files in a folder that can be rendered, scene files first."""
+    """Return the names of renderable files in a folder, scene files first."""
     from raytracer.scene.particles.registry import SUFFIXES
 
     known = (*SCENE_SUFFIXES, *SUFFIXES)

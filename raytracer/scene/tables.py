@@ -1,7 +1,7 @@
-"""The tables of a scene file: which keys there are, from the definitions of the scene's classes.
+"""The tables of a scene file and their keys.
 
-Keys of a class (`RenderSettings`, `Camera`, ...) are its fields. Keys that only files have, those
-that say where spheres come from, are defined here.
+Keys of a class (`RenderSettings`, `Camera`, ...) are its fields. Keys that exist only in files,
+such as the source of spheres, are defined here.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.transform import Transform
-from raytracer.settings import LARGEST_SEED, RenderSettings
+from raytracer.settings import MAX_SEED, RenderSettings
 
 MAX_FRAMES = 10**12
-"""Largest number of a frame; that of a file is checked when it is read."""
+"""Largest frame number; that of a file is checked when it is read."""
 
 
 def _key(kind: Kind | str, summary: str = "", default_text: str = "", **options: Any) -> Definition:
-    """Return the definition of a key that may be left out, in a file only; "": of its table."""
+    """Return the definition of an optional key that only files have."""
     return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
 
 
 def _type(
     noun: str, name: str, keys: Mapping[str, Definition], default: str = ""
 ) -> dict[str, Definition]:
-    """Return the keys of one type of object: its own and `type`, required but of the default."""
+    """Return the keys of one type of object, and `type`, which is optional for the default type."""
     keys_of_type = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
     options = {"default": name} if name == default else {}
     return {**keys_of_type, "type": Definition(Choice([name]), f"Type of the {noun}.", **options)}
 
 
-RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
+RENDER = Table("Render", "Sampling of the picture.", definitions(RenderSettings))
 
 TONE = Table("Tone", "Exposure and tone curve of the picture.", definitions(ToneSettings))
 
@@ -67,9 +67,9 @@ CAMERA = Variants(
             _type("camera", name, definitions(Camera), PERSPECTIVE),
         )
         for name, summary in (
-            (PERSPECTIVE, "A camera that shows near things larger."),
+            (PERSPECTIVE, "A camera with perspective."),
             (ORTHOGRAPHIC, "A camera without perspective."),
-            (PANORAMA, "An equirectangular picture of all around."),
+            (PANORAMA, "An equirectangular picture of all directions."),
         )
     },
     default=PERSPECTIVE,
@@ -84,7 +84,7 @@ LIGHT = Variants(
 
 ARRAYS = Table(
     "Arrays",
-    "The data file's own names of what is read from it.",
+    "Names in the data file for centres, radii and colours.",
     {
         "centers": _key(
             Text(), "Array of an .npz, (N, 3), or column of an extended .xyz.", "`centers`, `pos`"
@@ -117,17 +117,17 @@ GENERATE = Table(
     "Spheres made by a named generator.",
     {
         "name": Definition(Text(), 'Name of the generator, or of one part of it: "weekend/metal".'),
-        "count": _key(Integer(1), "How many spheres.", "the generator's own"),
-        "seed": _key(Integer(0, LARGEST_SEED), "Seed of the generator.", "the generator's own"),
+        "count": _key(Integer(1), "Number of spheres.", "the generator's default"),
+        "seed": _key(Integer(0, MAX_SEED), "Seed of the generator.", "the generator's default"),
     },
 )
 
 TRANSFORM = _key(
     Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
-    "Where the set goes.",
+    "Placement of the set.",
 )
 
-COLOR_SPACE = _key(Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb")
+COLOR_SPACE = _key(Choice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
 
 OF_STYLE = (
     "palette", "select", "rest", "wrap", "replicate", "style", "bonds", "bond_radius",
@@ -143,11 +143,9 @@ SPHERES = Table(
         "file": _key(
             Text(),
             "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
-            "pattern, `snap_*.h5`, for a series of files with a frame each.",
+            "pattern, `snap_*.h5`, for a series of files with one frame each.",
         ),
-        "topology": _key(
-            Text(), "File with the atoms of a trajectory that holds coordinates alone."
-        ),
+        "topology": _key(Text(), "File with the atoms of a trajectory that has only coordinates."),
         "frame": _key(
             Integer(-MAX_FRAMES, MAX_FRAMES),
             "Number of the frame of a trajectory, from 0, or from -1 backwards.",
@@ -155,33 +153,33 @@ SPHERES = Table(
         ),
         "format": _key(
             Text(),
-            'Ending of files of the data file\'s format, as in "xyz".',
+            'Format of the data file, as an ending: "xyz".',
             "by name and content",
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
-        "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
+        "arrays": _key(ARRAYS, "Names of arrays or columns in the data file."),
         "labels": _key(
             Choice(("elements", "types")),
-            "What the labels of a file of atoms are.",
+            "Meaning of the labels in a file of atoms.",
             "by the labels",
         ),
         "radius": _key(
             Expression(),
             "One radius for all spheres of the set, or an expression over columns of the file: "
-            '"0.5*vdw", "covalent", "sqrt(mass)"; goes before the file\'s radii.',
-            "that of elements; half of the mean spacing",
+            '"0.5*vdw", "covalent", "sqrt(mass)"; replaces the file\'s radii.',
+            "the element's; half of the mean spacing",
             each="radii",
         ),
-        "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
+        "radii": _key(Rows(Number()), "One radius per inline centre.", every="radius"),
         "color": _key(
             Either(ColorValue(), "raytracer.scene.coloring.style:COLOR_BY"),
-            "One colour for all spheres of the set, or a table of colours that follow a column; "
-            "goes before the file's colours.",
-            "that of elements; light grey",
+            "One colour for all spheres of the set, or a table of colours by a column; "
+            "replaces the file's colours.",
+            "the element's; light grey",
             each="colors",
         ),
         **{name: Borrowed(STYLE, name) for name in OF_STYLE},
-        "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
+        "colors": _key(Rows(ColorValue()), "One colour per inline centre.", every="color"),
         "color_space": COLOR_SPACE,
         "material": _key(
             Text(),
@@ -191,12 +189,12 @@ SPHERES = Table(
         "opacity": _key(
             Share(),
             "Opacity of all spheres of the set, or an expression over columns of the file: "
-            '"charge / 2"; goes before the alpha of colours.',
+            '"charge / 2"; replaces the alpha of colours.',
             "1",
             each="opacities",
         ),
         "opacities": _key(
-            Rows(Number(0.0, 1.0)), "An opacity for each inline centre.", every="opacity"
+            Rows(Number(0.0, 1.0)), "One opacity per inline centre.", every="opacity"
         ),
         "transform": TRANSFORM,
     },
@@ -206,7 +204,7 @@ SPHERES = Table(
 def _pair(
     one: str, many: str, kind: Kind, text: str, noun: str, default: str = ""
 ) -> dict[str, Definition]:
-    """Return the keys of one value for all solids of a set, and of a value for each."""
+    """Return the keys for one value for all solids of a set, and for one per solid."""
     return {
         one: _key(kind, f"{text} of all {noun}s of the set.", default, each=many),
         many: _key(Rows(kind), f"{text} of each {noun}.", every=one),
@@ -214,7 +212,6 @@ def _pair(
 
 
 def _ends(first: str, last: str) -> dict[str, Definition]:
-    """Return the keys of the ends of solids."""
     return {
         "starts": _key(Rows(Vector3()), f"{first}, [[x, y, z], ...].", "file"),
         "ends": _key(Rows(Vector3()), f"{last}, [[x, y, z], ...].", "file"),
@@ -222,9 +219,9 @@ def _ends(first: str, last: str) -> dict[str, Definition]:
 
 
 def _end_colors(noun: str) -> dict[str, Definition]:
-    """Return the keys of the colours of solids that have a start and an end."""
-    default = f"that of the whole {noun}"
-    change = "How the colour becomes that of the end: at the middle, or evenly from end to end."
+    """Return the keys for the end colours of solids with a start and an end."""
+    default = "the same colour"
+    change = "Change from colour to end colour: at the middle, or linearly from end to end."
     text = "Colour of the half at the end"
     return {
         **_pair("end_color", "end_colors", ColorValue(), text, noun, default),
@@ -234,7 +231,7 @@ def _end_colors(noun: str) -> dict[str, Definition]:
 
 def _of_solids(noun: str) -> dict[str, Definition]:
     """Return the keys of all sets of solids."""
-    file = "File of arrays or columns, beside the scene file: what these keys do not say."
+    file = "File of arrays or columns, beside the scene file, for values not given here."
     opacity = "Opacity, instead of the alpha of colours,"
     return {
         **_pair("color", "colors", ColorValue(), "Colour", noun, "light grey"),
@@ -250,7 +247,7 @@ CAPSULES = Table(
     "Capsules",
     "A set of capsules: segments with a radius and round or flat ends.",
     {
-        **_ends("Where the segments begin", "Where they end"),
+        **_ends("Start points", "End points"),
         **_pair("radius", "radii", Number(0.0, above=True), "Radius", "capsule"),
         "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
         **_end_colors("capsule"),
@@ -262,7 +259,7 @@ CONES = Table(
     "Cones",
     "A set of cones with flat ends: a radius at the start and one at the end.",
     {
-        **_ends("Middles of the first ends", "Middles of the others"),
+        **_ends("Centres of the first ends", "Centres of the other ends"),
         **_pair("radius", "radii", Number(0.0), "Radius of the first end", "cone"),
         **_pair("end_radius", "end_radii", Number(0.0), "Radius of the other end", "cone", "0"),
         **_end_colors("cone"),
@@ -275,12 +272,10 @@ ELLIPSOIDS = Table(
     "A set of ellipsoids.",
     {
         "centers": _key(Rows(Vector3()), "Centres, [[x, y, z], ...].", "file"),
-        "semi_axes": _key(
-            Rows(Number()), "Half of the diameters: [a, b, c], or [[a, b, c], ...].", ""
-        ),
+        "semi_axes": _key(Rows(Number()), "Semi-axes: [a, b, c], or [[a, b, c], ...].", ""),
         "orientations": _key(
             Rows(Number()),
-            "Quaternions that turn them from the coordinate axes: [w, x, y, z], or "
+            "Rotation from the coordinate axes, as quaternions: [w, x, y, z], or "
             "[[w, x, y, z], ...].",
             "[1, 0, 0, 0]",
         ),
@@ -290,11 +285,11 @@ ELLIPSOIDS = Table(
 
 ELEMENT = Table(
     "Element",
-    "Radius and colour of an element, or of a label of your own, in files of atoms.",
+    "Radius and colour of an element, or of another label, in files of atoms.",
     {
         "element": _key(
             Text(),
-            "Symbol of the element that a label stands for, with its radius and colour.",
+            "Symbol of the element that a label means, for radius and colour.",
         ),
         "radius": _key(
             Number(0.0, above=True), "Radius in the file's unit of length.", "the element's"
@@ -303,15 +298,17 @@ ELEMENT = Table(
     },
 )
 
-BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
-GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
+BACKGROUND = Table(
+    "Background", "What is visible where there is no sphere.", definitions(Background)
+)
+GROUND = Table("Ground", "An infinite plane below the spheres.", definitions(Ground))
 CLIP = Table("Clip", "Planes that cut the spheres open.", "raytracer.scene.clip:Clip")
 ENVIRONMENT = Table(
     "Environment",
-    "Light from all around, of one colour, a gradient or an image.",
+    "Light from all directions, of one colour, a gradient or an image.",
     "raytracer.scene.environment:Environment",
 )
-AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
+AMBIENT = Table("Ambient", "Light that reaches every surface equally.", definitions(Ambient))
 MATERIAL = Variants(
     {
         name: Table(
@@ -326,36 +323,32 @@ MATERIAL = Variants(
 
 ANIMATION = Table(
     "Animation",
-    "Frames, time and motion of the camera of `raytracer animate`.",
+    "Frames, time and camera motion of `raytracer animate`.",
     "raytracer.scene.animation:AnimationSettings",
 )
 
 ANNOTATIONS = {
     name: Table(kind, summary, f"raytracer.scene.annotations:{kind}")
     for name, kind, summary in (
-        ("legend", "Legend", "The scale of spheres that are coloured by a column."),
-        ("scale_bar", "ScaleBar", "A bar of a known length."),
-        ("axes", "Axes", "A tripod of the axes."),
+        ("legend", "Legend", "The colour scale of spheres coloured by a column."),
+        ("scale_bar", "ScaleBar", "A bar of known length."),
+        ("axes", "Axes", "The directions of the axes."),
         ("texts", "TextLabel", "A text over the picture."),
         ("labels", "Labels", "A text at each sphere."),
         ("box", "SimulationBox", "The edges of the simulation box."),
         ("outline", "Outline", "Lines around spheres."),
-        ("depth_cue", "DepthCue", "Fading into a colour with the distance."),
+        ("depth_cue", "DepthCue", "Fading into a colour with distance."),
     )
 }
-"""What is drawn over the picture; texts are a list."""
-
 GLYPHS = {
     name: Table(kind, summary, f"raytracer.scene.glyphs.settings:{kind}")
     for name, kind, summary in (
         ("arrows", "Arrows", "Arrows at particles along a vector of their data."),
         ("trails", "Trails", "Paths of particles over the frames of their file."),
-        ("contacts", "Contacts", "Contacts between particles, as thick as the force in them."),
+        ("contacts", "Contacts", "Contacts between particles; the thickness shows the force."),
         ("shape", "Shape", "Particles as ellipsoids, by their axes and orientations."),
     )
 }
-"""What is made of the data of particles."""
-
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -365,16 +358,16 @@ SCENE = Table(
         "caption": _key(Text(), "A sentence about the picture.", default=""),
         "render": _key(RENDER, default={}),
         "tone": _key(TONE, default={}),
-        "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
+        "camera": _key(CAMERA, "Position, direction and lens.", "fitted"),
         "background": _key(BACKGROUND, default={}),
         "ground": _key(GROUND, default_text="none"),
         "clip": _key(CLIP, default_text="all is shown"),
         "environment": _key(ENVIRONMENT, default_text="the ambient light and the background"),
         "ambient": _key(AMBIENT),
-        "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
+        "lights": _key(Tables(LIGHT), "Lights of several types.", "the lights of the look"),
         "materials": _key(
             NamedTables(MATERIAL),
-            'Materials by name; "default" is used where a set names none.',
+            'Materials by name; "default" is for sets without one.',
             default={},
         ),
         "animation": _key(ANIMATION),
@@ -383,7 +376,7 @@ SCENE = Table(
         "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
         "ellipsoids": _key(Tables(ELLIPSOIDS), "Ellipsoid sets.", default=[]),
         "elements": _key(
-            NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
+            NamedTables(ELEMENT), "Radii and colours of elements in files of atoms.", default={}
         ),
         **{name: _key(table) for name, table in GLYPHS.items()},
         **{
@@ -392,7 +385,6 @@ SCENE = Table(
         },
     },
 )
-"""The whole file."""
 
 
 def schema() -> Schema:

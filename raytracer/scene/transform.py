@@ -1,4 +1,4 @@
-"""Placing a sphere set: scale, then rotate, then move."""
+"""Transform of a set: scale, then rotation, then translation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Transform(Defined, place="transform"):
         """Return rotation times scale, float64 (3, 3), for column vectors."""
         result = np.eye(3) * self.scale
         for axis, degrees in enumerate(self.rotate):
-            # Not `@`: linear algebra ends the process where it finds no room for its buffers.
+            # Not `@`: linear algebra ends the process if it cannot allocate its buffers.
             result = np.einsum("ij,jk->ik", rotation(axis, degrees), result)
         return result
 

@@ -1,4 +1,4 @@
-"""Settings of a call that take the place of a scene's own: camera, background, ground, ..."""
+"""Settings of a call that replace a scene's: camera, background, ground, ..."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class Parts(Kind):
-    """Objects of a scene, in Python alone.
+    """Objects of a scene, only in Python.
 
     Args:
         name: "module:NAME" of their class, or of a dictionary of classes for a list of them.
@@ -87,22 +87,18 @@ class Parts(Kind):
 OF_CAMERA = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus",
 )  # fmt: skip
-"""Settings of the camera."""
-
 OF_PARTICLES = ("radius", "color", "opacity", "material")
-"""Settings of the particles of data files."""
 
 
 GLYPHS = ("arrows", "trails", "contacts", "shape")
-"""Settings of what is made of the data of particles."""
 
 
 class Glyph(Kind):
     """Fields of arrows, trails or contacts; see `glyphs.settings.GlyphValue`.
 
     Args:
-        name: of the setting.
-        first: the field that a value alone is for.
+        name: name of the setting.
+        first: field that a value without a name sets.
     """
 
     def __init__(self, name: str, first: str) -> None:
@@ -130,21 +126,21 @@ class GroundOrHeight(AnyOf):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ViewSettings(Defined, error=UserError):
-    """What a call shows otherwise than the scene says; None keeps the scene's.
+    """Settings of a call that replace the scene's; None keeps the scene's.
 
     Args:
         view: Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.
-        up: Which way is up.
+        up: Up direction.
         ortho: Without perspective: parallel lines stay parallel.
-        zoom: Factor of the size of what is shown.
-        look_at: The point in the middle of the picture.
-        fit: Put the camera where it shows the spheres; all: also those that are far out; box: also
-            the simulation box.
+        zoom: Magnification.
+        look_at: Point at the centre of the picture.
+        fit: Place the camera where it shows the spheres; all: with outliers; box: with the
+            simulation box.
         camera: A camera instead of the scene's.
         background: The background.
-        transparent: Leave the background out: an alpha channel.
+        transparent: Make the background transparent, with an alpha channel.
         ground: A plane below the spheres, or at a height along the up axis.
-        shadow_catcher: See the shadows alone of the ground, which is added if needed.
+        shadow_catcher: Show only the shadows on the ground, which is added if needed.
         lights: Lights instead of the scene's.
         radius: Radius of all particles of data files: a number, or an expression over columns, as
             in vdw, 0.5*radius or sqrt(mass).
@@ -154,14 +150,14 @@ class ViewSettings(Defined, error=UserError):
         clip: Show only a part of space, and cut spheres open at its planes: "z < 2", "0 < x < 5 and
             x + y < 3".
         cut: Cut a part of space away instead: "x > 0 and y > 0 and z > 0".
-        environment: Light from all around: a colour, or the file of an image.
-        aperture: Diameter of the camera's lens by the distance that is in focus.
-        focus: A point that is in focus, in scene units.
+        environment: Light from all directions: a colour, or the file of an image.
+        aperture: Diameter of the lens as a fraction of the focus distance.
+        focus: A point in focus, in scene units.
         arrows: Arrows at particles along a vector: a column, and fields of [arrows].
         trails: Paths of particles over the frames of their file: how many frames back, or all, and
             fields of [trails].
-        contacts: Contacts between particles, as thick as their force: a file, or touch, and fields
-            of [contacts].
+        contacts: Contacts between particles, whose thickness shows the force: a file, or touch, and
+            fields of [contacts].
         shape: Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].
     """
 
@@ -205,7 +201,7 @@ class ViewSettings(Defined, error=UserError):
     shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape", "kind"))
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with these settings; without any, the scene itself."""
+        """Return the scene with these settings applied."""
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
             "camera": (OF_CAMERA, self._camera),
             "background": (("background", "transparent"), self._background),
@@ -295,19 +291,19 @@ class ViewSettings(Defined, error=UserError):
         from raytracer.scene.clip import Clip as Kind
 
         if self.clip is not None and self.cut is not None:
-            raise UserError("cut: leave out either `clip` or `cut`")
+            raise UserError("cut: give either `clip` or `cut`, not both")
         if isinstance(self.clip, Kind):
             return self.clip
         return Kind(keep=self.clip) if self.cut is None else Kind(remove=self.cut)
 
     def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
-        """Return the sets of data files, or else the only set, with radius, colour and so on."""
+        """Return the sets of data files, or the only set, with radius, colour and so on."""
         of_files = [spheres for spheres in sets if spheres.source]
         if not of_files and len(sets) > 1:
             name = next(n for n in OF_PARTICLES if getattr(self, n) is not None)
             raise SceneError(
                 f"{name}: the scene has {len(sets)} sets of spheres and none from a data file: "
-                f"set {name} under [[spheres]], in the set that is meant"
+                f"set {name} in one of its [[spheres]]"
             )
         changed = of_files or sets
         from raytracer.scene.arrays import quiet
@@ -324,7 +320,7 @@ class ViewSettings(Defined, error=UserError):
         elif self.radius is not None:
             spheres.radius = self.radius
         if self.color is not None:
-            has_color = spheres.has_color  # of its own; else that of a material is taken
+            has_color = spheres.has_color  # else the material's colour is used
             spheres = spheres.in_color(self.color)
             spheres.has_color = has_color
         if isinstance(self.opacity, str):
@@ -336,7 +332,6 @@ class ViewSettings(Defined, error=UserError):
         return spheres
 
     def _glyph(self, name: str, now: Any) -> Any:
-        """Return arrows, trails, contacts or the shape of particles."""
         value = getattr(self, name)
         if not isinstance(value, dict):
             return value or None
@@ -346,9 +341,9 @@ class ViewSettings(Defined, error=UserError):
 
 
 def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
-    """Return the fields of a camera that make it orthographic, or perspective.
+    """Return the fields that make a camera orthographic, or perspective.
 
-    What a camera with a position looks at keeps its size in the picture.
+    The point looked at keeps its size in the picture.
     """
     if not orthographic:
         return {"type": "perspective", "height": None}
@@ -362,11 +357,11 @@ def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any
 
 
 def lit(scene: Scene, settings: RenderSettings) -> Scene:
-    """Return a scene with the light of the look, placed as the call states, and no other lights."""
+    """Return a scene with only the lights of the look, as the call places them."""
     if not LOOKS[settings.look].key:
         known = ", ".join(name for name, look in LOOKS.items() if look.key)
         raise SceneError(
             f"render.light: the look '{settings.look}' has no directional light: leave the light "
-            f"out, or take one of the looks {known}"
+            f"out, or use one of the looks {known}"
         )
     return scene if scene.lights is None else replace(scene, lights=None, ambient=None)

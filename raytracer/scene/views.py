@@ -1,6 +1,6 @@
-"""Standard views: from where a fitted camera looks, and which way is up in its picture.
+"""Standard views: directions of a fitted camera, and the up direction in the picture.
 
-The names are those of OVITO and ParaView. A view looks from where it is named after: `x` and
+The names are those of OVITO and ParaView. A view looks from the side it is named after: `x` and
 `right` from +x, towards -x. With z up:
 
 | view          | from     | to the right | up  |
@@ -13,8 +13,8 @@ The names are those of OVITO and ParaView. A view looks from where it is named a
 | -z, bottom    | -z       | +x           | -y  |
 | iso           | +x-y+z   | +x+y         | +z  |
 
-With another axis up the words turn with it and the axes stay what they are: with y up, `front`
-is from +z, and `x` still from +x.
+With another up axis the words rotate with it and the axes do not: with y up, `front` is from +z,
+and `x` still from +x.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ AXES: dict[str, Vector] = {
     "z": (0.0, 0.0, 1.0),
     "-z": (0.0, 0.0, -1.0),
 }
-"""Axes of a scene by name."""
 
-# Towards the camera, in parts of right, up and back.
+# Towards the camera, in components along right, up and back.
 _WORDS: dict[str, Vector] = {
     "right": (1.0, 0.0, 0.0),
     "left": (-1.0, 0.0, 0.0),
@@ -50,37 +49,35 @@ _WORDS: dict[str, Vector] = {
 }
 
 VIEWS = (*AXES, "front", "back", "left", "right", "top", "bottom", "iso")
-"""Names of views."""
-
 STANDARD: Vector = (1.0, 0.7, 1.4)
-"""Towards a fitted camera that was given no direction: right of front, from above."""
+"""Default direction to a fitted camera: right of front, from above."""
 
 VIEW_UP: Vector = AXES["z"]
-"""Which way is up in a named view, where nothing says it: as in OVITO and ParaView."""
+"""Default up direction in a named view: as in OVITO and ParaView."""
 
 PLAIN_UP: Vector = AXES["y"]
-"""Which way is up otherwise."""
+"""Default up direction otherwise."""
 
 
 class Frame(NamedTuple):
-    """Right, up and back of somebody who stands in front of the scene, unit vectors."""
+    """Right, up and back of an observer in front of the scene, unit vectors."""
 
     right: Vector
     up: Vector
     back: Vector
 
     def vector(self, parts: Vector) -> Vector:
-        """Return parts of right, up and back as a vector of the scene."""
+        """Convert components along right, up and back to a vector of the scene."""
         x, y, z = (
             sum(part * axis[i] for part, axis in zip(parts, self, strict=True)) for i in range(3)
         )
-        return (x + 0.0, y + 0.0, z + 0.0)  # no minus before a zero
+        return (x + 0.0, y + 0.0, z + 0.0)  # no negative zeros
 
 
 def frame(up: Triple) -> Frame:
-    """Return right, up and back for a vector that is up, of any length but 0.
+    """Return right, up and back for an up vector of any nonzero length.
 
-    Right is +x; with x up or down it is +y. It is turned as little as makes it level.
+    Right is +x, or +y if x is up or down, made perpendicular to `up` by the smallest rotation.
     """
     length = hypot(*up)
     x, y, z = (v / length for v in up)
@@ -93,14 +90,14 @@ def frame(up: Triple) -> Frame:
 
 
 def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
-    """Return which way is up where the data say it, or None.
+    """Return the up direction from the data, or None.
 
-    It is against gravity; across a slab, whose box repeats itself along two edges and not along the
-    third; in any other box z, as in OVITO.
+    It is opposite to gravity; normal to a slab, whose box is periodic along two edges only; in any
+    other box z, as in OVITO.
 
     Args:
         box: the simulation box, or None.
-        gravity: the direction in which things fall, (3,), or None.
+        gravity: direction of gravity, (3,), or None.
     """
     if gravity is not None:
         x, y, z = gravity
@@ -118,12 +115,12 @@ def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | Non
 
 
 def standard_direction(up: Triple) -> Vector:
-    """Return the direction from the spheres to a fitted camera that was given none, any length."""
+    """Return the default direction from the spheres to a fitted camera, any length."""
     return frame(up).vector(STANDARD)
 
 
 def looking(view: str, up: Triple) -> tuple[Vector, Vector]:
-    """Return the direction to the camera of a named view, and which way is up in its picture."""
+    """Return the direction to the camera of a named view, and the up direction in its picture."""
     axes = frame(up)
     towards = AXES[view] if view in AXES else axes.vector(_WORDS[view])
     height = sum(a * b for a, b in zip(towards, axes.up, strict=True)) / hypot(*towards)

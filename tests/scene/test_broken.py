@@ -84,8 +84,8 @@ capsules[0].radii: capsule 1 has radius nan | <rods>; radii = [1, nan]
 capsules[0].end_colors: has 1 colours for 2 | <rods>; radius = 1; end_colors = ['red']
 capsules[0].opacities: of capsule 1 is 3 | <rods>; radius = 1; opacities = [1, 3]
 capsules[0].file | <lines> = 'none.npz'
-capsules[0].file: part.csv: has x1 and y1, and no z1 | <lines> = 'part.csv'
-capsules[0].file: words.csv: x1 holds something other than numbers | <lines> = 'words.csv'
+capsules[0].file: part.csv: has x1 and y1, but no z1 | <lines> = 'part.csv'
+capsules[0].file: words.csv: x1 does not hold numbers | <lines> = 'words.csv'
 cones[0].end_radius: cone 1: both radii are 0 | <cones>; radii = [1, 0]
 cones[0].end_radii: holds true or false | <cones>; radius = 1; end_radii = [1, true]
 cones[0].caps | <cones>; radius = 1; caps = 'flat'
@@ -172,7 +172,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", "no column 'b'"),
     ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", "r, g, b: give colours"),
     ("a.csv", "x,y,z,radius\n", "holds no particles"),
-    ("a.xyz", XYZ.replace("2", "4000000000", 1), "line 1 says 4000000000 atoms, but there are 2"),
+    ("a.xyz", XYZ.replace("2", "4000000000", 1), "line 1 states 4000000000 atoms, but there are 2"),
     ("a.xyz", "1\nProperties=species:S:1:pos:R:3:pos:R:3\nH 0 0 0 1 1 1\n", "name 'pos' twice"),
     ("a.xyz", "1\nProperties=species:S:1:Pos:R:3:POS:R:3\nH 0 0 0 1 1 1\n", "'Pos', 'POS'"),
     ("a.xyz", "1\nProperties=pos:R:3 Properties=pos:R:3\n0 0 0\n", "line 2: Properties appears"),

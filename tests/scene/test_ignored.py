@@ -177,7 +177,7 @@ def test_wrong_words_about_labels(tmp_path: Path, text: str, parts: list[str]) -
         ("\n \n", None),
         ("4\nsecond\nH 0 0 0\n", "more frames follow; the first is shown"),
         ("\n4\n", "more frames follow"),
-        ("H 7 7 7\n", "line 1 says 4 atoms, but more lines follow"),
+        ("H 7 7 7\n", "line 1 states 4 atoms; further lines are ignored"),
     ],
 )
 def test_what_follows_the_first_frame(tmp_path: Path, more: str, shown: str | None) -> None:

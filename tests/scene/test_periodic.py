@@ -95,8 +95,8 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"wrap": True}, "wrap: a.csv states no periodic box, so there is nothing to move"),
-        ({"replicate": 2}, "replicate: a.csv states no periodic box"),
+        ({"wrap": True}, "wrap: a.csv has no periodic box to move"),
+        ({"replicate": 2}, "replicate: a.csv has no periodic box"),
         ({"replicate": "2,2"}, "replicate: '2,2' is not three whole numbers"),
         ({"replicate": [2, 0, 1]}, "replicate[1]: must be at least 1, not 0"),
         ({"replicate": 1.5}, "replicate: 1.5 is not three whole numbers"),
@@ -118,7 +118,7 @@ def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> No
     scene = raytracer.load(path)
     with pytest.raises(UserError, match=r"needs about .* of memory for the images"):
         scene.styled(replicate=1000)
-    with pytest.raises(UserError, match=r"the box of .*a\.xyz is not periodic; leave it out"):
+    with pytest.raises(UserError, match=r"the box of .*a\.xyz is not periodic; leave this out"):
         scene.styled(wrap=True)
 
 
@@ -126,7 +126,7 @@ def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> No
 def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
     scene = raytracer.load(extended(tmp_path / "a.xyz", [[0, 0, 0]], edges=edges))
     for settings in ({"wrap": True}, {"replicate": 2}):
-        with pytest.raises(UserError, match=r"the box of .*a\.xyz is no box"):
+        with pytest.raises(UserError, match=r"the box of .*a\.xyz is invalid"):
             scene.styled(**settings)
 
 

@@ -106,7 +106,7 @@ def test_forms_of_color(color: Any, shape: tuple[int, int], ids: list[int] | Non
         ({"color": np.zeros((3, 5))}, r"color: has shape \(3, 5\)"),
         ({"color": "red", "color_space": "linear"}, "color: 'red' is sRGB"),
         ({"color_space": "rec709"}, "color_space: "),
-        ({"color": np.zeros((2, 3)), "color_id": [0, 1, 2]}, "color_id: points outside"),
+        ({"color": np.zeros((2, 3)), "color_id": [0, 1, 2]}, "color_id: has an index outside"),
         ({"color": np.zeros((2, 3)), "color_id": [0, 1]}, "color_id: has shape"),
         ({"color": np.zeros((2, 3)), "color_id": [0.0, 1.0, 0.0]}, "color_id: holds float64"),
         ({"material": 3}, "material: 3 is neither"),

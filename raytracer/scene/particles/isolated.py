@@ -208,8 +208,8 @@ class _IsolatedFile:
         if code == -signal.SIGALRM and self._limit is not None:
             return DataFileError(
                 f"{self._file.source}: took longer than {self._limit:,.0f} s to read as "
-                f"{self._what}, so it is probably damaged; {TIMEOUT_VARIABLE} sets another limit, 0 "
-                "none"
+                f"{self._what}, so it is probably damaged; {TIMEOUT_VARIABLE} sets another limit, "
+                "0 none"
             )
         return DataFileError(f"{self._file.source}: is damaged, or not a valid {self._what} file")
 

@@ -1,6 +1,6 @@
-"""Registry of particle formats: one line for each reader, ours or a library that reads many.
+"""Registry of particle formats, one line per reader.
 
-The lines state what a reader is chosen by, so that no reader is imported before it is needed.
+The lines contain all that selects a reader, so that no reader is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LIBRARIES = {
     "objects.chemfiles": "chemfiles",
     "objects.mdanalysis": "MDAnalysis",
 }
-"""The library of each module that needs one: it reads in a process of its own.
+"""The library of each module that needs one; it runs in a worker process.
 
-Those of `objects` read many formats. What they read is asked of them; the endings below are those
-that go to one of them first, or name the extra that is missing.
+The libraries of `objects` read many formats, for which they are asked. The endings below are tried
+with one of them first, or name the extra that is missing.
 """
 
 MAX_SUFFIXES = 12
@@ -53,14 +53,13 @@ class Format(NamedTuple):
     """A format of particle files.
 
     Args:
-        name: what messages call it; "" is its ending.
-        module: below this folder: `formats` has readers of our own, `objects` has libraries. Its
-            class `Source`, or its function `opened_source`, takes the file and the variant.
+        name: name in messages; "" is its ending.
+        module: below this folder: `formats` for our readers, `objects` for libraries. Its class
+            `Source`, or its function `opened_source`, takes the file and the variant.
         suffixes: endings of file names, in lower case.
-        magic: starts of the content that no other format has; they decide before the suffix does.
-        pattern: regular expression of the start of the content, for files whose suffix is unknown.
-        variant: which of the formats of a module it is, for those that read several; that of a
-            library is the ending.
+        magic: starts of the content that no other format has; they precede the suffix.
+        pattern: regular expression of the start of the content, for unknown suffixes.
+        variant: which format of a module that reads several; for a library the ending.
     """
 
     name: str
@@ -71,20 +70,20 @@ class Format(NamedTuple):
     variant: str = ""
 
     def starts(self, start: bytes) -> bool:
-        """Whether the content of a file of this format may start so."""
+        """Whether a file of this format can start like this."""
         if self.pattern:
             return bool(re.match(self.pattern.encode("latin-1"), _text_of(start)))
         return not self.magic or start.startswith(self.magic)
 
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
-        """Return the source of an open file; inner: path of the particles in it, or "".
+        """Return the source of an open file; `inner` is the path of the particles in it, or "".
 
         Raises:
-            DataFileError: the file is of another format, or has no paths in it.
+            DataFileError: the file is of another format, or has no inner paths.
         """
         if inner and self.module != "formats.hdf5":
             raise DataFileError(
-                f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
+                f"{file.source}: a path after a colon is for HDF5; this is a {self.name} file"
             )
         source: ParticleSource
         variant = inner or self.variant
@@ -100,17 +99,17 @@ class Format(NamedTuple):
         return source
 
     def named(self, ending: str) -> Format:
-        """Return the format of one of the endings of a library."""
+        """Return the format of one of a library's endings."""
         if not self.module.startswith("objects."):
             return self
         return self._replace(name=self.name or ending[1:].upper(), variant=ending)
 
 
 WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")
-"""Endings of trajectories whose topology alone says the number of atoms."""
+"""Endings of trajectories that need a topology for the number of atoms."""
 
 
-# Quantifiers that give nothing back: the time that a line takes grows with its length only.
+# Possessive quantifiers: the time per line is linear in its length.
 _NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
@@ -211,14 +210,13 @@ FORMATS = (
     Format("Amber restart", "formats.inpcrd", (), pattern=_RESTART),
     Format("Amber trajectory", _MDANALYSIS, (), pattern=_AMBER, variant=".mdcrd"),
 )  # fmt: skip
-"""The first format of those that match is chosen."""
+"""Formats; the first that matches is used."""
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
-"""Endings of the particle files that can be read."""
+"""Endings of readable particle files."""
 
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
-"""Endings of pictures."""
 
 
 def by_suffix(suffix: str) -> Format | None:
@@ -227,17 +225,17 @@ def by_suffix(suffix: str) -> Format | None:
 
 
 def stated(suffix: str) -> Format:
-    """Return the format that a user names by its ending (lower case), whatever the file holds.
+    """Return the format that a user states by its ending (lower case).
 
     Raises:
-        DataFileError: there is none; the sentence names the nearest.
+        DataFileError: there is none; the message suggests the nearest.
     """
     form = by_suffix(suffix)
     if form is None:
         if suffix in PICTURES:
             raise DataFileError(
-                f"format: '{shown(suffix[1:])}' is one of pictures, and this is that of the data: "
-                "the ending of a picture's name says its format, as in '--output NAME.jpg'"
+                f"format: '{shown(suffix[1:])}' is a picture format, but this option is for data: "
+                "for a picture give its ending, as in '--output NAME.jpg'"
             )
         hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
         raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
@@ -245,13 +243,13 @@ def stated(suffix: str) -> Format:
 
 
 def by_magic(start: bytes) -> Format | None:
-    """Return the format whose files alone start with these bytes, or None."""
+    """Return the only format whose files start with these bytes, or None."""
     form = next((each for each in FORMATS if start.startswith(each.magic)), None)
     return form and form.named(form.variant or form.suffixes[0])
 
 
 def is_database(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is a database of ASE in JSON, and no scene."""
+    """Whether a file that starts with these bytes is a database of ASE in JSON, not a scene."""
     form = by_content(start) if start.lstrip()[:1] == b"{" else None
     return form is not None and form.pattern == _DATABASE
 
@@ -268,12 +266,11 @@ def by_content(start: bytes) -> Format | None:
 
 
 def _text_of(start: bytes) -> bytes:
-    """Return the start of a text without a byte order mark and white space before it."""
+    """Remove a byte order mark and white space from the start of a text."""
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def start_of(file: OpenFile) -> bytes:
-    """Return the start of a file."""
     file.file.seek(0)
     start = file.file.read(SNIFF_BYTES)
     file.file.seek(0)
@@ -281,15 +278,15 @@ def start_of(file: OpenFile) -> bytes:
 
 
 def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Format:
-    """Return the format of an open file: by its first bytes, by its ending, or by its content.
+    """Return the format of an open file: by its first bytes, its ending, or its content.
 
     Args:
         file: the file.
         suffix: its ending, in lower case.
-        others: endings of files that are no particles, which the message lists too.
+        others: endings of files that are not particles, for the message.
 
     Raises:
-        DataFileError: it is of no known format; the sentence tells how to convert it.
+        DataFileError: the format is unknown; the message says how to convert the file.
     """
     start = start_of(file)
     form = by_suffix(suffix)
@@ -307,7 +304,7 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
 
 
 def _by_library(file: OpenFile, suffix: str) -> Format | None:
-    """Return the format of a file that one of the installed libraries reads, or None."""
+    """Return the format of a file that an installed library reads, or None."""
     from importlib.util import find_spec
 
     from raytracer.scene.particles.isolated import call
@@ -322,7 +319,7 @@ def _by_library(file: OpenFile, suffix: str) -> Format | None:
 
 
 def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
-    """Return which endings are supported, those near an unknown one first, and what to do."""
+    """Return the supported endings, with near ones first, and what to do."""
     from difflib import get_close_matches
 
     known = [*others, *SUFFIXES]

@@ -1,7 +1,7 @@
-"""Series of files, one for each frame: named by a pattern, or all of a folder.
+"""Series of files, one per frame: named by a pattern, or all files of a folder.
 
-A pattern has the wildcards of a shell, as in `snap_*.h5`, or a number as in `frame_%04d.xyz`. Files
-are in the order of the numbers in their names: `snap_9` goes before `snap_10`.
+A pattern has shell wildcards, as in `snap_*.h5`, or a number, as in `frame_%04d.xyz`. Files are
+sorted by the numbers in their names: `snap_9` precedes `snap_10`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
 MAX_FILES = 1_000_000
-"""Most files of a series."""
-
 DOCUMENTS = frozenset((".md", ".txt"))
-"""Endings of files that are rather read by people where they lie beside others."""
+"""Endings of files that are probably documents beside others."""
 
 SCENES = (".toml", ".json")
-"""Endings of scene files: a folder that has one is no series unless a frame of it is asked for."""
+"""Endings of scene files: a folder with one is a series only if a frame is requested."""
 
 _NUMBER = re.compile(r"%0?\d*d")
 
@@ -37,7 +35,7 @@ class Series(NamedTuple):
 
     Args:
         name: the pattern or the folder, for messages.
-        files: in their order.
+        files: in order.
         inner: path of the particles in each, or "".
     """
 
@@ -46,21 +44,21 @@ class Series(NamedTuple):
     inner: str = ""
 
     def file(self, frame: int) -> Path:
-        """Return the path of a frame. Raises DataFileError: there is no such frame."""
+        """Return the path of a frame. Raises DataFileError if there is no such frame."""
         path = self.files[checked(frame, len(self.files), self.name)]
         return Path(f"{path}:{self.inner}") if self.inner else path
 
 
 def series_of(path: str | Path, folders: bool = True) -> Series | None:
-    """Return the files that a path names by a pattern or as a folder; None if it is a plain path.
+    """Return the files of a pattern or folder; None for a plain path.
 
     Args:
-        path: of which the last part may be a pattern; a file of that very name goes first.
-        folders: whether any folder is a series, or those of snapshots alone: several particle
+        path: its last part may be a pattern; an existing file of that name takes precedence.
+        folders: whether any folder is a series, or only folders of snapshots: several particle
             files of one format, and no scene file.
 
     Raises:
-        DataFileError: there are none, or they are of different formats.
+        DataFileError: there are no files, or they have different formats.
     """
     path = Path(path)
     try:
@@ -70,7 +68,7 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
             files = _in_folder(path) if folders else _snapshots(path)
             return Series(str(path), files) if files else None
     except (OSError, ValueError):
-        return None  # opening it tells what is wrong with the name
+        return None  # opening it reports the error
     inner = ""
     if not _WILD.search(path.name):
         head, _, inner = str(path).partition(":")
@@ -88,14 +86,14 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
 
 
 def files_beside(path: Path, count: int) -> list[Path]:
-    """Return the series of files of which a file was read, itself among them, in order.
+    """Return the series of files that contains a file, in order.
 
     Args:
         path: of the file.
         count: number of files of the series.
 
     Returns:
-        Files whose names differ in numbers alone; only itself where they are not so many.
+        Files whose names differ only in numbers; only the file itself if their number differs.
     """
     numbers = list(re.finditer(r"\d+", path.name))
     names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
@@ -145,14 +143,14 @@ def _in_folder(folder: Path) -> list[Path]:
     if len(endings) > 1:
         listed = ", ".join(endings[:8])
         raise DataFileError(
-            f"{folder}: is a folder with files of several formats ({listed}), of which a series of "
-            f"frames has one: name them by a pattern, for example '{folder / ('*' + endings[0])}'"
+            f"{folder}: is a folder with files of several formats ({listed}), but a series has "
+            f"one: select files by a pattern, for example '{folder / ('*' + endings[0])}'"
         )
     return _ordered(files, folder)
 
 
 def _snapshots(folder: Path) -> list[Path]:
-    """Return the files of a folder that holds nothing but snapshots; else none."""
+    """Return the files of a folder that contains only snapshots, else []."""
     try:
         if any(path.suffix.lower() in SCENES for path in folder.iterdir()):
             return []
@@ -163,7 +161,7 @@ def _snapshots(folder: Path) -> list[Path]:
 
 
 def _ordered(files: list[Path], name: Path) -> list[Path]:
-    """Return files in the order of the numbers in their names."""
+    """Sort files by the numbers in their names."""
     if len(files) > MAX_FILES:
         raise DataFileError(f"{name}: has more than {MAX_FILES:,} files")
 

@@ -1,4 +1,4 @@
-"""Particle sources: the interface of a reader, and the spheres that a reader makes of a file."""
+"""Particle sources: the interface of readers, and the spheres that they return."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
 
 Notes = list[tuple[str, str]]
-"""Warnings, each with the part that it concerns: "radius", "color", "radius+color" or ""."""
+"""Warnings, each with the affected part: "radius", "color", "radius+color" or ""."""
 
 
 class Column(NamedTuple):
-    """A quantity that a file stores for each particle.
+    """A quantity that a file stores per particle.
 
     Args:
-        kind: "number", "integer", "text" or "truth value"; "" if only reading it tells.
-        shape: of the value of one particle; () is a scalar, (3,) a vector.
-        unit: as the file states it, or "".
+        kind: "number", "integer", "text" or "truth value"; "" if unknown before reading.
+        shape: shape of one particle's value; () is a scalar, (3,) a vector.
+        unit: unit in the file, or "".
     """
 
     kind: str = ""
@@ -40,13 +40,13 @@ class Column(NamedTuple):
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """Return the kind of column that an array of this type is."""
+    """Return the `Column.kind` of an array type."""
     kinds = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
     return kinds.get(dtype.kind, "text" if dtype.kind in "SU" else "")
 
 
 def plain_value(value: Any) -> Value:
-    """Return the value of an array's item: lists as tuples, bytes as text."""
+    """Convert an array's item: lists to tuples, bytes to text."""
     if isinstance(value, list):
         return tuple(plain_value(item) for item in value)
     result: Value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -58,8 +58,8 @@ class Box(NamedTuple):
 
     Args:
         origin: (3,), the corner from which the edges start.
-        edges: (3, 3), one edge vector a row.
-        periodic: whether the box repeats itself along each edge; the default is that it does.
+        edges: (3, 3), one edge vector per row.
+        periodic: whether the box is periodic along each edge.
     """
 
     origin: tuple[float, float, float]
@@ -68,12 +68,12 @@ class Box(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When a frame is, as its file states it.
+    """The time of a frame in its file.
 
     Args:
         value: finite.
-        unit: "ps", "s", ... where the format fixes it; "steps" where the file states the number of
-            the simulation's step alone; "" where it does not say.
+        unit: "ps", "s", ... if the format defines it; "steps" if the file states only the step of
+            the simulation; "" if unknown.
     """
 
     value: float
@@ -81,7 +81,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(value: Any, unit: str = "") -> Moment | None:
-    """Return a number or a text as a time, or None if it is none."""
+    """Return a number or a text as a time, or None."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -90,44 +90,43 @@ def moment_of(value: Any, unit: str = "") -> Moment | None:
 
 
 def no_atoms(source: str) -> tuple[str, str]:
-    """Return the warning about a trajectory that holds coordinates and no atoms."""
+    """Return the warning about a trajectory without atom types."""
     return ("radius+color", (
-        f"{source}: holds coordinates without atoms, so all spheres have one radius and colour: "
-        "for those of elements, name a file of the atoms: --topology ATOMS.pdb, or topology = "
-        '"ATOMS.pdb" in the set of a scene file'
+        f"{source}: has coordinates without atoms, so all spheres have one radius and colour: "
+        "for radii and colours of elements, give a topology: --topology ATOMS.pdb, or topology = "
+        '"ATOMS.pdb" in a scene file'
     ))  # fmt: skip
 
 
 def more_frames(source: str, count: int | None = None) -> str:
-    """Return the warning about a file of which the first of `count` frames is shown unasked."""
-    several = "more frames follow" if count is None else f"holds {count:,} frames"
+    """Return the warning that the first of `count` frames is shown by default."""
+    several = "more frames follow" if count is None else f"has {count:,} frames"
     return (
-        f"{source}: {several}; the first is shown: for another one say --frame NUMBER, or frame = "
-        "NUMBER in the set of a scene file"
+        f"{source}: {several}; the first is shown: for another one give --frame NUMBER, or frame = "
+        "NUMBER in a scene file"
     )
 
 
 @dataclass
 class Particles:
-    """The spheres of a particle file. Centres and radii are checked later, by the sphere set.
+    """The spheres of a particle file. The sphere set checks centres and radii later.
 
     Args:
         source: name of the file in messages.
         centers: (N, 3), the file's length unit.
-        radius: one or (N,), the file's length unit; None if the file has none.
-        color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; None if there is none.
+        radius: one or (N,), the file's length unit, or None.
+        color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; or None.
         color_id: integers (N,) or None.
-        names: the file's own names of "centers", "radius" and "color", for messages.
-        columns: the columns of the file that hold these.
-        gravity: the direction in which things fall, (3,), or None.
-        labels: of coordinate files; they give radii and colours where the file has none.
-        notes: warnings. One about "radius" or "color" does not matter where the scene file sets
-            that part.
-        extra: further columns that were asked for, by the names of the file.
-        about: all columns of the file, where further ones were asked for.
-        origin: the object, of those that are no files.
+        names: names in the file for "centers", "radius" and "color", for messages.
+        columns: the file columns with these.
+        gravity: direction of gravity, (3,), or None.
+        labels: labels of coordinate files, for radii and colours that the file lacks.
+        notes: warnings. One about "radius" or "color" is dropped if the scene file sets that part.
+        extra: further requested columns, by their names in the file.
+        about: all columns of the file, if further ones were requested.
+        origin: the object, if there is no file.
         are_ellipsoids: whether the file has axes and orientations of its particles.
-        unit: of the centres, as the names of their columns state it ("x [nm]"), or "".
+        unit: unit of the centres in column names ("x [nm]"), or "".
         converted: the unit from which the centres were converted to angstrom, or "".
     """
 
@@ -153,12 +152,12 @@ class Particles:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no particles; an array without rows is none, which is told later."""
+        """Whether there are no particles; an invalid array is reported later."""
         return self.centers.shape[:1] == (0,)
 
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:
-    """Return three numbers or texts as a direction, or None if they are none."""
+    """Return three numbers or texts as a direction, or None."""
     try:
         numbers = [float(value) for value in values]
     except (TypeError, ValueError):
@@ -168,20 +167,20 @@ def direction_of(values: Sequence[Any]) -> list[float] | None:
 
 
 class ParticleSource(ABC):
-    """A particle file that is open. Only its layout is read until columns are loaded.
+    """An open particle file. Only its layout is read until columns are loaded.
 
     A format either states which pieces of its files are frames (`has_pieces`), each of which is
-    then read as a separate file, or goes to a frame by itself (`go_to`).
+    then read as a separate file, or finds a frame itself (`go_to`).
 
     Args:
-        file: the file, open for as long as the source is in use.
-        variant: which of its formats it is, for readers of several.
+        file: the file, open while the source is in use.
+        variant: which format of a reader of several.
 
     Attributes:
-        format: name of its format; "" of what is no file.
-        also: columns that `particles` may load together with those of spheres, to parse once.
-        has_pieces: whether `frame_starts` returns where frames are.
-        surrounded: whether what is before the first frame and after the last one belongs to each.
+        format: name of its format; "" for objects.
+        also: columns that `particles` may load with the spheres, to parse once.
+        has_pieces: whether `frame_starts` is available.
+        surrounded: whether text before the first and after the last frame belongs to each.
 
     Raises:
         DataFileError: the file is not of this format.
@@ -201,14 +200,14 @@ class ParticleSource(ABC):
         self.notes: Notes = []
 
     def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
-        """Return the bytes at which whole frames begin, and where the last one ends, (F + 1,).
+        """Return the start of each complete frame, and the end of the last, (F + 1,).
 
-        The whole file is read. It is called where `has_pieces`, for the first frame.
+        Reads the whole file. Called at the first frame, if `has_pieces`.
         """
         raise NotImplementedError
 
     def go_to(self, frame: int) -> None:
-        """Take another frame, 0 to `frames` - 1; it is called before anything is loaded."""
+        """Select another frame, 0 to `frames` - 1, before anything is loaded."""
         self.frame = frame
         self.is_chosen = True
 
@@ -219,12 +218,12 @@ class ParticleSource(ABC):
 
     @property
     def count(self) -> int | None:
-        """Number of particles in the frame; None if only loading a column tells."""
+        """Number of particles in the frame; None if unknown before a column is loaded."""
         return None
 
     @property
     def frames(self) -> int | None:
-        """Number of frames; None if only reading the whole file tells."""
+        """Number of frames; None if unknown before the whole file is read."""
         return 1
 
     @property
@@ -234,30 +233,28 @@ class ParticleSource(ABC):
 
     @property
     def gravity(self) -> Sequence[float] | None:
-        """The direction in which things fall, (3,), not 0, or None if the file does not say it."""
+        """Direction of gravity, (3,), not 0, or None."""
         return None
 
     @property
     def further_files(self) -> Sequence[Path]:
-        """The files that are read beside the one that was named."""
+        """Other files that are read as well."""
         return ()
 
     @property
     def time(self) -> Moment | None:
-        """The time of the frame, or None if the file does not say it."""
+        """The time of the frame, or None."""
         return None
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        """Pairs of particles, counted from 0, int64 (M, 2), or None if the file has none."""
+        """Pairs of bonded particles, counted from 0, int64 (M, 2), or None."""
         return None
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
-        """What the file says of each of its bonds: "order" (1, 2, 3; 1.5 of aromatic ones), "type".
-
-        The arrays have as many rows as `bonds`.
-        """
+        """Values per bond: "order" (1, 2, 3; 1.5 if aromatic), "type"; arrays as long as
+        `bonds`."""
         return {}
 
     @abstractmethod
@@ -265,40 +262,40 @@ class ParticleSource(ABC):
         """Return columns of the frame by name, each (N, *shape).
 
         Raises:
-            DataFileError: a value is not of the column's kind, or the file is damaged.
-            MemoryNeedError: the columns do not fit.
+            DataFileError: a value is not of the column's type, or the file is damaged.
+            MemoryNeedError: the columns do not fit into memory.
         """
 
     @abstractmethod
     def particles(self, names: Mapping[str, str]) -> Particles:
-        """Return the spheres of the frame; names: the file's own by the keys of `arrays`.
+        """Return the spheres of the frame; `names` are the file's by the keys of `arrays`.
 
         Raises:
-            DataFileError: the file does not hold spheres, or a column does not exist.
+            DataFileError: the file has no spheres, or a column does not exist.
         """
 
     def labels_of_atoms(self) -> Labels | None:
-        """Return the labels of the particles, or None if the file has none."""
+        """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
     @abstractmethod
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the values of one particle by column; those of `used` may be left out.
+        """Yield the values of one particle by column; those in `used` may be omitted.
 
         Args:
-            index: of the particle, from 0.
+            index: index of the particle, from 0.
             count: number of particles that were loaded.
             used: names of columns.
 
         Raises:
-            Exception: of any kind, if the file is damaged.
+            Exception: of any type, if the file is damaged.
         """
 
 
 def values_at(
     source: ParticleSource, names: Sequence[str], index: int, count: int
 ) -> Iterator[tuple[str, Value]]:
-    """Yield the values of one particle in some columns, as `row` does; empty ones are left out."""
+    """Yield nonempty values of one particle in some columns, as `row` does."""
     for name, values in (source.load(names) if names else {}).items():
         value = plain_value(values[index].tolist()) if len(values) == count else ""
         if value != "":
@@ -306,15 +303,15 @@ def values_at(
 
 
 class Data(NamedTuple):
-    """What a sphere set keeps of its file, or of the object that it was made of.
+    """A sphere set's record of its file or object.
 
     Args:
         total: number of particles of the file.
         arrays: columns in memory, for all particles, by name.
-        about: the columns of the file, None as long as they were not looked up.
-        origin: the object, whose columns are in memory already.
-        box: the simulation box, in the unit of length of the file; None if there is none.
-        time: of the frame; None if the file does not state it.
+        about: the columns of the file; None before they were looked up.
+        origin: the object, whose columns are in memory.
+        box: the simulation box, in the length unit of the file, or None.
+        time: time of the frame, or None.
     """
 
     total: int

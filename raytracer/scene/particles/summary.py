@@ -1,4 +1,4 @@
-"""Summary of a particle file: its columns with their ranges, its frames and its periodic box."""
+"""Summary of a particle file: columns with their ranges, frames, periodic box."""
 
 from __future__ import annotations
 
@@ -18,28 +18,27 @@ from raytracer.scene.particles.source import Column, ParticleSource
 from raytracer.warning import warn
 
 MAX_TEXTS = 8
-"""Most different texts of a column that are listed."""
+"""Most distinct texts of a column that are listed."""
 
 MAX_COLUMNS = 200
 """Most columns that are read for their ranges."""
 
 
 def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
-    """Return what a particle file holds, as JSON types.
+    """Return a description of a particle file, as JSON types.
 
     Args:
         file: of a sphere set; it is read again.
-        whole: False reads its start and its headers alone: there are no ranges and no bonds, and
-            particles and frames are left out where only reading all of it tells.
+        whole: False reads only start and headers: without ranges and bonds, and without the numbers
+            of particles and frames if they need the whole file.
 
     Returns:
-        "format", "particles", "frames", "positions" (their unit, where they were converted),
-        "further files" (names of those that are read too), "time", "box" (origin, edges, and of
-        one that is open somewhere which edges are periodic), "bonds" (their number), and "columns":
-        of each its name, type, unit and range.
+        "format", "particles", "frames", "positions" (their unit, if converted), "further files"
+        (names), "time", "box" (origin, edges, and which edges are periodic unless all are), "bonds"
+        (number), and "columns": name, type, unit and range of each.
 
     Raises:
-        DataFileError: the file cannot be read any more.
+        DataFileError: the file can no longer be read.
     """
     with opened(file.path, file.name) as stream:
         frames = file.series or _frame_count(stream, file, whole)
@@ -48,13 +47,13 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
 
 
 def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
-    """Return the number of frames of a file; None where only reading all of it tells."""
+    """Return the number of frames of a file; None if it needs the whole file."""
     with frame_source(file._replace(frame=None), stream) as source:
         if not whole:
             return None if source.has_pieces else source.frames
         try:
             return frames_of(source, stream).count
-        except DataFileError as error:  # the first frame is sound: it is what is shown
+        except DataFileError as error:  # the first frame, which is shown, is sound
             warn(f"{error}; only the first frame is counted")
             return 1
 
@@ -62,7 +61,6 @@ def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
 def _summary(
     source: ParticleSource, file: DataFile, frames: int | None, whole: bool
 ) -> dict[str, Any]:
-    """Return what the frame holds that was read."""
     columns = dict(source.columns)
     ranges, rows = _ranges(source, list(columns)[:MAX_COLUMNS]) if whole else ({}, None)
     count, box, time = source.count, source.box, source.time
@@ -89,18 +87,13 @@ def _summary(
 
 
 def derived(columns: Columns) -> list[dict[str, Any]]:
-    """Return what is derived from the columns of a file: of each its name, type, unit and range.
-
-    Args:
-        columns: of the sphere set.
-    """
+    """Describe the columns derived from those of a file: name, type, unit and range."""
     return [
         _column(name, column) | _range(columns[name]) for name, column in columns.derived.items()
     ]
 
 
 def _column(name: str, column: Column) -> dict[str, Any]:
-    """Return name, type and unit of a column."""
     sizes = " x ".join(map(str, column.shape))
     kind = f"{sizes} {column.kind}s" if sizes else column.kind
     return {"name": name, "type": kind} | ({"unit": column.unit} if column.unit else {})
@@ -109,7 +102,7 @@ def _column(name: str, column: Column) -> dict[str, Any]:
 def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
     """Return the ranges of columns by name, and the number of rows.
 
-    All columns are read at once where memory has room for them, otherwise one after another.
+    All columns are read together if they fit into memory, otherwise one after another.
     """
     try:
         groups: Iterable[dict[str, NDArray[Any]]] = [source.load(names)]
@@ -124,7 +117,7 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:
-    """Return least and greatest value of a column, or its different texts."""
+    """Return minimum and maximum of a column, or its distinct texts."""
     if not values.size:
         return {}
     if values.dtype.kind in "SU":

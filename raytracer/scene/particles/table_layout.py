@@ -1,7 +1,7 @@
-"""Layout of a text table: its separator, the names of its columns, where its rows begin.
+"""Layout of a text table: separator, column names, first row.
 
-Lines before the names that start with `#`, `%` or `//` are comments. The names may stand in the
-last of them, as `numpy.savetxt` writes them, if the line after it holds numbers.
+Lines before the names that start with `#`, `%` or `//` are comments. The names may be in the last
+of them, as `numpy.savetxt` writes them, if the next line has numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from raytracer.scene.particles.naming import usual
 from raytracer.scene.particles.text_table import cells_of
 
 SEPARATORS = (",", ";", "\t")
-"""What stands between two cells; where there is none of these, any white space."""
+"""Separators of cells; without any of these, white space."""
 
 COMMENTS = ("#", "%", "//")
 
@@ -27,7 +27,7 @@ class TableLayout(NamedTuple):
 
     Args:
         separator: one character; None is any white space.
-        columns: names, in their order; [] without a line of names.
+        columns: names, in order; [] without a line of names.
         skip: lines before the first row.
         first: the first row, or "".
         line: number of the line with the names, from 1.
@@ -50,7 +50,7 @@ class TableLayout(NamedTuple):
 
 
 def read_layout(file: OpenFile) -> TableLayout:
-    """Return the layout of a table; of a file without names it has no columns.
+    """Return the layout of a table; without names it has no columns.
 
     Raises:
         DataFileError: a line is too long, or not UTF-8.
@@ -60,7 +60,7 @@ def read_layout(file: OpenFile) -> TableLayout:
         lines = file.lines(HEAD_LINES + 1)
     last = next((i for i, line in enumerate(lines[:-1]) if not _is_comment(line)), -1)
     following = lines[last + 1]
-    lines = lines[: last + 1] if last >= 0 else [line for line in lines if line]  # "" is the end
+    lines = lines[: last + 1] if last >= 0 else [line for line in lines if line]  # "" marks the end
     comments = [line for line in lines if line.strip() and _is_comment(line)]
     comment = comments[-1] if comments else ""
     if last >= 0:
@@ -88,24 +88,22 @@ def _layout(separator: str | None, names: list[str], before: list[str], first: s
 
 
 def separator_of(line: str) -> str | None:
-    """Return what separates the cells of a line: the commonest of `SEPARATORS` beyond quotes."""
+    """Return the separator of a line: the commonest of `SEPARATORS` outside quotes."""
     bare = re.sub(r'"[^"]*"', "", line)
     best = max(SEPARATORS, key=bare.count)
     return best if bare.count(best) else None
 
 
 def _names(comment: str, separator: str | None) -> list[str]:
-    """Return the names in a comment."""
     return cells_of(comment.strip(" \r\n").lstrip("#%/"), separator)
 
 
 def _has_axes(names: list[str]) -> bool:
-    """Whether names are those of coordinates."""
     return all(usual(axis, names) for axis in "xyz")
 
 
 def is_numbers(cells: list[str]) -> bool:
-    """Whether all cells are numbers, with a decimal point or a decimal comma."""
+    """Whether all cells are numbers, with a decimal point or comma."""
     try:
         [float(cell.replace(",", ".")) for cell in cells]
     except ValueError:

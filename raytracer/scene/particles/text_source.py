@@ -1,4 +1,4 @@
-"""Particles in the rows of a text: what XYZ, dumps and data files of LAMMPS and tables share."""
+"""Particles in the rows of a text: the common part of XYZ, LAMMPS files and tables."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from raytracer.scene.particles.text_table import TEXT, Layout, number, read_rows
 
 
 class TextSource(ColumnSource):
-    """A text with a row of cells for each particle.
+    """A text with a row of cells per particle.
 
     Attributes:
-        layout: of the rows, with all columns.
-        atoms: number of rows that the text announces; None where it does not.
-        announced: start of the sentence about it, "line 1 says".
+        layout: layout of the rows, with all columns.
+        atoms: number of rows that the text states, or None.
+        announced: start of the message about it, "line 1 states".
         integers: columns that hold integers.
-        next_frame: regular expression of the line that follows the last row where a frame begins;
-            "" where a file has one frame.
+        next_frame: regular expression of the line after the last row if another frame begins; "" if
+            files have one frame.
     """
 
     layout: Layout
@@ -52,18 +52,19 @@ class TextSource(ColumnSource):
         return self.load_rows(self.layout, names)
 
     def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of all rows of a layout; integers as such where all values are whole."""
+        """Return columns of all rows of a layout; integer columns as such if all values are
+        whole."""
         rows = read_rows(self.file, layout, names, self.atoms)
         if self.atoms is not None and rows.length != self.atoms:
             raise DataFileError(
-                f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}; "
-                "is it cut short?"
+                f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}: "
+                "the file is incomplete"
             )
         self._end = rows.end
         return {name: self._whole(name, values) for name, values in rows.columns.items()}
 
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of a column of integers as such."""
+        """Return the values of an integer column as such."""
         is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
         return whole(values, self.name, name) if is_whole else values
 
@@ -73,14 +74,14 @@ class TextSource(ColumnSource):
             note = more_frames(self.name)
             if not re.match(self.next_frame, line):
                 note = (
-                    f"{self.name}: {self.announced} {self.atoms} atoms, but more lines follow, "
-                    f"which are left out, the first of them '{shown(line)}'"
+                    f"{self.name}: {self.announced} {self.atoms} atoms; further lines are ignored, "
+                    f"the first is '{shown(line)}'"
                 )
             result.notes.append(("", note))
         return result
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the cells of a line; those without a column are named by their place."""
+        """Yield the cells of a line; cells without a column are named by their position."""
         words = self.layout.cut(pick_line(self.file, index, self.layout.skip))
         names = {cell.place: (name, cell.repeat) for name, cell in self.layout.cells.items()}
         place = 0
@@ -92,5 +93,5 @@ class TextSource(ColumnSource):
             place += width
 
     def value(self, name: str, word: str) -> Value:
-        """Return the value of a cell of a column."""
+        """Return the value of a cell."""
         return number(word)

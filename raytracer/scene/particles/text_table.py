@@ -1,7 +1,7 @@
-"""Rows of a text: columns of numbers and texts, cut by separators or at fixed places.
+"""Rows of a text: columns of numbers and texts, separated or at fixed positions.
 
-The compiled parser reads them block by block. It refuses whatever is unusual, without a reason;
-the text is then read line by line here, and a mistake is reported with its line and column.
+The compiled parser reads them block by block. It rejects anything unusual without a reason; the
+text is then read line by line here, and errors are reported with line and column.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ COLOR_BYTES = 32
 """Longest text of a colour; the longest CSS name has 20 letters."""
 
 BLOCK_BYTES = 1 << 23
-"""Text that is parsed at a time."""
+"""Bytes that are parsed at a time."""
 
 HEAD_BYTES = 1 << 20
 """Most bytes before the rows."""
 
 NUMBER, OPTIONAL, TEXT = range(3)
-"""Kinds of cells, as in `kernels/cpu/io/text_table.h`; a missing optional number is NaN."""
+"""Types of cells, as in `kernels/cpu/io/text_table.h`; a missing optional number is NaN."""
 
 SPACES, FIXED = "spaces", "fixed"
-"""How lines are cut into cells, besides by a separator of one letter."""
+"""Splitting of lines into cells other than by a separator character."""
 
 BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
-"""Cells without a value, as tables of other programs have them; `nan` is a number."""
+"""Cells that mean a missing value in tables of other programs; `nan` is a number."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
@@ -53,9 +53,9 @@ class Cell(NamedTuple):
 
     Args:
         kind: NUMBER, OPTIONAL or TEXT.
-        place: its cell in a row, from 0; of fixed columns its first byte.
-        width: bytes of a fixed column, or bytes that are kept of a text.
-        repeat: number of adjacent cells: 3 of a vector.
+        place: index of its cell in a row, from 0; for fixed columns the first byte.
+        width: bytes of a fixed column, or of a text to keep.
+        repeat: number of adjacent cells: 3 for a vector.
     """
 
     kind: int
@@ -65,7 +65,7 @@ class Cell(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory for each row."""
+        """Bytes of memory per row."""
         return self.repeat * (self.width if self.kind == TEXT else 8)
 
 
@@ -74,13 +74,13 @@ class Layout(NamedTuple):
 
     Args:
         cells: the columns by name.
-        split: SPACES, FIXED, or a separator of one letter.
+        split: SPACES, FIXED, or a separator character.
         skip: lines before the first row.
-        columns: cells that a row may have besides empty ones at its end; 0 is any number, of texts
+        columns: most cells of a row, without empty ones at its end; 0 is any number, for texts
             without quotes.
-        records: letters, six each, of which a row of fixed columns begins with one; () is any row.
-        stop: six letters of the line that ends such rows.
-        comment: letter from which on a line is left out, or "".
+        records: six-letter starts of rows with fixed columns; () is any row.
+        stop: six-letter start of the line that ends such rows.
+        comment: character that starts a comment, or "".
     """
 
     cells: Mapping[str, Cell]
@@ -93,14 +93,13 @@ class Layout(NamedTuple):
 
     @property
     def shortest(self) -> int:
-        """Bytes of the shortest row: a letter and a space for each cell, or fixed columns."""
+        """Bytes of the shortest row: two per cell, or the fixed columns."""
         if self.split != FIXED:
             return 2 * max((cell.place + cell.repeat for cell in self.cells.values()), default=1)
         needed = [each for each in self.cells.values() if each.kind == NUMBER]
         return max((each.place + each.repeat * each.width for each in needed), default=1)
 
     def cut(self, line: str) -> list[str]:
-        """Return the cells of a line."""
         if self.comment:
             line = line.partition(self.comment)[0]
         return cells_of(line, None if self.split == SPACES else self.split)
@@ -112,7 +111,7 @@ class Rows(NamedTuple):
     Args:
         columns: by name, (N,) or (N, K); float64, or texts as bytes.
         length: number of rows.
-        end: the byte behind them.
+        end: offset after the last row.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -127,14 +126,14 @@ def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | 
         file: the open file.
         layout: of its rows.
         names: of the columns.
-        most: rows that are read at most; None reads all.
+        most: largest number of rows to read; None reads all.
 
     Raises:
-        DataFileError: a cell is no number, or a line is too short or too long.
-        MemoryNeedError: the columns do not fit.
+        DataFileError: a cell is not a number, or a line is too short or too long.
+        MemoryNeedError: the columns do not fit into memory.
     """
     cells = {name: layout.cells[name] for name in names}
-    # A file may announce too many rows.
+    # A file may state too many rows.
     limit = file.size // max(layout.shortest, 2) + 1
     most = min(count_lines(file) if most is None else most, limit)
     require_room(file.source, most * sum(cell.bytes for cell in cells.values()))
@@ -144,7 +143,7 @@ def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | 
 
 
 class _Table:
-    """Columns that are filled with rows; memory that no row needs is never touched."""
+    """Columns that are filled with rows; unused memory is never touched."""
 
     def __init__(self, cells: Mapping[str, Cell], layout: Layout, most: int) -> None:
         self.cells, self.layout, self.most = cells, layout, most
@@ -152,7 +151,7 @@ class _Table:
         self.texts = [name for name in cells if name not in self.numbers]
 
     def kinds(self) -> np.dtype[Any]:
-        """Return the type of the texts of a row."""
+        """Return the dtype of the texts of a row."""
         rows: list[Any] = [
             (name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
             for name, cell in self.cells.items()
@@ -161,7 +160,6 @@ class _Table:
         return np.dtype(rows or "u1")
 
     def columns(self, numbers: NDArray[np.float64], texts: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
         columns: dict[str, NDArray[Any]] = {name: texts[name] for name in self.texts}
         place = 0
         for name in self.numbers:
@@ -171,7 +169,7 @@ class _Table:
         return {name: columns[name] for name in self.cells}
 
     def compiled(self, file: OpenFile) -> Rows | None:
-        """Return the rows that the compiled parser reads; None of a text that is not regular."""
+        """Return the rows read by the compiled parser, or None if the text is unusual."""
         layout = self.layout
         head = os.pread(file.file.fileno(), HEAD_BYTES, 0)
         end_of_line = b"\r" if b"\n" not in head else b"\n"
@@ -209,7 +207,7 @@ class _Table:
         return Rows(self.columns(numbers[:count], texts[:count]), count, place)
 
     def _offsets(self) -> NDArray[np.int32]:
-        """Return the cells for the parser: kind, place, width and offset of each, by place."""
+        """Return kind, place, width and offset of the cells for the parser, sorted by place."""
         rows, ends = [], [0, 0]
         for cell in self.cells.values():
             is_text = cell.kind == TEXT
@@ -220,7 +218,7 @@ class _Table:
         return np.array(sorted(rows, key=lambda row: row[1]), np.int32).reshape(-1, 4)
 
     def line_by_line(self, file: OpenFile) -> Rows:
-        """Return the rows; a mistake is reported with its line and column."""
+        """Return the rows; errors are reported with line and column."""
         layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
         for line, (text, after) in enumerate(text_lines(file, layout.split != FIXED), 1):
@@ -251,23 +249,20 @@ class _Table:
         return Rows(self.columns(values, rows), count, end)
 
     def _words(self, name: str, text: str, cells: list[str]) -> list[str]:
-        """Return the cells of a column in a row."""
         cell = self.cells[name]
         if self.layout.split == FIXED:
             starts = (cell.place + place * cell.width for place in range(cell.repeat))
             return [text[start : start + cell.width].strip() for start in starts]
         words = cells[cell.place : cell.place + cell.repeat]
         if len(words) < cell.repeat and self.layout.columns and '"' in text:
-            raise _MistakeError(
-                ": a cell in quotes goes over the end of its line; write it in one line"
-            )
+            raise _MistakeError(": a quoted cell continues on the next line; write it on one line")
         if len(words) < cell.repeat:
             raise _MistakeError(f": too few columns for {', '.join(self.cells)}")
         return words
 
 
 class _MistakeError(Exception):
-    """A mistake in a row: what follows the number of its line."""
+    """An error in a row: the message after its line number."""
 
 
 def _check_length(cells: list[str], layout: Layout) -> None:
@@ -276,12 +271,12 @@ def _check_length(cells: list[str], layout: Layout) -> None:
     if layout.columns and count > layout.columns:
         hint = "give each column a name"
         if layout.split == ",":
-            hint += "; if these are decimal commas, write points, or semicolons between the columns"
+            hint += "; for decimal commas, use decimal points, or semicolons between columns"
         raise _MistakeError(f" has {count} values for {layout.columns} columns; {hint}")
 
 
 def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
-    """Return a cell as a number: of a column, its place among those of a vector."""
+    """Return a cell as a number; `place` is its index in a vector."""
     if split != "," and _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(",", ".")
     value = number(text) if text.isascii() else text
@@ -299,11 +294,11 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
 def cells_of(line: str, separator: str | None) -> list[str]:
     """Return the cells of a line, without white space and quotes around them.
 
-    A quote that is never closed quotes nothing.
+    An unclosed quote is ignored.
 
     Args:
         line: of the text.
-        separator: one letter; None is any white space.
+        separator: one character; None is any white space.
     """
     has_quotes = '"' in line and line.count('"') % 2 == 0
     if separator is None:
@@ -319,7 +314,7 @@ def cells_of(line: str, separator: str | None) -> list[str]:
 
 
 def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
-    """Return the byte after so many lines; -1 if one of them ends in another way."""
+    """Return the offset after `count` lines; -1 if one has another line end."""
     lines = head.split(end_of_line, count)
     place = len(head) - len(lines[-1])
     is_mixed = head[:place].count(b"\r") != head[:place].count(b"\r\n")
@@ -327,7 +322,7 @@ def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
 
 
 def _last_break(text: NDArray[np.uint8]) -> int:
-    """Return the number of bytes up to the end of the last whole line; 0 if there is none."""
+    """Return the number of bytes up to the end of the last complete line."""
     window = text[-LINE_BYTES:].tobytes()
     place = window.rfind(b"\n")
     return 0 if place < 0 else len(text) - len(window) + place + 1
@@ -336,16 +331,16 @@ def _last_break(text: NDArray[np.uint8]) -> int:
 def text_palette(
     words: NDArray[np.bytes_], source: str, column: str, line: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return the different colours of a column of texts, (K, 3) sRGB, and each row's index.
+    """Return the distinct colours of a text column, (K, 3) sRGB, and each row's index.
 
     Args:
         words: (N,), `COLOR_BYTES` each.
         source: the file.
-        column: its name.
-        line: of the first row in the file.
+        column: name of the column.
+        line: line of the first row in the file.
 
     Raises:
-        DataFileError: a text is no colour, with the line it is on.
+        DataFileError: a text is not a colour; the message has its line.
     """
     texts, ids = distinct(words, source)
     colors = []
@@ -361,10 +356,10 @@ def text_palette(
 
 
 def number(text: str) -> int | float | str:
-    """Return a text as the number that it is, or as it is."""
+    """Return a text as a number if it is one, otherwise unchanged."""
     try:
         if _WHOLE.fullmatch(text):
             return int(text)
-        return text if "_" in text else float(text)  # Python takes 1_000 for a number
+        return text if "_" in text else float(text)  # Python accepts 1_000 as a number
     except ValueError:
         return text

@@ -1,4 +1,4 @@
-"""Atoms of a trajectory that holds coordinates alone: they are those of another file."""
+"""Atoms of a trajectory with only coordinates, from another file."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from raytracer.scene.particles.source import (
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
                *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
-"""Columns of the atoms that belong to another moment than the frame: they are left out."""
+"""Columns of the atoms that belong to another time than the frame; they are left out."""
 
 
 def _of_frame(name: str) -> Any:
-    """Return a property with the value of that of the trajectory."""
+    """Return a property with the trajectory's value."""
     return property(lambda source: getattr(source.moving, name))
 
 
 class SourceWithAtoms(ParticleSource):
-    """A frame of a trajectory with labels, bonds and further columns of the atoms of another file.
+    """A frame of a trajectory with labels, bonds and further columns of a topology.
 
-    What the trajectory says itself goes first, but for the labels.
+    Data of the trajectory take precedence, except for labels.
 
     Args:
-        moving: of the trajectory, at its frame.
-        atoms: of the file that lists the atoms, in the same order.
+        moving: the trajectory, at its frame.
+        atoms: the topology, with atoms in the same order.
     """
 
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
@@ -51,12 +51,12 @@ class SourceWithAtoms(ParticleSource):
 
     @cached_property
     def _of_atoms(self) -> dict[str, Column]:
-        """The columns that come from the atoms."""
-        own = {naming.plain(name) for name in self.moving.columns}
+        """The columns that come from the topology."""
+        hidden = {*COORDINATES, *(naming.plain(name) for name in self.moving.columns)}
         return {
             name: column
             for name, column in self.atoms.columns.items()
-            if (plain := naming.plain(name)) not in COORDINATES and plain not in own
+            if naming.plain(name) not in hidden
         }
 
     count = _of_frame("count")
@@ -69,7 +69,7 @@ class SourceWithAtoms(ParticleSource):
 
     @property
     def _bonded(self) -> ParticleSource:
-        """The file that states the bonds."""
+        """The file with the bonds."""
         return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -89,8 +89,8 @@ class SourceWithAtoms(ParticleSource):
             raise DataFileError(f"{self.atoms.name}: has no elements or types of atoms")
         if len(labels.ids) != count:
             raise DataFileError(
-                f"{self.atoms.name}: has {len(labels.ids):,} atoms, and {self.name} has "
-                f"{count:,}; the topology must list the same atoms"
+                f"{self.atoms.name}: has {len(labels.ids):,} atoms, but {self.name} has "
+                f"{count:,}: give the topology of the same atoms"
             )
         result.labels = labels
         result.notes = [note for note in result.notes if note != no_atoms(self.name)]

@@ -44,7 +44,7 @@ def test_records(tmp_path: Path) -> None:
 def test_frames(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.stack([POINTS, POINTS + 1]))
-    with pytest.warns(RaytracerWarning, match="holds 2 frames; the first is shown"):
+    with pytest.warns(RaytracerWarning, match="has 2 frames; the first is shown"):
         scene = load(path)
     np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
     assert frames_of(path) == (12, 2)
@@ -150,7 +150,7 @@ def test_h5md(tmp_path: Path, h5py: Any) -> None:
         group["position/value"] = np.stack([POINTS, POINTS + 1])
         group["position/step"] = [0, 1]
         group["mass/value"] = np.ones((2, 12))
-    with pytest.warns(RaytracerWarning, match="holds 2 frames"):
+    with pytest.warns(RaytracerWarning, match="has 2 frames"):
         scene = load(path)
     np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
     assert frames_of(path) == (12, 2)
@@ -166,7 +166,7 @@ def test_hdf5_that_holds_no_particles(
     path.write_bytes(path.read_bytes()[:700])
     assert "is damaged, or not a valid HDF5 file" in refusal(path, capsys)
     table = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n")
-    assert "a path behind a colon is for HDF5" in complaint(Path(f"{table}:x"))
+    assert "a path after a colon is for HDF5" in complaint(Path(f"{table}:x"))
 
 
 # Arrow

@@ -110,7 +110,7 @@ GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        (GOOD.replace("ATOMS\n2", "ATOMS\n3"), ["line 4 says 3 atoms, but there are 2"]),
+        (GOOD.replace("ATOMS\n2", "ATOMS\n3"), ["line 4 states 3 atoms, but there are 2"]),
         (GOOD.replace("4 5 6", "4 5 six"), ["line 11, column 'z': 'six' is not a number"]),
         (GOOD.replace("id x y z", "id x y x"), ["line 9: the column 'x' is named twice"]),
         (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRY"), ["no line 'ITEM: ATOMS'"]),

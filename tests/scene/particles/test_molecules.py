@@ -181,7 +181,7 @@ def test_a_topology_in_scene_files(
     expected = [find(symbol).radius for symbol in SYMBOLS]
     np.testing.assert_array_equal(scene.spheres[0].radius, expected)
     wrong = write(tmp_path / "b.toml", text.format("few.xyz"))
-    assert "few.xyz: has 1 atoms, and a.xtc has 6" in refusal(wrong, capsys)
+    assert "few.xyz: has 1 atoms, but a.xtc has 6" in refusal(wrong, capsys)
     inline = '[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ntopology = "few.xyz"\n'
     said = refusal(write(tmp_path / "c.toml", inline), capsys)
     assert "spheres[0].topology: names the atoms of a trajectory, but the set has no file" in said
@@ -247,9 +247,9 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
         load(atoms, topology=tmp_path / "none.psf")
     with pytest.raises(UserError, match="topology: is for a trajectory"):
         load(scene, topology=atoms)
-    with pytest.raises(UserError, match="topology: goes with the path of a file"):
+    with pytest.raises(UserError, match="topology: is for a file"):
         raytracer.render(np.zeros((1, 3)), topology=atoms)
-    with pytest.raises(UserError, match=r"few.xyz: has 1 atoms, and .*two.xyz has 2"):
+    with pytest.raises(UserError, match=r"few.xyz: has 1 atoms, but .*two.xyz has 2"):
         load(write(tmp_path / "two.xyz", "2\n\nC 0 0 0\nC 2 0 0\n"), topology=atoms)
 
 

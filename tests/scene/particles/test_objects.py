@@ -339,7 +339,7 @@ def test_objects_with_several_frames() -> None:
     assert first(points, -1) == 2.0
     with pytest.raises(UserError, match=r"list of 3 frames: there is no frame 5: it has 3 frame"):
         first(frames, 5)
-    with pytest.raises(UserError, match=r"gsd.Frame: there is no frame 1: it holds 1 frame"):
+    with pytest.raises(UserError, match=r"gsd.Frame: there is no frame 1: it has 1 frame"):
         first(frames[0], 1)
     assert len(animate(frames, fps=1)) == 3
 

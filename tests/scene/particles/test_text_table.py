@@ -171,7 +171,7 @@ def test_cells_between_separators(tmp_path: Path, by: str) -> None:
         ("1,2\n3\n", ",", "line 2: too few columns"),
         ("1,2,3\n4,5,6,7\n", ",", "line 2 has 4 values for 3 columns"),
         ("1 2 3\n4 5 6 7\n", SPACES, "line 2 has 4 values for 3 columns"),
-        ('1,2,3\n"4\n",5,6\n', ",", "line 2: a cell in quotes goes over the end of its line"),
+        ('1,2,3\n"4\n",5,6\n', ",", "line 2: a quoted cell continues on the next line"),
         ("1,2,3\n4,,6\n", ",", "line 2, column '1': there is no value"),
     ],
 )

@@ -140,8 +140,8 @@ def test_a_legacy_file(tmp_path: Path) -> None:
         ("a.vtk", "4 5 6", "4 five 6", "expected 6 numbers, found a text"),
         ("a.vtk", "POINT_DATA", "POINTLESS", "there is no section 'POINTLESS 2'"),
         ("a.vtp", "<PolyData>", "<PolyDate>", "is not XML (mismatched tag"),
-        ("a.vtp", "1.0 2.0", "1.0 two", "the array 'radius' holds something that is no number"),
-        ("a.vtp", '"ascii"', '"binary"', "the array 'Points' is damaged, or cut"),
+        ("a.vtp", "1.0 2.0", "1.0 two", "the array 'radius' has an invalid number"),
+        ("a.vtp", '"ascii"', '"binary"', "the array 'Points' is damaged or incomplete"),
         ("a.vtp", "<VTKFile", '<!DOCTYPE a [<!ENTITY b "c">]><VTKFile', "has a DOCTYPE"),
     ],
 )

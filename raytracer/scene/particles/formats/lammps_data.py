@@ -71,7 +71,7 @@ class Section(NamedTuple):
 
 
 class Source(TextSource):
-    announced = "the header says"
+    announced = "the header states"
     integers = INTEGERS
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:

@@ -178,7 +178,7 @@ class Source(TextSource):
 
     def _read_count(self) -> int:
         line = self._sections["NUMBER OF ATOMS"][1]
-        self.announced = f"line {line + 1} says"
+        self.announced = f"line {line + 1} states"
         text = self._lines[line].strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= 18):
             raise DataFileError(

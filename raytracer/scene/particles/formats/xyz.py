@@ -71,7 +71,7 @@ class Source(TextSource):
     noun = "property"
     first_line = 3
     has_pieces = True
-    announced = "line 1 says"
+    announced = "line 1 states"
     next_frame = r"\d+\Z"
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
