@@ -50,21 +50,21 @@ if TYPE_CHECKING:
     from raytracer.farm.crew import Crew
 
 STILL_SECONDS = 6.0
-"""Seconds of the animation of a scene that stands still, where nothing says how long it is."""
+"""Default seconds of the animation of a still scene."""
 
 MAX_SHOTS = 1_000_000  # maximum number of frames of an animation
 
 MAX_WAITING = 1
-"""Maximum number of rendered frames that wait to be written while another one is rendered."""
+"""Most rendered frames that wait to be written while another one is rendered."""
 
 FrameCall = Callable[[int, int], None]
-"""Called with the number of finished frames, and that of all frames."""
+"""Called with the numbers of finished and of all frames."""
 
 
 class Animation:
-    """Frames that are rendered when they are asked for.
+    """Frames that are rendered on demand.
 
-    It has a length and gives pictures in a loop; `save` writes a movie.
+    An animation has a length and is an iterable of pictures; `save` writes a movie.
 
     >>> for image in raytracer.animate("trajectory.gsd"):
     ...     print(image.statistics.covered)
@@ -88,7 +88,7 @@ class Animation:
         return self._plan.duration
 
     def __iter__(self) -> Iterator[Image]:
-        """Render the frames, one after another; the next one is read meanwhile."""
+        """Render the frames in order; the next one is read meanwhile."""
         with (
             Renderer(self._plan) as renderer,
             closing(renderer.images(self._plan.shots, None)) as images,
@@ -109,17 +109,17 @@ class Animation:
         """Write a movie, a moving picture, or numbered pictures.
 
         The first frame is written first, as `NAME.poster.png` beside a movie. Finished frames are
-        kept in the folder `NAME.frames` until the movie is complete: where a run was ended, the
-        same call goes on, and writes the same bytes.
+        kept in the folder `NAME.frames` until the movie is complete: after an interruption the same
+        call continues, and writes the same bytes.
 
         Args:
             path: `.mp4`, `.mov`, `.mkv`, `.webm` (PyAV, `pip install 'raytracer[video]'`), `.gif`,
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
             poster: whether to write the first frame beside a movie.
-            resume: whether to take finished frames of an earlier run.
-            workers: processes of this machine that render, a GPU or a share of the cores each;
-                None renders in this process.
-            farm: address of the scheduler of a Dask cluster whose workers render, as
+            resume: whether to use finished frames of an earlier run.
+            workers: number of local processes that render, with a GPU or an equal part of the cores
+                each; None renders in this process.
+            farm: address of the scheduler of a Dask cluster whose workers render, as in
                 "tcp://node17:8786" (`pip install 'raytracer[farm]'`).
             progress: called with the numbers of finished and of all frames.
 
@@ -140,7 +140,7 @@ class Animation:
             job.crew = partial(crew_of, workers, farm, self._plan.backend, self._plan.threads)
             if farm is None:
                 self._plan.source.sent()
-                job.plan = replace(job.plan, threads=0)  # each worker has its share
+                job.plan = replace(job.plan, threads=0)  # each worker has its part
         with output.claimed(target), job.outputs:
             job.run(self)
         return target
@@ -157,30 +157,28 @@ def animate(
     topology: str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Animation:
-    """Return an animation of a trajectory, of a scene whose camera moves, or of both.
+    """Return an animation of a trajectory, a scene with a moving camera, or both.
 
     Args:
         scene: the path of a scene or particle file, of a series of files (`snap_*.h5`) or a folder
-            of them; a `Scene`; a sequence with a `Scene`, or what `Scene.from_object` takes, for
-            each frame; an array (T, N, 3).
-        backend: "auto", "cpu", "cuda", "cuda:1" or "cuda:0,1"; see `render`.
-        threads: threads on the CPU; 0 takes every core that the process may use.
-        tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
-            frame.
-        annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
-            of the trajectory's frame, {seconds} those from the start, and {time} the time of the
-            file, or {seconds} where it states none.
-        format: the ending that says the format of a file; see `load`.
+            of them; a `Scene`; a sequence with a `Scene`, or an object for `Scene.from_object`, per
+            frame; an array (T, N, 3).
+        backend: "auto", "cpu", "cuda", "cuda:1", or "cuda:0,1"; see `render`.
+        threads: threads on the CPU; 0 uses all cores available to the process.
+        tone: exposure and curve, as for `render`; automatic exposure is metered in the first frame.
+        annotations: annotations of the pictures; see `render`. In texts {frame} is the number of
+            the trajectory's frame, {seconds} the time since the start, and {time} the time in the
+            file, or {seconds} without one.
+        format: the ending that states the format of a file; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
-            and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
-            that of the scene.
+            and of `render` (`width`, `samples`, `view`, `background`, ...); None takes the scene's.
 
     Raises:
         UserError: the scene or an argument cannot be rendered.
         TypeError: there is no argument of that name.
     """
-    first = 0 if is_path(scene) else None  # of a folder that is a series
+    first = 0 if is_path(scene) else None  # a folder may be a series
     source = frames_of(Source.of(scene, frame=first, format=format, topology=topology))
     animated = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
@@ -208,12 +206,12 @@ def animate(
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
-    """Return what is shown, and the duration in seconds."""
+    """Return the frames to show, and the duration in seconds."""
     seconds = settings.duration
     if len(frames) == 1 and not settings.moves and settings.duration is None:
         raise UserError(
-            f"{name}: is one frame and the camera stands still, so nothing moves: say for example "
-            "--turntable 8s, or give a trajectory"
+            f"{name}: is one frame and the camera does not move: give for example "
+            "--turntable 8s, or a trajectory"
         )
     if seconds is None and len(frames) == 1:
         turn = settings.turn.seconds if settings.turn is not None else None
@@ -221,14 +219,16 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
         seconds = max(turn or 0.0, last) or STILL_SECONDS
     count = len(frames) if seconds is None else max(round(seconds * settings.fps), 1)
     if count > MAX_SHOTS:
-        raise UserError(f"{name}: the animation has {count:,} frames; at most {MAX_SHOTS:,}")
+        raise UserError(
+            f"{name}: the animation has {count:,} frames; at most {MAX_SHOTS:,} are possible"
+        )
     chosen = [frames[index * len(frames) // count] for index in range(count)]
     shots = [Shot(index, frame, index / settings.fps) for index, frame in enumerate(chosen)]
     return shots, count / settings.fps
 
 
 def _digest(plan: Plan) -> str:
-    """Return a hash of all that frames depend on, 16 digits; that of nothing known is unique."""
+    """Return a hash of all that frames depend on, 16 digits; unique if something is unknown."""
     signature = plan.source.signature()
     if signature is None:
         return secrets.token_hex(8)
@@ -245,7 +245,7 @@ def _digest(plan: Plan) -> str:
 def poster_of(movie: Path) -> Path:
     """Return the path of the first frame beside a movie: NAME.poster.png.
 
-    Beside another movie of that name, with another ending, it is NAME.gif.poster.png.
+    If there is another movie NAME with another ending, it is NAME.gif.poster.png.
     """
     others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
     unique, shared = posters_of(movie)
@@ -253,17 +253,17 @@ def poster_of(movie: Path) -> Path:
 
 
 def posters_of(movie: Path) -> tuple[Path, Path]:
-    """Return where the first frame of a movie may be, the likelier place first."""
+    """Return the possible paths of a movie's first frame, the likelier first."""
     return movie.with_name(f"{movie.name}.poster.png"), movie.with_suffix(".poster.png")
 
 
 class _Job:
-    """One call of `Animation.save`: frames are taken from an earlier run or rendered, in order."""
+    """One call of `Animation.save`: frames from an earlier run, or rendered, in order."""
 
     frames: FrameFiles
     crew: Callable[[], Crew] | None = None
     hashed = True
-    """Whether pictures have a digest of what they show."""
+    """Whether pictures have a digest of their content."""
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
@@ -279,10 +279,10 @@ class _Job:
         self.frames.save(shot.index, image, exposure)
 
     def take(self, shot: Shot, rendered: Rendered | None = None) -> None:
-        """Use a frame on the disk, of a worker or of an earlier run; on the writing thread."""
+        """Use a frame on the disk, from a worker or an earlier run; on the writing thread."""
 
     def render(self, animation: Animation, bits: int | None) -> None:
-        """Render the frames that are missing, and pass all on to a writing thread in order."""
+        """Render the missing frames, and pass all to a writing thread in order."""
         shots = self.plan.shots
         missing = [shot for shot in shots if not (self.resume and self.frames.has(shot.index))]
         unfinished = {shot.index for shot in missing}
@@ -296,12 +296,12 @@ class _Job:
                 if self.resume and renderer.tone.automatic:
                     renderer.exposure = self.frames.exposure()
                 self.begin(renderer.settings.width, renderer.settings.height)
-                # Closed before the renderer: it waits for the frame that is being read.
+                # Closed before the renderer, because it waits for the frame being read.
                 render = self._here if self.crew is None else self._by_crew
                 tasks = stack.enter_context(closing(render(animation, renderer, missing, bits)))
             for shot in shots:
                 task = next(tasks) if shot.index in unfinished else partial(self.take, shot)
-                # Warnings of the other thread go where those of this one go.
+                # Warnings of the other thread are handled like those of this one.
                 waiting.append(writer.submit(copy_context().run, task))
                 if len(waiting) > MAX_WAITING:
                     self._finish(waiting.popleft())
@@ -311,7 +311,7 @@ class _Job:
     def _here(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
     ) -> Generator[Callable[[], None]]:
-        """Render shots in this process, and yield what writes each."""
+        """Render shots in this process, and yield a function that writes each."""
         animation.seconds = renderer.seconds
         with closing(renderer.images(shots, bits)) as images:
             for shot, image in images:
@@ -320,7 +320,7 @@ class _Job:
     def _by_crew(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
     ) -> Generator[Callable[[], None]]:
-        """Let workers render shots, and yield what takes each."""
+        """Let workers render shots, and yield a function that uses each."""
         from raytracer.animation.farmed import rendered_by
 
         assert self.crew is not None
@@ -388,7 +388,7 @@ class _Movie(_Job):
         size = even((width, height))
         if not self.is_picture and size != (width, height):
             warn(
-                f"{self.target}: a movie has an even width and height: its last row or column is "
+                f"{self.target}: a movie needs even width and height: its last row or column is "
                 f"doubled, to {size[0]}x{size[1]} pixels"
             )
 
@@ -408,7 +408,6 @@ class _Movie(_Job):
             self._encode(self.frames.read(shot.index))
 
     def _encode(self, pixels: Pixels) -> None:
-        """Add a frame to the movie."""
         if self.is_picture:
             return
         if self._video is None:
@@ -423,8 +422,6 @@ class _Movie(_Job):
 
 
 class _Pictures(_Job):
-    """Numbered pictures: PNG, or films as OpenEXR."""
-
     frames: NumberedPictures
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
@@ -437,7 +434,7 @@ class _Pictures(_Job):
         try:
             target.parent.mkdir(exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{target.parent}: cannot be made ({error.strerror})") from None
+            raise OutputError(f"{target.parent}: cannot be created ({error.strerror})") from None
         if suffix == ".exr":
             from raytracer.film import film_file
 

@@ -17,31 +17,29 @@ Pixels = NDArray[np.uint8]
 Read = Callable[[int], Pixels]
 
 CONTAINERS = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}
-"""Formats of movies by the ending of their names."""
+"""Container formats by file ending."""
 
 PICTURES = (".gif", ".webp")
 """Endings of moving pictures, which Pillow writes."""
 
 THREADS = 4
-"""Threads of an encoder. Their number changes the bytes of a movie, so it does not follow that of
-the cores."""
+"""Threads of an encoder. The number changes the bytes of a movie, so it does not depend on the
+cores."""
 
-PALETTE_FRAMES = 12  # most frames of which the palette of a GIF is made
+PALETTE_FRAMES = 12  # most frames for the palette of a GIF
 
 
 class Encoder(NamedTuple):
-    """An encoder of FFmpeg."""
-
-    names: tuple[str, ...]  # in the order in which they are tried
+    names: tuple[str, ...]  # in order of preference
     best: float  # constant rate factor of quality 100
-    worst: float  # that of quality 0
+    worst: float  # constant rate factor of quality 0
     options: dict[str, str]
 
 
 ENCODERS = {
-    # Pictures of particles take less than half of the time of "faster" alone, in files up to a
-    # quarter larger at the same error: several reference frames, finer motion and the choice of
-    # each coefficient find little there.
+    # For pictures of particles this takes less than half of the time of "faster" alone, in files
+    # up to a quarter larger at the same error: several reference frames, finer motion and
+    # trellis quantization gain little there.
     "h264": Encoder(
         ("libx264",), 9.0, 45.0,
         {"preset": "faster", "refs": "1", "subq": "1", "trellis": "0", "weightp": "0", "bf": "0"},
@@ -62,47 +60,46 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
     """Refuse a movie that cannot be written, before anything is rendered.
 
     Args:
-        path: of the movie.
+        path: path of the movie.
         codec: one of `CODECS`, or None.
-        transparent: whether its background is left out.
+        transparent: whether its background is transparent.
 
     Raises:
-        UserError: the ending is unknown, PyAV or its codec is missing.
+        UserError: the ending is unknown, or PyAV or its codec is missing.
     """
     suffix = path.suffix.lower()
     if suffix in PICTURES:
         if codec is not None:
-            raise UserError(f"{path}: a {suffix} has no codec to choose: leave --codec out")
+            raise UserError(f"{path}: a {suffix} has only one codec: leave --codec out")
         if transparent and suffix == ".gif":
-            raise UserError(f"{path}: a GIF keeps no soft edges: use .webp, or ####.png")
+            raise UserError(f"{path}: a GIF has no partial transparency: use .webp, or ####.png")
         return
     if suffix not in CONTAINERS:
         known = [*CONTAINERS, *PICTURES, ".png", ".exr"]
         raise OutputError(
-            f"{path}: a movie ends in {', '.join([*CONTAINERS, *PICTURES])}; numbered pictures are "
-            f"named as 'frames/####.png' or .exr; {suggestion(suffix, known)}"
+            f"{path}: a movie ends in {', '.join([*CONTAINERS, *PICTURES])}; name numbered "
+            f"pictures like 'frames/####.png' or .exr; {suggestion(suffix, known)}"
         )
     if transparent:
         raise no_transparency(path)
     chosen = codec or default_codec(path)
     if suffix == ".webm" and chosen not in ("vp9", "av1"):
-        raise UserError(f"{path}: a .webm holds vp9 or av1, not {chosen}: use .mp4 or .mkv")
+        raise UserError(f"{path}: a .webm can have vp9 or av1, not {chosen}: use .mp4 or .mkv")
     _encoder_name(path, chosen)
 
 
 def no_transparency(path: Path) -> UserError:
-    """Return the error about a movie whose background is left out."""
+    """Return the error about a movie with a transparent background."""
     return UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
 
 
 def default_codec(path: Path) -> str:
-    """Return the codec of a movie that was given none."""
     return "vp9" if path.suffix.lower() == ".webm" else "h264"
 
 
 def _library(path: Path) -> Any:
-    """Return PyAV. Raises UserError: it is not installed."""
-    os.environ.setdefault("SVT_LOG", "1")  # errors alone; it is read when the library is loaded
+    """Import PyAV. Raises UserError if it is not installed."""
+    os.environ.setdefault("SVT_LOG", "1")  # only errors; read when the library is loaded
     try:
         import av
     except ImportError:
@@ -114,7 +111,7 @@ def _library(path: Path) -> Any:
 
 
 def _encoder_name(path: Path, codec: str) -> str:
-    """Return the name of the encoder. Raises UserError: this PyAV has none."""
+    """Return the name of an available encoder. Raises UserError."""
     av = _library(path)
     for name in ENCODERS[codec].names:
         if name in av.codecs_available:
@@ -125,17 +122,17 @@ def _encoder_name(path: Path, codec: str) -> str:
 
 
 def even(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a movie in pixels, even in both directions as 4:2:0 has it."""
+    """Return the size of a movie in pixels, even in both directions for 4:2:0."""
     width, height = size
     return width + width % 2, height + height % 2
 
 
 def planes(pixels: Pixels) -> Any:
-    """Return a picture as an encoder takes it: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
+    """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
 
     Args:
-        pixels: uint8 (h, w, 3 or 4), contiguous; alpha is left out. The last row and column are
-            doubled where their number is odd.
+        pixels: uint8 (h, w, 3 or 4), contiguous; alpha is ignored. For odd sizes the last row or
+            column is doubled.
     """
     from av import VideoFrame
     from av.video.reformatter import ColorRange, Colorspace, Interpolation
@@ -147,20 +144,19 @@ def planes(pixels: Pixels) -> Any:
         format="yuv420p",
         src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU709,
         src_color_range=ColorRange.JPEG, dst_color_range=ColorRange.MPEG,
-        interpolation=Interpolation.AREA,  # the mean of four pixels, which others are far from
+        interpolation=Interpolation.AREA,  # mean of four pixels; other modes differ a lot
     )  # fmt: skip
 
 
 class VideoWriter:
-    """A movie of PyAV: planar YUV 4:2:0, BT.709, limited range.
+    """A movie written by PyAV: planar YUV 4:2:0, BT.709, limited range.
 
     Args:
-        file: where it is written, seekable.
+        file: output, seekable.
         path: its final name.
-        size: of the frames, width and height in pixels; a movie of an odd size gets one row or one
-            column more.
-        fps: frames in a second.
-        codec: one of `CODECS`; None is that of the ending.
+        size: width and height of the frames in pixels; odd sizes are enlarged by one.
+        fps: frames per second.
+        codec: one of `CODECS`; None depends on the ending.
         quality: 1 to 100.
 
     Raises:
@@ -187,15 +183,15 @@ class VideoWriter:
         stream.pix_fmt = "yuv420p"
         context = stream.codec_context
         context.thread_count = THREADS
-        # BT.709, limited range: what players take high definition for.
+        # BT.709, limited range: what players assume for high definition.
         context.color_primaries = context.color_trc = context.colorspace = 1
         context.color_range = 1
         if codec == "h265" and kind in ("mp4", "mov"):
-            context.codec_tag = "hvc1"  # the tag that QuickTime knows
+            context.codec_tag = "hvc1"  # the tag for QuickTime
         self._stream = stream
 
     def add(self, frame: Pixels) -> None:
-        """Add a frame, uint8 (h, w, 3 or 4); alpha is left out."""
+        """Add a frame, uint8 (h, w, 3 or 4); alpha is ignored."""
         for packet in self._stream.encode(planes(frame)):
             self._container.mux(packet)
 
@@ -212,12 +208,12 @@ def write_picture(
     """Write an endless GIF or animated WebP.
 
     Args:
-        file: where it is written.
+        file: output.
         path: its final name.
         read: returns a frame.
         count: number of frames.
-        fps: frames in a second.
-        quality: 1 to 100, of a WebP; 100 is lossless.
+        fps: frames per second.
+        quality: 1 to 100, for a WebP; 100 is lossless.
     """
     from PIL import Image
 
@@ -245,7 +241,7 @@ def write_picture(
 
 
 def _palette(read: Read, count: int) -> Any:
-    """Return a picture with one palette for all frames: another one each would flicker."""
+    """Return a picture with one palette for all frames: changing palettes would flicker."""
     from PIL import Image
 
     chosen = sorted({round(k * (count - 1) / (PALETTE_FRAMES - 1)) for k in range(PALETTE_FRAMES)})
@@ -255,6 +251,6 @@ def _palette(read: Read, count: int) -> Any:
 
 
 def durations(count: int, fps: float, unit: int) -> list[int]:
-    """Return how long each frame is shown, in milliseconds, in whole units with the right sum."""
+    """Return the duration of each frame in milliseconds, in whole units with the right sum."""
     ends = [round(1000.0 * (index + 1) / fps / unit) * unit for index in range(count)]
     return [max(end - start, unit) for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,9 +1,8 @@
-"""Frames of an animation that are rendered by a crew of workers.
+"""Frames of an animation rendered by a crew of workers.
 
-A worker opens the trajectory once, takes over what the first frame decided, and writes frames where
-they belong: under a temporary name, renamed when they are complete. A frame that is there is not
-rendered again, so a call may be repeated. A worker that does not see the folder returns the frame
-instead.
+A worker opens the trajectory once, uses the defaults of the first frame, and writes frames to their
+final folder: under a temporary name, renamed when complete. An existing frame is not rendered
+again, so a call may be repeated. A worker without access to the folder returns the frame instead.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from raytracer.farm.shared import Shared, opened
 from raytracer.files import output
 from raytracer.warning import collected
 
-PATIENCE = 60.0  # seconds in which a file must appear that another machine has written
+PATIENCE = 60.0  # seconds until a file written by another machine must be visible
 
 
 class Rendered(NamedTuple):
-    """What a worker returns."""
+    """The result of a worker."""
 
-    data: bytes | None  # the file, where the worker does not see its folder
-    seconds: float | None  # of rendering; None if the frame was there already
+    data: bytes | None  # the file, if the worker cannot access its folder
+    seconds: float | None  # of rendering; None if the frame existed
     exposure: float | None  # stops, if it is metered
-    metadata: dict[str, Any]  # of the picture of the first frame; else {}
+    metadata: dict[str, Any]  # of the first frame's picture; otherwise {}
     warnings: list[str]
 
 
@@ -43,15 +42,15 @@ class Order:
     """What a worker needs to render any frame."""
 
     plan: Plan
-    fixed: Fixed  # what the first frame decided
+    fixed: Fixed  # from the first frame
     frames: FrameFiles  # where they are written
-    beacon: Path  # a file beside them; a worker that sees it sees their folder
+    beacon: Path  # a file beside them, visible to workers with access
     bits: int | None  # 8, or None for films
-    signature: str | None  # of the files that are read, which a worker compares with its own
+    signature: str | None  # of the input files, compared by workers
 
 
 class ShotWorker:
-    """What a worker makes of an order.
+    """Renders the frames of an order in a worker.
 
     Raises:
         UserError: the worker does not see the same files.
@@ -70,7 +69,7 @@ class ShotWorker:
         self.renderer = Renderer(order.plan, fixed=order.fixed, hashed=hashed)
 
     def render(self, shot: Shot, exposure: float | None) -> Rendered:
-        """Render a frame, unless it is there, and write or return it."""
+        """Render a frame, unless it exists, and write or return it."""
         frames, renderer = self.order.frames, self.renderer
         is_metered = shot.index == 0 and renderer.tone.automatic and exposure is None
         if self.is_shared and not is_metered and self._is_written(shot):
@@ -88,7 +87,7 @@ class ShotWorker:
         return Rendered(data, renderer.seconds[-1], renderer.exposure, metadata, warnings)
 
     def _is_written(self, shot: Shot) -> bool:
-        """Whether a worker that ended before its answer has written a frame."""
+        """Whether the frame was already written by a worker that ended before it answered."""
         frames = self.order.frames
         try:
             written = frames.path(shot.index).stat().st_mtime_ns
@@ -97,12 +96,11 @@ class ShotWorker:
             return False
 
     def close(self) -> None:
-        """Release the device's memory."""
         self.renderer.close()
 
 
 def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
-    """Render a frame; the call that a worker makes."""
+    """Render a frame; called in a worker."""
     with opened(shared, ShotWorker) as worker:
         result: Rendered = worker.render(shot, exposure)
     return result
@@ -111,7 +109,7 @@ def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
 def rendered_by(
     crew: Crew, renderer: Renderer, frames: FrameFiles, shots: Sequence[Shot], bits: int | None
 ) -> Generator[tuple[Shot, Rendered]]:
-    """Yield shots of the plan in order, when their frames are finished and lie where they belong.
+    """Yield shots of the plan in order, once their frames are finished and in place.
 
     The first one is rendered alone if it decides the exposure; the renderer has read its frame.
 
@@ -143,12 +141,14 @@ def rendered_by(
 
 
 def _take(frames: FrameFiles, shot: Shot, done: Rendered) -> None:
-    """Write a frame that was returned, or wait for one that network file systems show late."""
+    """Write a returned frame, or wait for one that a network file system shows late."""
     path = frames.path(shot.index)
     if done.data is not None:
         output.write(path, done.data)
     end = time.monotonic() + PATIENCE
     while not path.exists():
         if time.monotonic() > end:
-            raise OutputError(f"{path}: a worker has written it, and it is not seen here")
+            raise OutputError(
+                f"{path}: a worker has written it, but it is not visible here: use a shared folder"
+            )
         time.sleep(0.1)

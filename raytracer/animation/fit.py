@@ -1,8 +1,7 @@
-"""A camera that is fitted once, to several frames and all directions that it will look from.
+"""A camera fitted once, to several frames and all its later directions.
 
 A camera fitted to one frame sees all that is within the cone (or the box) behind its eye. A camera
-of the same direction that has the eyes of several such cameras in its picture has all their cones
-in it, and so all their spheres.
+of the same direction that sees the eyes of several such cameras therefore sees all their spheres.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Fitted(NamedTuple):
 
     eye: Point  # (3,)
     half: float  # half the height of the picture of an orthographic camera
-    middle: Point  # of the spheres of the frame, (3,)
+    middle: Point  # centre of the frame's spheres, (3,)
 
 
 def fit(
@@ -45,12 +44,12 @@ def fit(
     """Return a camera that sees the spheres of all scenes, from all directions.
 
     Args:
-        scenes: the frames, one looked at after another, each with the point in it that the camera
-            follows; None if it follows nothing.
-        camera: of the scene; one with a position of its own that is not fitted stays, and looks at
-            the middle of the first scene where it says nothing else.
-        directions: returns where from a camera will look, from the spheres to its eye: its own
-            direction first, then those of its way around.
+        scenes: the frames, read one at a time, each with the point that the camera follows, or
+            None.
+        camera: camera of the scene; one that is not fitted keeps its position, and by default looks
+            at the centre of the first scene.
+        directions: returns the directions of a camera, from the spheres to its eye: its own first,
+            then those along its path.
         aspect: width of the picture by its height.
         surroundings: returns what the picture of a scene shows beside its spheres.
 
@@ -77,7 +76,7 @@ def fit(
         center = np.asarray(space.center, np.float64)
         middle = extent.middle(spheres) * space.scale + center if sets else center
         around = surroundings(scene)
-        if len(ways) > 1 or pivot is not None:  # the middle is the middle of the picture
+        if len(ways) > 1 or pivot is not None:  # the centre stays in the middle of the picture
             around = replace(around, room=_even(around.room))
         room = _larger(room, around.room)
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
@@ -94,18 +93,17 @@ def fit(
 
 
 def _even(room: Room) -> Room:
-    """Return a room that leaves the middle of the picture in the middle."""
+    """Return margins that keep the centre in the middle of the picture."""
     across, above = max(room.left, room.right), max(room.bottom, room.top)
     return Room(across, across, above, above)
 
 
 def _larger(one: Room, other: Room) -> Room:
-    """Return the room that has both."""
     return Room(*map(max, one, other))
 
 
 def _zoomed(camera: Camera) -> Camera:
-    """Return a camera with its zoom in its field of view, or in its height."""
+    """Convert the zoom of a camera to a smaller field of view or height."""
     if camera.zoom == 1.0:
         return camera
     if camera.height is not None:
@@ -117,7 +115,7 @@ def _zoomed(camera: Camera) -> Camera:
 def _still(
     fitted: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
 ) -> Camera:
-    """Return the camera of one direction that has all eyes in its picture, beside the room."""
+    """Return the camera of one direction that sees all eyes, with margins."""
     axes = framing.basis(direction, np.array(camera.upward, np.float64))
     middle = np.mean([each.middle for each in fitted], axis=0)
     eyes = np.array([each.eye for each in fitted])
@@ -141,7 +139,7 @@ def _still(
 def _interval(
     middles: NDArray[np.float64], halves: NDArray[np.float64], low: float, high: float
 ) -> tuple[float, float]:
-    """Return the middle of what pictures show beside the room, and half the picture."""
+    """Return the middle of what pictures show without margins, and half the picture."""
     end = (middles + halves * (1.0 - 2.0 * high)).max()
     begin = (middles - halves * (1.0 - 2.0 * low)).min()
     return (end + begin) / 2.0, (end - begin) / 2.0 / (1.0 - low - high)
@@ -150,7 +148,7 @@ def _interval(
 def _apex(
     side: NDArray[np.float64], along: NDArray[np.float64], tangent: float, low: float, high: float
 ) -> Point:
-    """Return place and depth of the apex of the narrowest wedge that holds points."""
+    """Return position and depth of the apex of the narrowest wedge around points."""
     right = (side + along * (tangent * (1.0 - 2.0 * high))).max()
     left = (side - along * (tangent * (1.0 - 2.0 * low))).min()
     depth = (right - left) / 2.0 / (tangent * (1.0 - low - high))
@@ -165,7 +163,7 @@ def _around(
     pivot: Point,
     room: Room,
 ) -> Camera:
-    """Return the camera that looks at a point, from where it sees all in all directions."""
+    """Return the camera that looks at a point and sees all spheres from all directions."""
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
     for frames, direction in zip(fitted, directions, strict=True):
@@ -184,7 +182,7 @@ def _around(
 
 
 def _ahead(eye: Point, middle: Point, axes: framing.Basis) -> Point:
-    """Return the point on the axis of a view that is as deep as the middle of the spheres."""
+    """Return the point on the axis of a view at the depth of the spheres' centre."""
     depth = float((middle - eye) @ axes.forward)
     return eye + axes.forward * max(depth, 1e-3 * hypot(*(middle - eye)) or 1.0)
 

@@ -11,11 +11,11 @@ from raytracer.scene.particles.read import source_of
 from raytracer.scene.scene import Scene, SphereSet
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
-"""Columns that number the particles of a file, in small letters."""
+"""Columns with particle ids, in small letters."""
 
 
 class LostError(DataFileError):
-    """A frame does not have the particle that a camera follows."""
+    """A frame does not have the particle that the camera follows."""
 
 
 def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
@@ -23,8 +23,8 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
 
     Args:
         scene: a frame.
-        target: "center", or the id of a particle of the first set that has a file; where the file
-            has no ids, its number.
+        target: "center", or the id of a particle of the first set with a file, or its number if the
+            file has no ids.
 
     Raises:
         LostError: there is no such particle.
@@ -39,7 +39,7 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     number = int(target)
     chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
     if chosen is None:
-        raise LostError(f"animation.follow: the scene has no particles, so none is {number}")
+        raise LostError(f"animation.follow: the scene has no particles, so there is no {number}")
     row = _row(chosen, number)
     if row is None or row >= chosen.count:
         raise LostError(
@@ -50,7 +50,7 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
 
 
 def _row(spheres: SphereSet, number: int) -> int | None:
-    """Return the row of a particle; None if no particle has this id."""
+    """Return the row of a particle by id, or None."""
     if spheres.file is None:
         return number
     file = spheres.file
@@ -63,6 +63,5 @@ def _row(spheres: SphereSet, number: int) -> int | None:
 
 
 def _placed(spheres: SphereSet, point: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a point of a set in scene space."""
     placed = spheres.transform.linear() @ point + np.asarray(spheres.transform.translate)
     return np.asarray(placed, np.float64)

@@ -1,6 +1,6 @@
-"""Finished frames of an animation on the disk, from which a run that was ended goes on.
+"""Finished frames of an animation on disk, from which an interrupted run continues.
 
-Those of a movie are kept beside it until it is complete: archives of NumPy, whose names have the
+Frames of a movie are kept beside it until it is complete: NumPy archives whose names have the
 number of the frame and a digest of all that it depends on, and whose checksums reveal damage.
 Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
@@ -28,16 +28,16 @@ from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")
-"""What stands for the number in the name of a picture."""
+"""Placeholder of the number in the name of a picture."""
 
 UNCOMPRESSED_SHARE = 1 / 16
-"""Share of the free disk that all frames of a movie may take without compression."""
+"""Fraction of the free disk that all frames of a movie may take uncompressed."""
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
 
 class FrameFiles(ABC):
-    """Finished frames, each in a file that has its name when it is complete.
+    """Finished frames, one file each, with its final name once it is complete.
 
     Args:
         target: path of the movie, or of numbered pictures with # or %d for the number.
@@ -53,7 +53,6 @@ class FrameFiles(ABC):
         self.folder = target.parent
 
     def in_folder(self, folder: Path) -> Self:
-        """Return the same frames in another folder."""
         other = copy(self)
         other.folder = folder
         return other
@@ -72,16 +71,16 @@ class FrameFiles(ABC):
 
     @abstractmethod
     def save(self, index: int, image: Image, exposure: float | None) -> None:
-        """Write a frame, with its metered exposure. Raises UserError: it cannot be written."""
+        """Write a frame, with its metered exposure. Raises UserError."""
 
 
 class MovieFrames(FrameFiles):
-    """The frames of a movie, in the folder NAME.frames beside it, which is made.
+    """The frames of a movie, in the folder NAME.frames beside it, which is created.
 
-    opaque: whether the movie has no transparency; fresh: whether frames of earlier runs go.
+    opaque: whether the movie has no transparency; fresh: whether to remove frames of earlier runs.
 
     Raises:
-        OutputError: the folder cannot be made.
+        OutputError: the folder cannot be created.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class MovieFrames(FrameFiles):
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise OutputError(
-                f"{self.folder}: cannot be made ({error.strerror}): it keeps finished frames"
+                f"{self.folder}: cannot be created for finished frames ({error.strerror})"
             ) from None
 
     def path(self, index: int) -> Path:
@@ -115,7 +114,7 @@ class MovieFrames(FrameFiles):
         self.write(index, self.pixels_of(image), exposure)
 
     def pixels_of(self, image: Image) -> Pixels:
-        """Return a picture as it is kept, uint8 (h, w, 3 or 4), in one piece of memory.
+        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous.
 
         Raises:
             UserError: it is transparent, and the movie has no transparency.
@@ -125,9 +124,9 @@ class MovieFrames(FrameFiles):
         return _packed(image.to_uint8())
 
     def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
-        """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
+        """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
-        # Compression would take as long as the movie's own.
+        # Compression would take as long as encoding the movie.
         size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
         method = zipfile.ZIP_STORED if size < UNCOMPRESSED_SHARE * free else zipfile.ZIP_DEFLATED
         arrays = {"frame": pixels, "exposure": np.float64(nan if exposure is None else exposure)}
@@ -142,11 +141,10 @@ class MovieFrames(FrameFiles):
             raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
 
     def read(self, index: int) -> Pixels:
-        """Return a frame that is kept. Raises OutputError: it is damaged."""
+        """Return a stored frame. Raises OutputError: it is damaged."""
         return self._array(index, "frame")
 
     def _array(self, index: int, name: str) -> NDArray[Any]:
-        """Return an array of the file of a frame. Raises OutputError: it is damaged."""
         path = self.path(index)
         try:
             with path.open("rb") as file, np.load(file) as archive:
@@ -156,7 +154,7 @@ class MovieFrames(FrameFiles):
         return array
 
     def remove(self) -> None:
-        """Remove the frames, and the folder if nothing else is in it."""
+        """Remove the frames, and the folder if it is then empty."""
         with suppress(OSError):
             for path in list(self.folder.iterdir()):
                 if _KEPT.fullmatch(path.name):
@@ -164,17 +162,13 @@ class MovieFrames(FrameFiles):
         self.remove_folder_if_empty()
 
     def remove_folder_if_empty(self) -> None:
-        """Remove the folder if no frame is in it."""
         with suppress(OSError):
             self.folder.rmdir()
 
 
 class NumberedPictures(FrameFiles):
-    """Numbered pictures: PNG, or films as OpenEXR."""
-
     @property
     def is_film(self) -> bool:
-        """Whether they are films."""
         return self.target.suffix.lower() == ".exr"
 
     def path(self, index: int) -> Path:
@@ -205,7 +199,7 @@ class NumberedPictures(FrameFiles):
             image.save(self.path(index))
 
     def _about(self, index: int) -> dict[str, Any]:
-        """Return what the metadata of a picture say of the same animation, or {}."""
+        """Return the metadata of a picture about the same animation, or {}."""
         path = self.path(index)
         if not path.is_file():
             return {}
@@ -222,10 +216,9 @@ class NumberedPictures(FrameFiles):
 
 
 def _packed(pixels: Pixels) -> Pixels:
-    """Return a picture in one piece of memory, which encoders need.
+    """Return a contiguous picture, which encoders need.
 
-    NumPy copies a picture without its alpha channel three bytes at a time, which takes five times
-    as long as channel by channel.
+    Removing the alpha channel takes NumPy five times as long by pixel as by channel.
     """
     if pixels.flags.c_contiguous:
         return pixels

@@ -1,7 +1,7 @@
-"""The path of the camera: where it stands at each time of an animation.
+"""The path of the camera: its pose at each time of an animation.
 
-Keyframes, or the scene's own camera, say where it stands; turntable, orbit, dolly and zoom move it
-from there about the point that it looks at.
+Keyframes, or the scene's camera, define the pose; turntable, orbit, dolly and zoom move it from
+there about the point it looks at.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from raytracer.scene.camera import Camera
 Point = NDArray[np.float64]
 
 MAX_ELEVATION = 89.5
-"""Degrees of elevation at which an orbit ends: over the pole `up` has no direction."""
+"""Limit of an orbit's elevation in degrees: over the pole `up` is undefined."""
 
 PARALLEL = 1e-9
-"""Sine of the angle between two directions that are taken as the same, or as opposite."""
+"""Sine of the angle below which two directions count as equal or opposite."""
 
 
 def eased(share: float, ease: str) -> float:
-    """Return how much of a motion is done at a share of its time; ease: one of `EASINGS`."""
+    """Return the completed fraction of a motion at a fraction of its time; `ease` is one of
+    `EASINGS`."""
     share = min(max(share, 0.0), 1.0)
     if ease == "smooth":
         return share * share * (3.0 - 2.0 * share)
@@ -40,16 +41,15 @@ def eased(share: float, ease: str) -> float:
 
 @dataclass(frozen=True)
 class Stand:
-    """A camera that moves: where it is from what it looks at, and how large the picture is."""
+    """A moving camera: target, offset to the eye, and size of the picture."""
 
-    target: Point  # in the middle of the picture, float64 (3,), scene units
-    offset: Point  # from there to the eye
-    up: Point  # which way is up
-    half: float  # tangent of half the field of view; of an orthographic camera half its height
+    target: Point  # centre of the picture, float64 (3,), scene units
+    offset: Point  # from the target to the eye
+    up: Point  # up direction
+    half: float  # tangent of half the field of view; orthographic: half the height
 
     @classmethod
     def of(cls, camera: Camera) -> Stand:
-        """Return that of a camera with a position and a target."""
         position, target = np.array(camera.position, float), np.array(camera.look_at, float)
         half = tan(radians(camera.vertical_fov) / 2.0)
         if camera.height is not None:
@@ -58,7 +58,7 @@ class Stand:
         return cls(target, position - target, up / np.linalg.norm(up), half)
 
     def camera(self, like: Camera) -> Camera:
-        """Return it as a camera of the type of another one."""
+        """Convert to a camera of the type of another one."""
         eye, target, up = (
             (float(p[0]), float(p[1]), float(p[2]))
             for p in (self.target + self.offset, self.target, self.up)
@@ -77,7 +77,7 @@ class Stand:
 
 
 def turned(stand: Stand, azimuth: float, elevation: float) -> Stand:
-    """Return a camera that went around its target: degrees to the right about `up`, and upwards."""
+    """Rotate a camera about its target: degrees to the right about `up`, and upwards."""
     offset = _about(stand.offset, stand.up, radians(azimuth))
     side = np.cross(stand.up, offset)
     length = float(np.linalg.norm(side))
@@ -90,13 +90,13 @@ def turned(stand: Stand, azimuth: float, elevation: float) -> Stand:
 
 
 def _about(vector: Point, axis: Point, angle: float) -> Point:
-    """Return a vector turned about an axis of length 1, by the right hand (Rodrigues)."""
+    """Rotate a vector about a unit axis, right-handed (Rodrigues)."""
     along = float(axis @ vector) * (1.0 - cos(angle))
     return vector * cos(angle) + np.cross(axis, vector) * sin(angle) + axis * along
 
 
 def between(one: Stand, other: Stand, share: float) -> Stand:
-    """Return a camera on its way: its direction on a great circle, its distance in equal ratios."""
+    """Interpolate two cameras: direction on a great circle, distance geometrically."""
     lengths = [float(np.linalg.norm(stand.offset)) for stand in (one, other)]
     direction = _slerp(one.offset / lengths[0], other.offset / lengths[1], one.up, share)
     return Stand(
@@ -108,7 +108,7 @@ def between(one: Stand, other: Stand, share: float) -> Stand:
 
 
 def _slerp(one: Point, other: Point, by: Point, share: float) -> Point:
-    """Return a direction between two ones on a great circle, of opposite ones about `by`."""
+    """Interpolate directions on a great circle; opposite ones turn about `by`."""
     cosine = min(max(float(one @ other), -1.0), 1.0)
     axis = np.cross(one, other)
     length = float(np.linalg.norm(axis))
@@ -125,8 +125,8 @@ class CameraPath:
     """The motion of a camera.
 
     Args:
-        camera: where it stands at first, with position and target.
-        settings: how it moves.
+        camera: at the start, with position and target.
+        settings: of the motion.
         frames: number of frames.
         duration: of the animation, seconds.
     """
@@ -144,7 +144,7 @@ class CameraPath:
         Args:
             frame: its number, from 0.
             time: seconds from the start.
-            moved: way of what the camera follows since the first frame, scene units, (3,).
+            moved: displacement of the followed point since the first frame, scene units, (3,).
         """
         settings = self._settings
         stand = self._keyed(time)
@@ -172,7 +172,7 @@ class CameraPath:
         return turn.degrees * eased(time / self._duration, self._settings.ease)
 
     def _keyed(self, time: float) -> Stand:
-        """Return where the keyframes put the camera, which rests before and after them."""
+        """Return the camera of the keyframes, at rest before and after them."""
         keys = self._keys
         for (start, one, _), (end, other, ease) in pairwise(keys):
             if time < end:
@@ -181,7 +181,7 @@ class CameraPath:
 
 
 def _stands(camera: Camera, keyframes: Sequence[Keyframe]) -> list[tuple[float, Stand, str]]:
-    """Return the time, the camera and the easing of each keyframe; the camera's own without any."""
+    """Return time, camera and easing of each keyframe; without any, of the camera."""
     stands: list[tuple[float, Stand, str]] = []
     now = camera
     for key in keyframes:

@@ -1,7 +1,7 @@
-"""Rendering of the frames of an animation, one after another.
+"""Rendering of the frames of an animation.
 
-While one frame is rendered, the next one is read, packed and its tree is built on a thread of its
-own; compiled code lets the other threads run.
+While one frame is rendered, a thread reads and packs the next one and builds its tree; compiled
+code releases the interpreter.
 """
 
 from __future__ import annotations
@@ -45,13 +45,11 @@ from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
 FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to
-FIT_DIRECTIONS = 12  # directions that a camera is fitted to which goes around
+FIT_DIRECTIONS = 12  # directions that a revolving camera is fitted to
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A frame of the animation."""
-
     index: int  # its number, from 0
     frame: int  # number of the frame of the trajectory that it shows
     time: float  # seconds from the start
@@ -62,28 +60,30 @@ class Plan:
     """What the frames of an animation are made of."""
 
     source: FrameSource
-    shots: Sequence[Shot]  # what is shown, in order
+    shots: Sequence[Shot]  # in order
     settings: AnimationSettings
     overrides: dict[str, Any]  # settings of the render by name; None keeps the scene's
     tone: ToneSettings | Mapping[str, Any] | None  # None: the scene's; a dictionary replaces some
     backend: str
-    threads: int  # on the CPU; 0 takes every core that the process may use
+    threads: int  # on the CPU; 0: all available cores
     duration: float  # seconds
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
 class Fixed(NamedTuple):
-    """What the first frame decides for all of them."""
+    """What the first frame determines for all."""
 
     inferred: InferredDefaults
     settings: RenderSettings
     tone: ToneSettings
-    origin: NDArray[np.float64] | None  # that the camera follows, float64 (3,), scene units
+    origin: (
+        NDArray[np.float64] | None
+    )  # the point that the camera follows, float64 (3,), scene units
     path: CameraPath
 
 
 class Prepared(NamedTuple):
-    """A shot on the device, ready to be rendered, and the warnings about it."""
+    """A shot on the device, ready to be rendered, and its warnings."""
 
     job: Job
     warnings: list[str]
@@ -92,23 +92,23 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame decides what holds for all of them: the defaults that follow from particles, the
-    camera, and the exposure if it is metered.
+    The first frame determines for all: defaults inferred from particles, the camera, and a metered
+    exposure.
 
     Args:
         plan: of the animation.
-        fixed: what another renderer of the same plan found in the first frame; None reads it.
-        hashed: whether pictures say by a digest what they are of; that of the first shot does.
+        fixed: results of another renderer for the first frame; None reads it.
+        hashed: whether pictures have a digest of their content; the first shot's always does.
 
     Attributes:
-        fixed: what the first frame decided.
+        fixed: results for the first frame.
         exposure: stops of all frames if the exposure is metered; None meters the next shot.
-        seconds: of rendering alone, of each shot so far.
+        seconds: rendering time of each shot so far.
     """
 
     def __init__(self, plan: Plan, fixed: Fixed | None = None, hashed: bool = True) -> None:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
-        # Threads and loops of others keep their own variables; this one's are for reading.
+        # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
         self.plan = plan
@@ -119,7 +119,7 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
-        self._has_lost = False  # whether it was away in a frame
+        self._has_lost = False  # whether it was missing in a frame
         self._warned: set[str] = set()
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults() if fixed is None else fixed.inferred
@@ -131,7 +131,6 @@ class Renderer:
         self.settings, self.tone = self.fixed.settings, self.fixed.tone
 
     def _begin(self) -> Fixed:
-        """Read the first frame, and fit the camera."""
         plan = self.plan
         number = plan.shots[0].frame
         first = self._load(number)
@@ -146,9 +145,9 @@ class Renderer:
         return Fixed(self._inferred, settings, tone, origin, path)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
-        """Yield the pictures of shots of the plan, in order; the next one is prepared meanwhile.
+        """Yield the pictures of shots, in order; the next one is prepared meanwhile.
 
-        bits: 8 to develop on the device, without the film; None keeps the film.
+        bits: 8 develops on the device, without the film; None keeps the film.
         """
         with ThreadPoolExecutor(1, "frames") as reader:
             following: Future[Prepared] | None = None
@@ -167,7 +166,7 @@ class Renderer:
                     following.cancel()
 
     def image(self, shot: Shot, bits: int | None) -> Image:
-        """Return the picture of one shot, as `images`; the spheres stay for others of its frame."""
+        """Return the picture of one shot, as `images`; the spheres are kept for its frame."""
         before = self._job
         ready = self._context.run(self._prepare, shot)
         if before is not None and before.scene is not ready.job.scene:
@@ -177,7 +176,7 @@ class Renderer:
         return self._render(ready.job, bits)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
-        """Prepare a shot on the thread that reads."""
+        """Prepare a shot on the reading thread."""
         return reader.submit(self._context.run, self._prepare, shot)
 
     def __enter__(self) -> Renderer:
@@ -187,13 +186,12 @@ class Renderer:
         self.close()
 
     def close(self) -> None:
-        """Release the device's memory."""
         self._context.run(self._kept.close)
         if self._job is not None:
             self._job.scene.close()
 
     def warn(self, sentence: str) -> None:
-        """Pass a warning on, of those that differ in the number of the frame the first one."""
+        """Pass a warning on, unless an earlier one differs only in the number of the frame."""
         source, _, rest = sentence.partition(": frame ")
         key = source + rest.partition(": ")[2]
         if key not in self._warned:
@@ -201,7 +199,7 @@ class Renderer:
             warn(sentence)
 
     def _load(self, frame: int) -> Scene:
-        """Return a frame, with the defaults of the first one."""
+        """Load a frame with the defaults of the first one."""
         with inferring(self._inferred), collected() as warnings:
             scene = self._read(frame)
         for sentence in warnings:
@@ -209,10 +207,10 @@ class Renderer:
         return scene
 
     def _read(self, frame: int) -> Scene:
-        """Return a frame with what the call says of colours, camera, background and light."""
+        """Read a frame and apply the settings of the call."""
         source, columns = self.plan.source, self._overrides.columns
         scene = apply_overrides(source.load(frame, columns), self._overrides)
-        if columns and source.files():  # nobody else needs them
+        if columns and source.files():  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()
         return scene
@@ -220,7 +218,6 @@ class Renderer:
     def _fitted(
         self, first: Scene, camera: Camera, aspect: float, origin: NDArray[np.float64] | None
     ) -> Camera:
-        """Return the camera before it moves."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
@@ -232,7 +229,7 @@ class Renderer:
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
             yield first, origin
             for frame in others:
-                scene = self._load(frame)  # also for the ranges of its colours
+                scene = self._load(frame)  # also for colour ranges
                 if is_fitted:
                     yield scene, self._point(scene, frame)
 
@@ -263,7 +260,7 @@ class Renderer:
             return with_boxes(scene, around)
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
-        """Return where from a camera looks that is fitted: all around if it goes around."""
+        """Return the directions of a fitted camera: all around if it revolves."""
         backward = np.array(camera.backward(), np.float64)
         settings = self.plan.settings
         if (settings.turntable is None and settings.orbit is None) or settings.keyframes:
@@ -286,7 +283,7 @@ class Renderer:
         return self._points[frame]
 
     def _followed(self, scene: Scene, frame: int, follow: str | int) -> NDArray[np.float64]:
-        """Return the point that is followed; of a particle that is away, that of a frame before."""
+        """Return the followed point; while the particle is missing, its last one."""
         try:
             return followed(scene, follow)
         except LostError as error:
@@ -299,19 +296,20 @@ class Renderer:
                     continue
                 if not self._has_lost:
                     self._has_lost = True
-                    warn(f"{error}; the camera stays where it was last until it comes back")
+                    warn(
+                        f"{error}; the camera stays at its last position until the particle is back"
+                    )
                 return point
             raise
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
-        """Return the camera of a shot."""
         point = self._point(scene, shot.frame)
         origin = self.fixed.origin
         moved = None if point is None or origin is None else point - origin
         return self.fixed.path.at(shot.index, shot.time, moved)
 
     def _prepare(self, shot: Shot) -> Prepared:
-        """Read and pack a shot and build its tree, or turn the camera about the frame at hand."""
+        """Read and pack a shot and build its tree, or only move the camera."""
         with collected() as warnings:
             job = self._job
             if job is not None and job.kept is not None and self._frame == shot.frame:
@@ -332,7 +330,7 @@ class Renderer:
         return Prepared(self._job, warnings)
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
-        """Return the job of the same spheres from another camera."""
+        """Return the job of the same spheres with another camera."""
         assert job.kept is not None
         scene, buffers = job.kept
         settings = self.settings.override(seed=self._seed(shot))
@@ -347,7 +345,7 @@ class Renderer:
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         about = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
         plan = job.plan
-        if plan is not None:  # texts name the frame, and a scale bar holds where the camera looks
+        if plan is not None:  # texts have the frame, and a scale bar depends on the camera
             target = triple(scene.camera.look_at or (0.0, 0.0, 0.0))
             plan = replace(plan, values=plan.values | _values(shot), target=target)
         return replace(
@@ -356,15 +354,14 @@ class Renderer:
         )  # fmt: skip
 
     def _seed(self, shot: Shot) -> int:
-        """Return the seed of a shot's noise."""
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
     def _render(self, job: Job, bits: int | None) -> Image:
-        """Render a shot, with the exposure of the first one."""
+        """Render a shot with the exposure of the first one."""
         settings: RenderSettings = job.settings
         if not job.device.has_own_memory:
-            bits = None  # the thread that uses the picture develops it
+            bits = None  # developed by the thread that uses the picture
         with job.film(Film.blank(settings.width, settings.height)) as on_device:
             tone = self.tone
             stops = self.exposure
@@ -382,5 +379,5 @@ class Renderer:
 
 
 def _values(shot: Shot) -> dict[str, Any]:
-    """Return what texts over a picture may name."""
+    """Return the values for texts over a picture."""
     return {"frame": shot.frame, "seconds": Short(shot.time)}

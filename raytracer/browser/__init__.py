@@ -1,1 +1,1 @@
-"""The interactive view in a browser and in a notebook: a server, a page, a widget."""
+"""The interactive view in a browser and in a notebook: server, page, widget."""

@@ -1,4 +1,4 @@
-"""The client: JavaScript and CSS of the view, as one page or as a module of a notebook."""
+"""The client: JavaScript and CSS of the view, as a page or as a module of a notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEW = (
     "timeline.js",
     "view.js",
 )
-"""Parts of the view, in their order: each uses those before it."""
+"""Parts of the view, in order: each uses those before it."""
 
 
 @cache
@@ -30,12 +30,11 @@ def script(*transport: str) -> str:
 
 @cache
 def style() -> str:
-    """Return the style sheet of the view."""
     return _text("view.css")
 
 
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
-    """Return the page; it loads nothing but itself."""
+    """Return the page, which loads nothing else."""
     greeting = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),

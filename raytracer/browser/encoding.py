@@ -1,4 +1,4 @@
-"""Pictures as files for a browser: small ones while they change, an exact one when finished."""
+"""Pictures as files for a browser: small while they change, exact when finished."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from PIL import Image, features
 from raytracer.viewer.session import Picture
 
 DRAFT_QUALITY, FINE_QUALITY = 80, 92
-"""Quality of JPEG and WebP (0 to 100) of drafts, and of pictures that only lack samples."""
+"""Quality of JPEG and WebP (0 to 100) for drafts, and for pictures that only lack samples."""
 
 BYTES_PER_PIXEL = 0.25
-"""Of drafts, as a first guess."""
+"""First guess for drafts."""
 
 TRIES = 4
-"""Most files that are made of a picture until one has the right size."""
+"""Most files that are made of a picture to find the right size."""
 
 STILL_PIXELS = 1 << 20
-"""Most pixels of a picture that a notebook keeps: its file stays below about two megabytes."""
+"""Most pixels of a picture that a notebook stores: its file stays below about two megabytes."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def encoded(picture: Picture) -> Encoded:
 
 
 def reduced(picture: Picture, limit: float) -> Encoded:
-    """Encode a picture as a draft of as many pixels as fit into some bytes, about."""
+    """Encode a picture as a draft with about `limit` bytes."""
     image = _image(picture)
     scale = min(sqrt(limit / (BYTES_PER_PIXEL * image.width * image.height)), 1.0)
     for _ in range(TRIES):
@@ -70,10 +70,10 @@ def _image(picture: Picture) -> Image.Image:
 
 
 def _lossy(image: Image.Image, draft: bool) -> Encoded:
-    """Return a JPEG, or a WebP of a picture with alpha; PNG where there is no WebP."""
+    """Return a JPEG, or for a picture with alpha a WebP; PNG without WebP support."""
     file, quality = BytesIO(), DRAFT_QUALITY if draft else FINE_QUALITY
     if image.mode == "RGBX":
-        # Full resolution of colour shows the edges of spheres as they will be.
+        # Without chroma subsampling the edges of spheres look final.
         image.save(file, "JPEG", quality=quality, subsampling=2 if draft else 0)
         return Encoded("image/jpeg", file.getvalue(), image.size)
     if not features.check("webp"):

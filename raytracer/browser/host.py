@@ -1,8 +1,8 @@
 """Host: the thread of a session that is shown in pages or in a notebook.
 
-Messages of clients are queued and performed one after another. A client gets the latest
-picture when it has drawn one of the last two, as large as its connection allows (`link`): no client
-sees a queue of stale pictures.
+Messages of clients are queued and handled in order. A client gets the latest picture when it has
+drawn one of the last two, as large as its connection allows (`link`): no client sees a queue of
+stale pictures.
 """
 
 from __future__ import annotations
@@ -30,16 +30,12 @@ from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 
 REFINE_INTERVAL = 0.2
-"""Seconds between frames that only add samples: encoding them takes time from rendering."""
+"""Seconds between frames that only add samples, because encoding slows down rendering."""
 
 STATE_INTERVAL = 0.1
-"""Seconds between two checks of the state."""
-
 TICK = 1.0 / 60.0
-"""Seconds between two steps of turntable and time line."""
-
 MAX_TICK = 0.25
-"""Most seconds that a step covers: after a long pause the turntable goes on where it was."""
+"""Longest step in seconds: after a pause the turntable continues where it was."""
 
 OF_WINDOWS = (
     "ask-",
@@ -49,22 +45,22 @@ OF_WINDOWS = (
     "toggle-full-screen",
     "close",
 )
-"""Starts of the names of actions that open texts of a window, enlarge or close it."""
+"""Prefixes of actions that are only for windows."""
 
 _UNKNOWN = object()
-"""What a client knows of a key of the state that it was never sent."""
+"""Marks a key of the state that a client has not received."""
 
 DIGITS = 5
-"""Decimal places of a corner of a ring, a share of the picture."""
+"""Decimal places of a corner of a ring, relative to the picture."""
 
 WAIT = 0.1
-"""Seconds after which a caller looks whether the thread has ended."""
+"""Seconds between checks whether the thread has ended."""
 
 Result = TypeVar("Result")
 
 
 class Host:
-    """Shows a session to clients until it is closed. Public methods may be called by any thread."""
+    """Shows a session to clients until it is closed. Public methods are thread-safe."""
 
     def __init__(
         self,
@@ -82,8 +78,8 @@ class Host:
         self._refined = 0.0  # time of the last frame that only added samples
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
-        self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
-        self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files that are to be sent
+        self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
+        self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files to be sent
         self._stopped = False
         self._outputs = PageOutputs(output_folder, own_rights, self._send_file)
         try:
@@ -97,7 +93,7 @@ class Host:
             self._encoder = ThreadPoolExecutor(1, "encode")
             self._thread = Thread(target=self._run, name="view", daemon=True)
             self._thread.start()
-        except BaseException:  # threads of the session would keep the process
+        except BaseException:  # threads of the session would keep the process alive
             self._session.close()
             self._outputs.close()
             raise
@@ -108,19 +104,19 @@ class Host:
 
     @property
     def backlog(self) -> int:
-        """Messages that are not performed yet."""
+        """Number of waiting messages."""
         return self._calls.qsize()
 
     def join(self, outlet: Outlet) -> None:
-        """Add a client; it gets the state at once, and pictures when it has told its size."""
+        """Add a client; it gets the state at once, and pictures once it has sent its size."""
         self._calls.put(lambda: self._join(outlet))
 
     def leave(self, outlet: Outlet) -> None:
-        """Remove a client. The session stays as it is."""
+        """Remove a client; the session does not change."""
         self._calls.put(lambda: self._leave(outlet))
 
     def receive(self, outlet: Outlet, message: Message) -> None:
-        """Perform a message of a client; a mistake is answered by a sentence."""
+        """Handle a message of a client; errors are answered with a sentence."""
         self._calls.put(lambda: self._perform(outlet, message))
 
     def call(self, function: Callable[[Session], Result]) -> Result:
@@ -135,13 +131,13 @@ class Host:
 
         self._calls.put(perform)
         while not result.done():
-            if not self._thread.is_alive():  # it may end before it comes to this
+            if not self._thread.is_alive():  # it may end before the call
                 raise UserError("the view was closed: open it again") from self.failure
             wait([result], WAIT)
         return result.result()
 
     def picture(self, patience: float) -> Picture | None:
-        """Return the latest picture, after at most so many seconds if none is finished."""
+        """Return the latest picture, waiting at most `patience` seconds for a finished one."""
 
         def latest(session: Session) -> Picture | None:
             self._picture = session.picture(WAIT) or self._picture
@@ -154,11 +150,11 @@ class Host:
         return picture
 
     def close(self) -> None:
-        """End the session and its threads, and free their memory; a second call does no harm."""
+        """End the session and its threads, and free their memory; may be called twice."""
         atexit.unregister(self.close)
         self._stopped = True
         self._calls.put(_nothing)
-        if current_thread() is not self._thread:  # which may collect the garbage that owns this
+        if current_thread() is not self._thread:  # that thread may collect this object as garbage
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
@@ -224,7 +220,7 @@ class Host:
                 return
             if isinstance(message, Size):
                 client.size = message.width, message.height
-            if client.size is not None:  # the view has the size of who used it last
+            if client.size is not None:  # the view has the size of the latest user
                 self._session.viewer.resize(*client.size)
             with self._outputs.asked_by(outlet):
                 if isinstance(message, Act):
@@ -238,14 +234,14 @@ class Host:
     def _act(self, outlet: Outlet, message: Act) -> None:
         name, values = message.name.replace("_", "-"), message.values
         if name.startswith(OF_WINDOWS):
-            raise UserError(f"{message.name}: is an action of windows")
+            raise UserError(f"{message.name}: is only for windows")
         in_order = values if isinstance(values, list) else []
         by_name = {} if isinstance(values, list) else values
         known = ACTIONS.get(name)
         parameters = {} if known is None else known.parameters
         for each in {*by_name, *list(parameters)[: len(in_order)]} & parameters.keys():
             if parameters[each].kind == "path":
-                raise UserError(f"{message.name}: a page names no file: leave out {each}")
+                raise UserError(f"{message.name}: a page cannot name files: leave out {each}")
         text = self._session.do(message.name, *in_order, **by_name)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
@@ -253,7 +249,7 @@ class Host:
     def _begin_save(self, outlet: Outlet, message: Save) -> None:
         viewer = self._session.viewer
         if self._session.state()["saving"] is not None:
-            raise UserError("a picture is being saved: wait for it, or cancel it")
+            raise UserError("another picture is being saved: wait for it, or cancel it")
         if self._save is not None:
             self._outputs.dropped(self._save[1])  # one that was cancelled
         width, height = viewer.size
@@ -263,7 +259,7 @@ class Host:
         self._save = outlet, path
 
     def _send_file(self, outlet: Outlet, name: str, mime: str, data: bytes) -> None:
-        """Send a file to a client, or to the next that is there if that has left."""
+        """Send a file to a client, or to another if it has left."""
         self._made.append((outlet, {"type": "file", "name": name, "mime": mime}, data))
 
     def _send_made(self) -> None:
@@ -272,7 +268,7 @@ class Host:
             (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
 
     def _send_state(self) -> None:
-        """Send to each client what has changed of the state."""
+        """Send each client the changes of the state."""
         now = perf_counter()
         if not self._clients or now < self._state_due:
             return
@@ -282,20 +278,20 @@ class Host:
             self._send_changes(client, state)
 
     def _send_changes(self, client: Client, state: dict[str, Any]) -> None:
-        """Send the keys of the state that have other values than a client knows."""
-        if not client.has_picture:  # the rows are as large as a first picture
+        """Send the keys of the state whose values a client does not have."""
+        if not client.has_picture:  # the rows are as large as the first picture
             state = {key: value for key, value in state.items() if key not in self._rows}
         changes = {
             key: value for key, value in state.items() if client.state.get(key, _UNKNOWN) != value
         }
         client.state = state
-        if changes.keys() - {"rings"}:  # those of a moving camera come with the pictures
+        if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures
             client.outlet.send({"type": "state", "state": changes})
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
         now = perf_counter()
-        if now >= self._rows_due:  # not for each movement: the rows take longer than the rest
+        if now >= self._rows_due:  # not for each movement: rows are slow
             self._rows_due = now + STATE_INTERVAL
             self._rows = {f"panel {title}": r for title, r in self._session.panel().items()}
         return self._session.state() | self._rows | {"rings": _rings(self._session.viewer)}
@@ -323,7 +319,7 @@ class Host:
             client.show(picture, header, file)
 
     def _is_due(self, picture: Picture) -> bool:
-        """Return whether a picture is worth a frame: all but those that only add samples."""
+        """Return whether to send a picture now; those that only add samples are rate-limited."""
         if picture.draft or picture.finished:
             self._refined = 0.0
             return True
@@ -355,7 +351,7 @@ class Host:
 
 
 def hello() -> dict[str, Any]:
-    """Return the keys and movements of the mouse with their actions, which a page needs once."""
+    """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
         "controls": [_control(each) for each in CONTROLS],
@@ -364,7 +360,7 @@ def hello() -> dict[str, Any]:
 
 
 def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
-    """Return the rings of picks: x to the right and y down, as shares of the picture."""
+    """Return the rings of picks: x to the right and y down, relative to the picture."""
     width, height = viewer.size
     return [
         [(round(x / width, DIGITS), round(1.0 - y / height, DIGITS)) for x, y in corners]

@@ -1,10 +1,10 @@
-"""Link: what one client gets, no faster than its connection carries it.
+"""Link: limits what a client gets to the rate of its connection.
 
-A page tells of each message with bytes how long they took to arrive: a short text announces them,
-so that the time between the two is that of the bytes alone, whatever the way to the page takes.
-From this rate follow the size of the first picture of a view, and the pieces in which finer ones
-are sent. A piece is sent when the one before the last has arrived, and no more of them when the
-view has changed meanwhile: nothing large is ever in front of a picture of a new view.
+A page reports for each message with bytes how long they took to arrive. A short text announces
+them, so that the time between the two is independent of latency. This rate determines the size of
+the first picture of a view, and the pieces in which finer ones are sent. A piece is sent when the
+last but one has arrived, and no more of them once the view has changed: nothing large ever delays a
+picture of a new view.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ from raytracer.browser.messages import Ack
 from raytracer.viewer.session import Picture
 
 AHEAD = 2
-"""Messages with bytes that a client may not have taken: one is drawn while one is on its way."""
+"""Most unacknowledged messages with bytes: one is drawn while one is in transit."""
 
 MIN_BYTES = 6_000
-"""Bytes that a picture may always have, as the first one: with fewer, little can be seen."""
+"""Bytes that a picture may always have, also the first: with fewer, little is visible."""
 
 FIRST_SECONDS = 0.2
-"""Seconds that the first picture of a view may take to arrive."""
+"""Seconds for the first picture of a view to arrive."""
 
 FINE_SECONDS = 1.0
 """Seconds that a later picture of the view may always take."""
 
 GROWTH = 4.0
-"""Factor from the bytes of a picture to those of the next finer one of the same view: all those
-before the last cost a third of its time."""
+"""Factor of bytes from a picture to the next finer one of the same view: all but the last cost a
+third of its time."""
 
 PIECE_SECONDS = 0.25
-"""Seconds that a piece takes to arrive; two of them fill a connection whose way takes 0.5 s."""
+"""Seconds for a piece to arrive; two of them saturate a connection with 0.5 s latency."""
 
 RATES = 5
-"""Measured rates whose median counts: a page that is busy measures wrongly."""
+"""Number of measured rates for the median: a busy page measures wrongly."""
 
 MIN_SECONDS = 5e-4
-"""Least time between announcement and bytes: clocks of browsers are no finer."""
+"""Least measured time: clocks of browsers are no finer."""
 
 ABSENT = 10.0
-"""Seconds after which a client that has not drawn its pictures does not look: the page of a
-notebook may end without a word."""
+"""Seconds after which a client that has not drawn its pictures counts as absent: the page of a
+notebook may end silently."""
 
 
 class Outlet(Protocol):
-    """Where the messages for one client go. Called in the thread of the host; must not block."""
+    """Sends the messages for one client. Called in the thread of the host; must not block."""
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message, with the bytes of a picture or file."""
 
 
 class _Sent(NamedTuple):
-    """A message with bytes that the client has not taken."""
+    """A message with bytes that the client has not acknowledged."""
 
     serial: int
     size: int
@@ -65,19 +65,19 @@ class _Sent(NamedTuple):
 
 @dataclass
 class _Rest:
-    """A picture of which not all bytes are sent."""
+    """A picture that is not completely sent."""
 
     header: dict[str, Any]
     data: bytes
     stamp: float
-    first: bool  # whether it is the first of its view, which is always sent whole
+    first: bool  # whether it is the first of its view, always sent completely
     at: int = 0
     parts: int = 0
 
 
 @dataclass(eq=False)
 class Client:
-    """A client: what it has got, what it gets next, and how fast."""
+    """A client: what it has, what it gets next, and how fast."""
 
     outlet: Outlet
     size: tuple[int, int] | None = None
@@ -87,15 +87,15 @@ class Client:
     _serial: int = 0  # of the latest message with bytes
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=RATES))
     _rest: _Rest | None = None
-    _latest: int = -1  # number of the picture that was sent last
-    _whole: bool = True  # whether that was sent as it is
+    _latest: int = -1  # number of the last picture
+    _whole: bool = True  # whether that was sent unchanged
     _all_pixels: bool = True  # whether it was sent with all of its pixels
     _stamp: float = float("nan")  # of its view
-    _next: float = 0.0  # bytes that the next picture of this view may have
+    _next: float = 0.0  # byte limit of the next picture of this view
 
     @property
     def ready(self) -> bool:
-        """Whether it takes bytes."""
+        """Whether it accepts bytes."""
         return self.size is not None and len(self._waiting) < AHEAD
 
     @property
@@ -104,18 +104,19 @@ class Client:
         return self._latest >= 0 and not (self._rest is not None and self._rest.first)
 
     def looks(self, now: float) -> bool:
-        """Whether somebody seems to look; `now` is a time of `perf_counter`."""
+        """Whether somebody seems to watch; `now` is a time of `perf_counter`."""
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
 
     def take(self, ack: Ack) -> None:
-        """Note that a message with bytes, and all before it, were taken."""
+        """Note that a message with bytes, and all before it, arrived."""
         for sent in self._waiting:
             if sent.serial == ack.serial and ack.ms is not None:
                 self._rates.append(sent.size / max(1e-3 * ack.ms, MIN_SECONDS))
         self._waiting = [each for each in self._waiting if each.serial > ack.serial]
 
     def wants(self, picture: Picture) -> bool:
-        """Whether a picture is finer than what was sent, or of another view than what is sent."""
+        """Whether a picture is finer than the last one sent, or of another view than the one in
+        transit."""
         if self._rest is not None and (self._rest.first or self._rest.stamp == picture.stamp):
             return False
         return picture.number > self._latest or not (self._whole or self._waiting)
@@ -136,7 +137,7 @@ class Client:
         self.send_rest()
 
     def send_rest(self) -> None:
-        """Send as much of a picture as the client takes now."""
+        """Send as much of a picture as the client accepts now."""
         while self.ready and (rest := self._rest) is not None:
             left = len(rest.data) - rest.at
             size = left if left < 1.5 * self._piece else int(self._piece)
@@ -158,7 +159,7 @@ class Client:
         return max((self._rate or 0.0) * PIECE_SECONDS, MIN_BYTES)
 
     def _limit(self, first: bool) -> float:
-        """Return the bytes that the next picture may have; first: of its view."""
+        """Return the byte limit of the next picture; `first`: of its view."""
         rate = self._rate
         if rate is None:
             return MIN_BYTES

@@ -1,4 +1,4 @@
-"""Messages from a page: JSON objects, checked before anything is done with them."""
+"""Messages from a page: JSON objects, checked before use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from raytracer.errors import UserError
 
 MAX_BYTES = 65536
-"""Largest message from a page; the longest that a page sends has a few hundred bytes."""
+"""Largest message from a page; the longest real one has a few hundred bytes."""
 
 MAX_SIDE = 8192
 """Largest width and height of a view, in pixels."""
@@ -29,7 +29,7 @@ class _Message(BaseModel):
 
 
 class Act(_Message):
-    """An action of the session with its arguments, by name or in their order."""
+    """An action of the session with its arguments, by name or in order."""
 
     type: Literal["act"]
     name: Annotated[str, Field(max_length=64)]
@@ -40,17 +40,15 @@ class Act(_Message):
 
 
 class Size(_Message):
-    """Width and height of the view on the screen, in pixels."""
-
     type: Literal["size"]
     width: Annotated[int, Field(ge=1, le=MAX_SIDE)]
     height: Annotated[int, Field(ge=1, le=MAX_SIDE)]
 
 
 class Ack(_Message):
-    """A message with bytes was taken, and with it all of lower numbers.
+    """A message with bytes arrived, and with it all of lower numbers.
 
-    `ms` are the milliseconds from its announcement to its bytes.
+    `ms` is the time in milliseconds from its announcement to its bytes.
     """
 
     type: Literal["ack"]
@@ -73,7 +71,7 @@ _ANY: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator=
 
 
 def parse(content: str | dict[str, Any]) -> Message:
-    """Return the message of a page."""
+    """Parse a message of a page. Raises UserError."""
     try:
         if isinstance(content, str):
             return _ANY.validate_json(content)
@@ -93,7 +91,7 @@ def _reason(error: ValidationError | RecursionError) -> str:
 def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:
     """Return a message to a page as one message of a WebSocket.
 
-    With data it is binary: the length of the header (uint32, little endian), the header, the data.
+    With data it is binary: length of the header (uint32, little endian), header, data.
     """
     header = json.dumps(message, allow_nan=False, separators=(",", ":"))
     if data is None:

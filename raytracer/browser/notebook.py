@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget
 
 HEIGHTS = (100, 4000)
-"""Least and largest height of a view, in CSS pixels."""
+"""Limits of the height of a view, in CSS pixels."""
 
 
 def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
     """Return an interactive view of a scene, which a notebook shows as the result of a cell.
 
     Args:
-        scene: a Scene, the path of a scene or particle file, or an object that holds particles.
+        scene: a Scene, the path of a scene or particle file, or an object with particles.
         height: of the view in CSS pixels; it is as wide as the cell.
-        settings: those of `raytracer.preview` for what is shown: `frame`, `backend`, `threads`,
-            `tone`, `annotations`, `watch`, `samples`, `look`, `color_by` and others.
+        settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
+            `annotations`, `watch`, `samples`, `look`, `color_by` and others.
 
     Returns:
         The widget; its `do` performs an action from another cell, and `close` ends it.
 
     Raises:
-        UserError: the scene or a setting cannot be shown, or the extra `notebook` is missing.
+        UserError: the scene or a setting is wrong, or the extra `notebook` is missing.
         TypeError: there is no such setting.
     """
     least, most = HEIGHTS

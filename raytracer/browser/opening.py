@@ -17,7 +17,7 @@ START_SIZE = {"width": 800, "height": 600}
 def opener(
     name: str, scene: object, settings: Mapping[str, Any]
 ) -> Callable[[Callable[[], None]], Session]:
-    """Return what opens a session; its argument is the function that the render thread calls."""
+    """Return a function that opens a session; its argument is called by the render thread."""
     known = {*vars(ViewOptions)["of"].__func__.__kwdefaults__}
     known.update(*map(definitions, taken_by(ViewOptions.of)))
     for given in settings:

@@ -1,9 +1,9 @@
-"""What actions write for a page: nothing but new files, limited in number and size.
+"""Files that actions write for a page: only new files, limited in number and size.
 
-A page can be anybody who has the address. Whatever an action writes for one is made in a private
+Anybody with the address can be a page. Whatever an action writes for one is made in a private
 folder of this process. When it is complete the browser downloads it, or it becomes a new file in
-the folder that the person who serves has named. No other path reaches an action: messages of pages
-name no files, and actions get theirs from `Outputs`.
+the output folder of the server. No other path reaches an action: messages of pages cannot name
+files, and actions get paths from `Outputs`.
 """
 
 from __future__ import annotations
@@ -23,38 +23,37 @@ from raytracer.memory import size_text
 from raytracer.viewer.outputs import Outputs, numbered, without_wildcards
 
 MAX_FILES = 100
-"""Most files that pages make one server write into the named folder."""
+"""Most files that pages can write into the output folder of a server."""
 
 MAX_BYTES = 4 << 30
-"""Most bytes of all these files and of what is being made."""
+"""Most bytes of all these files and of unfinished ones."""
 
 MAX_DOWNLOAD = 256 << 20
-"""Most bytes of a file that a browser downloads: it waits in memory."""
+"""Most bytes of a file for download, which waits in memory."""
 
 MIMES = {".png": "image/png", ".toml": "application/toml", ".mp4": "video/mp4"}
-"""MIME types of the files that actions write."""
 
 Send = Callable[["Outlet", str, str, bytes], None]
-"""Sends a file to a client, or to another one if that has left: name, MIME type and bytes."""
+"""Sends a file to a client, or to another one if it has left: name, MIME type and bytes."""
 
 
 class PageOutputs(Outputs):
-    """Files that clients cause. What no client has asked for is the user's own."""
+    """Files that clients request; without a client, the user's own."""
 
     def __init__(self, folder: str | PathLike[str] | None, own_rights: bool, send: Send) -> None:
         self._folder = None if folder is None else require_folder(folder)
         self._own_rights = own_rights
         self._send = send
-        self._asker: Outlet | None = None  # whose message is being performed
+        self._asker: Outlet | None = None  # client whose message is being handled
         self._askers: dict[Path, Outlet] = {}  # by the files that are being made
         self._count, self._bytes = 0, 0  # of the files that were kept
-        # Frames of a movie need the room of the folder's disk, and are renamed there.
+        # Frames of a movie need the space of the folder's disk, and are renamed there.
         prefix = "raytracer-" if folder is None else ".raytracer-"
         self._work = TemporaryDirectory(prefix=prefix, dir=self._folder, ignore_cleanup_errors=True)
 
     @contextmanager
     def asked_by(self, outlet: Outlet) -> Iterator[None]:
-        """Perform a message of a client in the block; what a failure leaves is removed."""
+        """Handle a message of a client in the block; leftovers of a failure are removed."""
         before = set(self._askers)
         self._asker = outlet
         try:
@@ -73,7 +72,7 @@ class PageOutputs(Outputs):
         return self.private(stem, suffix)
 
     def private(self, stem: str, suffix: str) -> Path:
-        """Return a path in the private folder. Raises UserError: no more may be written."""
+        """Return a path in the private folder. Raises UserError if no more files may be written."""
         assert self._asker is not None
         if sentence := self.refusal():
             raise UserError(sentence)
@@ -82,19 +81,19 @@ class PageOutputs(Outputs):
         return path
 
     def name(self, path: Path) -> str:
-        """Return what messages call a file, without the private folder."""
+        """Return the name of a file for messages, without the private folder."""
         return path.name if path in self._askers else super().name(path)
 
     def refusal(self) -> str:
-        """Return why no more may be written, or ""."""
+        """Return why no more files may be written, or ""."""
         if self._count >= MAX_FILES:
-            return f"this server has written {MAX_FILES} files for pages and writes no more"
+            return f"this server has written {MAX_FILES} files for pages: restart it"
         if self._bytes + _size(Path(self._work.name)) > MAX_BYTES:
-            return f"this server writes no more than {size_text(MAX_BYTES)} for pages"
+            return f"files for pages may have at most {size_text(MAX_BYTES)}: restart the server"
         return ""
 
     def finished(self, path: Path) -> str:
-        """Keep or send a file that is complete; returns a sentence."""
+        """Keep or send a complete file; return a sentence."""
         asker = self._askers.get(path)
         if asker is None:
             return super().finished(path)
@@ -103,8 +102,8 @@ class PageOutputs(Outputs):
                 return f"saved {self._kept(path, self._folder)}"
             if path.stat().st_size > MAX_DOWNLOAD:
                 return (
-                    f"{path.name} is too large for a download, which has at most "
-                    f"{size_text(MAX_DOWNLOAD)}: start the server with --output-folder FOLDER"
+                    f"{path.name} is larger than {size_text(MAX_DOWNLOAD)}, the limit of downloads: "
+                    "start the server with --output-folder FOLDER"
                 )
             self._send(asker, path.name, MIMES[path.suffix], path.read_bytes())
             return f"sent {path.name}"
@@ -114,18 +113,17 @@ class PageOutputs(Outputs):
             self.dropped(path)
 
     def dropped(self, path: Path) -> None:
-        """Remove what is left of a file of a client."""
+        """Remove the rest of a client's file."""
         if self._askers.pop(path, None) is not None:
             shutil.rmtree(path.parent, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove what is unfinished."""
         self._work.cleanup()
 
     def _kept(self, path: Path, folder: Path) -> Path:
-        """Move a file into the named folder under a new name, which it returns."""
+        """Move a file into the output folder under a new name, and return it."""
         for target in numbered(folder, path.stem, path.suffix):
-            with suppress(FileExistsError):  # the name is taken, so nothing is ever replaced
+            with suppress(FileExistsError):  # never replace a file
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
                 break
         path.replace(target)
@@ -134,12 +132,12 @@ class PageOutputs(Outputs):
 
 
 def require_folder(folder: str | PathLike[str]) -> Path:
-    """Return the folder, without links, into which files can be written. Raises UserError."""
+    """Return a writeable folder, links resolved. Raises UserError."""
     path = path_of(folder, "output_folder")
     if not path.is_dir():
         raise OutputError(f"{path}: there is no such folder: create it first")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: nothing can be written into it: change its mode")
+        raise OutputError(f"{path}: is not writeable: change its mode")
     return path.resolve()
 
 

@@ -1,9 +1,9 @@
-"""Who may use the server: pages that this server sent, whose address has the token.
+"""Access to the server: only by pages that it sent, whose address has the token.
 
-Other users of the machine can connect to a port of 127.0.0.1 as well, and every page that a browser
-shows can send requests there. So the address has a secret, which other users do not know; the name
-of the host must be that of this machine, so that a foreign name which resolves to 127.0.0.1 is of
-no use (DNS rebinding); and a WebSocket is opened for a page of this server alone.
+Other users of the machine can connect to a port of 127.0.0.1 as well, and every page in a browser
+can send requests there. So the address has a secret token; the host name must be that of this
+machine, so that a foreign name which resolves to 127.0.0.1 is useless (DNS rebinding); and a
+WebSocket is opened only for a page of this server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from raytracer.files.access import path_of
 TOKEN_BYTES = 24
 
 MIN_TOKEN, MAX_TOKEN = 32, 256
-"""Fewest and most characters of a token in a file; a new one has 32, for 24 bytes."""
+"""Limits of a token's length in a file; a new one has 32 characters, for 24 bytes."""
 
 _TOKEN = re.compile(rb"([A-Za-z0-9_-]{%d,%d})\r?\n?" % (MIN_TOKEN, MAX_TOKEN))
 
@@ -31,12 +31,11 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 
 
 def new_token() -> str:
-    """Return a secret for an address."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def token_of(token_file: str | PathLike[str]) -> str:
-    """Return the secret that a file keeps; a missing file is made with a new one."""
+    """Return the token in a file; a missing file is created with a new one."""
     path = path_of(token_file, "token_file")
     try:
         with suppress(FileExistsError), open(path, "x", opener=_for_the_owner) as made:
@@ -45,15 +44,15 @@ def token_of(token_file: str | PathLike[str]) -> str:
             status = os.fstat(file.fileno())
             text = file.read(MAX_TOKEN + 3) if stat.S_ISREG(status.st_mode) else b""
     except OSError as error:
-        raise UserError(f"{path}: cannot be the file of a token ({error.strerror})") from None
+        raise UserError(f"{path}: cannot be used as token file ({error.strerror})") from None
     if not stat.S_ISREG(status.st_mode):
-        raise UserError(f"{path}: is no regular file: name one that keeps a token")
+        raise UserError(f"{path}: is not a regular file: name one for the token")
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise UserError(f"{path}: others may read or change this token: run chmod 600 {path}")
     if not (match := _TOKEN.fullmatch(text)):
         raise UserError(
-            f"{path}: holds no token: remove the file, and a new one is made, or write "
-            f"{MIN_TOKEN} to {MAX_TOKEN} letters, digits, - and _ into it, as one random word"
+            f"{path}: has no token: remove the file to create a new one, or write "
+            f"{MIN_TOKEN} to {MAX_TOKEN} random letters, digits, - and _ into it"
         )
     return match[1].decode()
 
@@ -67,7 +66,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def is_token(given: str, token: str) -> bool:
-    """Compare a token in a time that does not depend on where they differ."""
+    """Compare tokens in constant time."""
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 
@@ -86,7 +85,7 @@ def is_same_origin(origin: str, host: str) -> bool:
 
 
 def headers(nonce: str, host: str) -> dict[str, str]:
-    """Return headers of the page: nothing is loaded, framed, stored or told to others."""
+    """Return headers of the page that forbid loading, framing, caching and referrers."""
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         f"img-src data: blob:; connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; "

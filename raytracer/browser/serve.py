@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that end the server."""
-
 PATIENCE = 2.0
 """Seconds after a signal in which others are ignored: some senders repeat it at once."""
 
@@ -37,26 +35,25 @@ def serve(
     say: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
-    """Show a scene in browsers, on this machine or at the other end of an SSH tunnel.
+    """Show a scene in browsers, on this machine or through an SSH tunnel.
 
-    The server listens on 127.0.0.1 alone, and its address has a secret token. It returns after
-    Ctrl-C.
+    The server listens only on 127.0.0.1, and its address has a secret token. Returns after Ctrl-C.
 
     Args:
-        scene: a Scene, the path of a scene or particle file, or an object that holds particles.
+        scene: a Scene, the path of a scene or particle file, or an object with particles.
         port: from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the address in the browser of this machine.
-        token_file: keeps the token, so that pages find a server that was started again; a missing
-            one is made. None takes a new token.
-        output_folder: where movies that pages ask for are written, as new files; None: their
-            browsers download them.
-        say: called with each line to be printed.
-        settings: those of `raytracer.preview` for what is shown: `frame`, `backend`, `threads`,
-            `tone`, `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
+        token_file: stores the token, so that pages find a restarted server; created if missing.
+            None makes a new token.
+        output_folder: folder for movies that pages request, as new files; None: browsers download
+            them.
+        say: called with each line to print.
+        settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
+            `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
 
     Raises:
-        UserError: the scene or a setting cannot be shown, the port is in use, a file or folder
-            cannot be used, or the extra `serve` is missing.
+        UserError: the scene or a setting is wrong, the port is in use, a file or folder cannot be
+            used, or the extra `serve` is missing.
         TypeError: there is no such setting.
     """
     truth(open_browser, "open_browser", UserError)
@@ -84,9 +81,9 @@ def _serve(
 ) -> None:
     """Serve until a signal or a failure, and close the session; arguments as for `serve`."""
     if (notice := settings.get("notice")) is not None:
-        notice("")  # from here on the page shows the progress
+        notice("")  # the page shows the progress from now on
     stop = _Stop()
-    with stop.taken():  # until the session is closed: a second signal must not leave its threads
+    with stop.taken():  # a second signal must not leave threads running
         try:
             asyncio.run(_run(server, listening, open_browser, say, stop))
         finally:
@@ -94,29 +91,29 @@ def _serve(
     if server.host.failure is not None:
         raise server.host.failure
     if stop.number not in (None, signal.SIGINT):
-        signal.raise_signal(stop.number)  # for whoever handles it in this process
+        signal.raise_signal(stop.number)  # for the caller's handler
 
 
 def _require_no_loop() -> None:
-    """Refuse to serve amid another event loop, as that of a notebook. Raises UserError."""
+    """Refuse to serve inside another event loop, such as a notebook's. Raises UserError."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
     raise UserError(
-        "serve: this thread runs an event loop, as in a notebook: call raytracer.show(scene) "
-        "there, or run the command raytracer serve"
+        "serve: this thread already runs an event loop, as notebooks do: call "
+        "raytracer.show(scene), or run the command raytracer serve"
     )
 
 
 def check_port(port: int | None) -> None:
-    """Refuse what is no port. Raises UserError."""
+    """Check a port number. Raises UserError."""
     if port is not None and not 1 <= whole(port, "port", error=UserError) <= 65535:
         raise UserError(f"port {port}: give one from 1 to 65535")
 
 
 def require_library() -> None:
-    """Refuse to serve without the server's library. Raises UserError."""
+    """Check that aiohttp is installed. Raises UserError."""
     try:
         import aiohttp  # noqa: F401
     except ImportError:
@@ -124,7 +121,7 @@ def require_library() -> None:
 
 
 def ssh_line(port: int) -> str:
-    """Return the command that makes a port of this machine one of the user's own machine."""
+    """Return the command that forwards a port of this machine to the user's."""
     import getpass
 
     try:
@@ -158,7 +155,7 @@ async def _run(
 
 
 class _Stop:
-    """The signal that ends the server. An exception amid the loop would leave sockets open."""
+    """The signal that ends the server. An exception inside the loop would leave sockets open."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -167,7 +164,7 @@ class _Stop:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Take signals in this block, except ignored ones. In other threads there are none."""
+        """Handle signals in this block, except ignored ones; only in the main thread."""
         before = {}
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
@@ -182,10 +179,10 @@ class _Stop:
                 signal.signal(number, handler)
 
     def _take(self, number: int, _: object) -> None:
-        """Take a signal; one that comes when the end takes long ends the process at once."""
+        """Handle a signal; a later one, if the end takes long, ends the process at once."""
         if self.number is None:
             self.number, self._since = number, time.monotonic()
-            with suppress(RuntimeError):  # the loop has ended by itself
+            with suppress(RuntimeError):  # the loop has ended
                 self.act()
         elif time.monotonic() - self._since > PATIENCE:
             signal.signal(number, signal.SIG_DFL)
@@ -193,7 +190,7 @@ class _Stop:
 
 
 def _nothing() -> None:
-    """Nothing is served yet."""
+    """Default before the server runs."""
 
 
 def _open(address: str) -> None:

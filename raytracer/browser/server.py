@@ -1,4 +1,4 @@
-"""Server: the page and its WebSocket, on 127.0.0.1 alone."""
+"""The page and its WebSocket, only on 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -21,32 +21,31 @@ from raytracer.errors import UserError
 ADDRESS = "127.0.0.1"
 
 DEFAULT_PORT = 8765
-"""The port that is tried first if none is asked for."""
+"""Default port, if it is free."""
 
 HEARTBEAT = 20.0
-"""Seconds between two questions whether a client is still there."""
+"""Seconds between checks whether a client is alive."""
 
 MAX_CLIENTS = 16
 """Most clients at a time."""
 
 MAX_BACKLOG = 64
-"""Messages that may wait to be performed before the next is read from a socket."""
+"""Waiting messages from which the next is not read from a socket."""
 
 MAX_UNSENT = 64
-"""Messages that may wait to be sent to a client: one that reads nothing is given up."""
+"""Most messages waiting to be sent to a client, before it is dropped."""
 
 MAX_MISTAKES = 20
-"""Messages that cannot be understood before a client is given up."""
+"""Most invalid messages before a client is dropped."""
 
 ENDED = 4001
-"""Code with which a socket is closed when the server ends: the page says so, and waits for one that
-comes back."""
+"""Close code of a socket when the server ends: the page says so, and waits for a new server."""
 
 MAX_FILES = 8
-"""Most files that wait for a download; with one more, the oldest is forgotten."""
+"""Most files waiting for download; one more drops the oldest."""
 
 CLOSE_SECONDS = 1.0
-"""Seconds for which the end of the server waits for clients to take leave."""
+"""Seconds to wait for clients when the server ends."""
 
 
 class Server:
@@ -62,11 +61,10 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The address for a browser on this machine, or at the other end of a tunnel."""
+        """The address for a browser on this machine, or through a tunnel."""
         return f"http://{ADDRESS}:{self.port}/?token={self.token}"
 
     def app(self) -> web.Application:
-        """Return the application."""
         app = web.Application(middlewares=[self._guard])
         app.router.add_get("/", self._page)
         app.router.add_get("/socket", self._socket)
@@ -74,7 +72,7 @@ class Server:
         return app
 
     def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
-        """Keep a file for a download beside the socket, where pictures would wait for its end."""
+        """Store a file for download outside the socket, where it would delay pictures."""
         if len(self._files) >= MAX_FILES:
             del self._files[next(iter(self._files))]
         key = secrets.token_urlsafe(16)
@@ -82,14 +80,14 @@ class Server:
         return message | {"key": key}
 
     async def start(self, listening: sockets.socket) -> None:
-        """Answer on a socket; see `bound`."""
+        """Start on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
         self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=CLOSE_SECONDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listening).start()
 
     async def stop(self) -> None:
-        """Take leave of the clients and close the port."""
+        """Close the connections and the port."""
         leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
@@ -101,9 +99,9 @@ class Server:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        """Refuse requests that do not come from a page of this server."""
+        """Refuse requests that are not from a page of this server."""
         if not security.is_local(request.headers.get("Host", "")):
-            raise web.HTTPForbidden(text="this server is seen as 127.0.0.1 or localhost alone\n")
+            raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
         if not security.is_token(request.query.get("token", ""), self.token):
             raise web.HTTPForbidden(text="the address needs the token that the server printed\n")
         response: web.StreamResponse = await handler(request)
@@ -122,7 +120,7 @@ class Server:
     async def _file(self, request: web.Request) -> web.Response:
         message, data = self._files.pop(request.match_info["key"], (None, b""))
         if message is None:
-            raise web.HTTPNotFound(text="this file was downloaded already\n")
+            raise web.HTTPNotFound(text="this file was already downloaded\n")
         headers = security.headers("", request.headers["Host"])
         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(message['name'])}"
         return web.Response(body=data, content_type=message["mime"], headers=headers)
@@ -132,7 +130,7 @@ class Server:
         if not security.is_same_origin(headers.get("Origin", ""), headers["Host"]):
             raise web.HTTPForbidden(text="a page of another origin may not use this server\n")
         if len(self.sockets) >= MAX_CLIENTS:
-            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are connected already\n")
+            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are already connected\n")
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
         await socket.prepare(request)
         self.sockets[socket] = request
@@ -180,7 +178,7 @@ class _Outlet:
         self._unsent: asyncio.Queue[str | bytes] = asyncio.Queue(MAX_UNSENT)
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Queue a message; may be called by any thread."""
+        """Queue a message; thread-safe."""
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._put, message, data)
 
@@ -194,7 +192,7 @@ class _Outlet:
                 self._request.transport.abort()
 
     async def write(self, socket: web.WebSocketResponse) -> None:
-        """Send what is queued until the client leaves."""
+        """Send queued messages until the client leaves."""
         with suppress(ConnectionError):
             while True:
                 content = await self._unsent.get()
@@ -205,7 +203,7 @@ class _Outlet:
 
 
 def bound(port: int | None) -> sockets.socket:
-    """Return a socket that listens on a port of this machine alone."""
+    """Return a socket that listens on a port of 127.0.0.1."""
     listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
     listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     try:
@@ -224,7 +222,7 @@ def bound(port: int | None) -> sockets.socket:
 
 def _port_sentence(port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"port {port}: is in use by another program: give another one, or leave it out"
+        return f"port {port}: is used by another program: give another one, or leave it out"
     if error.errno == errno.EACCES:
-        return f"port {port}: may not be used by this user: give one from 1024 to 65535"
+        return f"port {port}: is reserved: give one from 1024 to 65535"
     return f"port {port}: cannot be used ({error.strerror})"

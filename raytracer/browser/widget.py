@@ -1,4 +1,4 @@
-"""Widget: the view in a cell of a notebook (Jupyter, VS Code), by anywidget."""
+"""The view in a cell of a notebook (Jupyter, VS Code), by anywidget."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from raytracer.scene.camera import Camera
 from raytracer.viewer.session import Session
 
 FIRST_PICTURE = 0.5
-"""Seconds that a cell waits, at most, for the picture that is shown where there is no widget."""
+"""Seconds to wait for the picture that is stored for viewers without widgets."""
 
 
 class _Outlet:
@@ -29,25 +29,24 @@ class _Outlet:
         self._widget = widget
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Send a message; may be called by any thread."""
+        """Send a message; thread-safe."""
         self._widget.send(message, [] if data is None else [data])
 
 
 class SceneWidget(anywidget.AnyWidget):
-    """An interactive view, as `raytracer.show` returns it.
+    """An interactive view, returned by `raytracer.show`.
 
-    A cell that runs keeps the kernel from taking messages: the view answers when it has ended.
+    While a cell runs, the kernel handles no messages: the view responds afterwards.
 
     Args:
-        open_session: opens the session; its argument is the function to call when there is a
-            picture.
+        open_session: opens the session; its argument is called when there is a picture.
         height: of the view, in CSS pixels.
     """
 
     _esm = client.script("notebook.js", "widget.js")
     _css = client.style()
     height = traitlets.Int(480).tag(sync=True)
-    view_id = traitlets.Unicode().tag(sync=True)  # of the model, for what finds it in a notebook
+    view_id = traitlets.Unicode().tag(sync=True)  # of the model
     still_pixels = traitlets.Int(STILL_PIXELS).tag(sync=True)
 
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
@@ -79,7 +78,7 @@ class SceneWidget(anywidget.AnyWidget):
         return self._host.call(lambda session: session.state())
 
     def _repr_mimebundle_(self, **named: Any) -> Any:
-        """Return the view, with a picture for where there is no page or no widgets."""
+        """Return the view, with a picture for viewers without widgets."""
         bundle = super()._repr_mimebundle_(**named)
         try:
             picture = self._host.picture(FIRST_PICTURE)

@@ -1,1 +1,1 @@
-"""The interactive preview: a view one turns, a thread that renders it, a window that shows it."""
+"""The interactive preview: a session, its render thread, and its window."""

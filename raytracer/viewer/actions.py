@@ -1,8 +1,8 @@
 """Actions: what a user can do, by name and with checked arguments.
 
-A window, a browser and a notebook run the same actions. A function with `@action` is one: it takes
-the state of the viewer, its name has hyphens, and its arguments and their kinds are those of its
-signature.
+Window, browser and notebook run the same actions. An action is a function with `@action`: it takes
+the state of the viewer, its name is written with hyphens, and its signature gives arguments and
+types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from raytracer.files.access import path_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MAX_NUMBER = 1e6
-"""Largest number that an action takes: no drag or wheel needs more, and its square is finite."""
+"""Largest number that an action takes: enough for any drag or wheel, with a finite square."""
 
 
 def _number(value: Any, name: str, error: type[UserError]) -> float:
@@ -39,21 +39,21 @@ CHECKS: dict[str, tuple[str, Callable[..., Any]]] = {
     "str": ("string", text),
     "Path": ("path", _path),
 }
-"""Annotations of arguments, with the names of their kinds and their checks."""
+"""Annotations of arguments, with type names and checks."""
 
 NONE = " | None"
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of an action; the annotation is one of `CHECKS`, or with " | None"."""
+    """An argument of an action; the annotation is one of `CHECKS`, optionally with " | None"."""
 
     name: str
     annotation: str
     required: bool
 
     def checked(self, value: Any, place: str) -> Any:
-        """Return a value in a built-in type. Raises UserError if it is of another kind."""
+        """Return a value in a built-in type. Raises UserError for other types."""
         if value is None and self.annotation.endswith(NONE):
             return None
         _, check = CHECKS[self.annotation.removesuffix(NONE)]
@@ -61,19 +61,16 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        """The name of its kind."""
         return CHECKS[self.annotation.removesuffix(NONE)][0]
 
     def about(self) -> dict[str, Any]:
-        """Return kind, and whether it is required, as JSON types."""
+        """Return type, and whether it is required, as JSON types."""
         null = self.annotation.endswith(NONE)
         return {"type": self.kind, "null": null, "required": self.required}
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action."""
-
     name: str  # with hyphens
     function: Callable[..., Any]
     help: str  # what it does, in a sentence
@@ -86,7 +83,7 @@ class Action:
         return {"name": self.name, "help": self.help, "arguments": arguments}
 
     def bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by name. Raises UserError if they do not fit."""
+        """Return the arguments of a call by name. Raises UserError."""
         known = list(self.parameters)
         if len(values) > len(known):
             raise UserError(f"{self.name}: takes {len(known)} arguments, got {len(values)}")
@@ -108,11 +105,11 @@ class Action:
 
 
 ACTIONS: dict[str, Action] = {}
-"""The actions by name; a module adds its own when it is imported, `session` imports them all."""
+"""The actions by name; modules add theirs when imported, and `session` imports all."""
 
 
 def action(undo: bool = False) -> Callable[[Function], Function]:
-    """Make a function an action; undo: whether it can be undone."""
+    """Make a function an action; `undo`: whether it can be undone."""
 
     def mark(function: Function) -> Function:
         parameters = {

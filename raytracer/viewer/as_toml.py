@@ -22,14 +22,15 @@ DIGITS = 10
 """Digits of printed numbers; float32, in which pictures are rendered, has seven."""
 
 MAX_DIGITS = 15
-"""Digits of points whose distance from the origin is large compared with the view."""
+"""Digits of points far from the origin compared with the view."""
 
 PLACES = ("position", "look_at", "focus")
-"""Points of a camera, which are rounded beside the distance that it shows."""
+"""Points of a camera, rounded relative to the view distance."""
 
 
 def document(values: Mapping[str, Any], head: str = "") -> str:
-    """Return values as TOML: mappings, and lists of them, as tables; head: name of the table."""
+    """Return values as TOML; mappings, and lists of them, are tables. `head` is the table's
+    name."""
     rows = [f"{toml_text.key(k)} = {_text(v)}\n" for k, v in values.items() if not _is_table(v)]
     parts = ["".join(rows)] if rows else []
     for name, value in values.items():
@@ -62,7 +63,6 @@ def _text(value: Any) -> str:
 
 
 def camera_values(camera: Camera) -> dict[str, Any]:
-    """Return the table of a camera."""
     camera = camera.settled()
     assert camera.position is not None
     assert camera.look_at is not None
@@ -89,14 +89,16 @@ def view_tables(
     tables: dict[str, Any] = {"camera": camera_values(camera)}
     if edits.lights is not None:
         assert edited.ambient is not None
-        if scene.lights is None and scene.ambient is None:  # its default light has an ambient part
+        if (
+            scene.lights is None and scene.ambient is None
+        ):  # the default lights include ambient light
             tables["ambient"] = vars(edited.ambient)
         tables |= {"lights": [{"type": each.type} | vars(each) for each in edits.lights]}
     background = edited.background
     if background.up is None and not _parallel(
         camera.settled().upward, up := background_up(background, scene.camera)
     ):
-        background = replace(background, up=up)  # it must not follow the new camera
+        background = replace(background, up=up)  # or it would follow the new camera
     if background != scene.background:
         tables["background"] = background_values(background)
     if edits.shadow_catcher is not None and scene.ground is not None:
@@ -114,7 +116,6 @@ def view_tables(
 
 
 def background_values(background: Background) -> dict[str, Any]:
-    """Return the table of a background."""
     return {k: v for k, v in vars(background).items() if v}
 
 
@@ -124,10 +125,8 @@ def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:
 
 
 def _rounded(value: Any, distance: float = 0.0) -> Any:
-    """Return a value whose numbers have `DIGITS` digits, counted from that of the distance.
-
-    Without a distance, they are counted from the largest number of a vector.
-    """
+    """Round numbers to `DIGITS` digits relative to the distance, or to the vector's largest
+    number."""
     if isinstance(value, Mapping):
         return {name: _rounded(each) for name, each in value.items()}
     if isinstance(value, (bool, str)):
@@ -140,7 +139,7 @@ def _rounded(value: Any, distance: float = 0.0) -> Any:
     places = _places(distance or largest, DIGITS)
     if largest:
         places = min(places, _places(largest, MAX_DIGITS))
-    return [round(float(each), places) + 0.0 for each in value]  # no minus before a zero
+    return [round(float(each), places) + 0.0 for each in value]  # no negative zeros
 
 
 def _places(number: float, digits: int) -> int:

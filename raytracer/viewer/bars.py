@@ -23,8 +23,6 @@ MIN_TRACK = 60.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A slider."""
-
     kind: str  # "time" or "slice"
     left: float
     bottom: float
@@ -32,14 +30,13 @@ class Bar:
     height: float
     track_left: float
     track_width: float
-    share: float  # where the knob is on the track, 0..1
+    share: float  # position of the knob on the track, 0..1
     before: str
     after: str
-    ticks: tuple[float, ...] = ()  # shares of marks on the track
-    playing: bool | None = None  # whether the button shows a pause; None: there is no button
+    ticks: tuple[float, ...] = ()  # marks on the track, 0..1
+    playing: bool | None = None  # whether the button shows a pause; None: no button
 
     def holds(self, x: float, y: float) -> bool:
-        """Return whether a point is on the bar."""
         inside = self.left <= x <= self.left + self.width
         return inside and self.bottom <= y <= self.bottom + self.height
 
@@ -48,12 +45,12 @@ class Bar:
         return self.playing is not None and x < self.left + self.height * BUTTON / HEIGHT
 
     def share_at(self, x: float) -> float:
-        """Return the share of the track that is nearest to a point, 0..1."""
+        """Return the position on the track nearest to a point, 0..1."""
         return min(max((x - self.track_left) / max(self.track_width, 1.0), 0.0), 1.0)
 
 
 def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
-    """Return the bars of a window, from below."""
+    """Return the bars of a window, from the bottom."""
     shown = []
     if viewer.time.count > 1:
         shown.append(_time_bar(viewer, size, dpi))
@@ -63,7 +60,7 @@ def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
 
 
 def room_for(bars: list[Bar], dpi: int) -> int:
-    """Return the height that bars take at the bottom of a window."""
+    """Return the height of the bars at the bottom of a window."""
     if not bars:
         return 0
     return round(bars[-1].bottom + bars[-1].height + (GAP - MARGIN) * dpi / 96)
@@ -99,7 +96,7 @@ def _bar(
     ticks: tuple[float, ...] = (),
     playing: bool | None = None,
 ) -> Bar:
-    """Return a bar; place: its number from below."""
+    """Return a bar; `place` is its number from the bottom."""
     unit = dpi / 96
     left, width = MARGIN * unit, max(size[0] - 2 * MARGIN * unit, 1.0)
     bottom = (MARGIN + place * (HEIGHT + GAP)) * unit

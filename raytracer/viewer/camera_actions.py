@@ -1,4 +1,4 @@
-"""Actions of the camera: movements, lens, standard and kept views, undo."""
+"""Camera actions: movements, lens, standard and saved views, undo."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from raytracer.viewer.picking import giant_picked, hit_place
 from raytracer.viewer.state import Snapshot, ViewerState
 
 APERTURE = 0.03
-"""Diameter of the lens, by the distance in focus, that the key opens."""
+"""Diameter of the lens that the key sets, relative to the focus distance."""
 
 MAX_AXIS_ERROR = 0.05
-"""Sine of the angle between a requested axis and the view from which a message explains it."""
+"""Sine of the angle between requested axis and view from which a message explains the
+difference."""
 
 MAX_VIEWS, MAX_LETTERS = 100, 40
-"""Most views that are kept, and the longest name of one."""
+"""Most saved views, and the longest name of one."""
 
 
 @action(undo=True)
@@ -80,7 +81,7 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
     """Look along a direction of the scene, of any length but 0."""
     length = hypot(x, y, z)
     if not length:
-        raise UserError("along: 0, 0, 0 is no direction")
+        raise UserError("along: 0, 0, 0 is not a direction")
     x, y, z = x / length, y / length, z / length
     viewer.turn(moves.along(viewer.view, (x, y, z)))
     if hypot(*np.cross(viewer.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
@@ -102,7 +103,7 @@ def fit_giants(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def fit_picked(viewer: ViewerState) -> None:
-    """Centre the picked sphere; of a giant, the point that was hit."""
+    """Centre the picked sphere; for a giant, the point that was hit."""
     if viewer.picked is None:
         viewer.notify("click a sphere first")
     elif giant_picked(viewer):
@@ -114,7 +115,7 @@ def fit_picked(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def turn_about_picked(viewer: ViewerState) -> None:
-    """Turn about the picked sphere from now on; of a giant, the point that was hit."""
+    """Turn about the picked sphere from now on; for a giant, the point that was hit."""
     if viewer.picked is None:
         viewer.notify("click a sphere first")
         return
@@ -126,7 +127,7 @@ def turn_about_picked(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def focus_picked(viewer: ViewerState) -> None:
-    """Focus on the picked sphere through a lens; without one, or again, all is sharp."""
+    """Focus on the picked sphere through a lens; repeated, or without a sphere, all is sharp."""
     pose = viewer.view.pose
     if pose.kind != "perspective":
         viewer.notify("a perspective camera has a lens: press O")
@@ -142,7 +143,7 @@ def focus_picked(viewer: ViewerState) -> None:
 
 
 def _focuses_on_picked(viewer: ViewerState) -> bool:
-    """Whether the lens has its focus on the picked sphere already."""
+    """Whether the lens is focused on the picked sphere."""
     pose = viewer.view.pose
     if viewer.picked is None or not pose.aperture or pose.focus is None:
         return False
@@ -154,7 +155,7 @@ def _focuses_on_picked(viewer: ViewerState) -> bool:
 
 @action()
 def change_aperture(viewer: ViewerState, factor: float) -> None:
-    """Multiply the diameter of the lens: what is out of focus blurs more in a wider one."""
+    """Multiply the diameter of the lens: a wider lens blurs more."""
     pose = viewer.view.pose
     if not pose.aperture:
         viewer.notify("there is no lens: click a sphere and press Shift O")
@@ -172,7 +173,7 @@ def toggle_turntable(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def view(viewer: ViewerState, name: str) -> None:
-    """Go to a view: x, -x, y, -y, z, -z, front, back, left, right, top, bottom, iso, or a kept
+    """Go to a view: x, -x, y, -y, z, -z, front, back, left, right, top, bottom, iso, or a saved
     one."""
     if name in viewer.views:
         kept, space = viewer.views[name]
@@ -184,7 +185,7 @@ def view(viewer: ViewerState, name: str) -> None:
         x, y, z = (-part / hypot(*towards) for part in towards)
         along(viewer, x, y, z)
     elif name.isdigit():
-        viewer.notify(f"view {shown(name)} is not kept yet: Ctrl {shown(name)} keeps one")
+        viewer.notify(f"view {shown(name)} is not saved yet: Ctrl {shown(name)} saves it")
     else:
         known = [*VIEWS, *viewer.views]
         raise UserError(f"there is no view '{shown(name)}'; {suggestion(name, known)}")
@@ -192,16 +193,16 @@ def view(viewer: ViewerState, name: str) -> None:
 
 @action()
 def keep_view(viewer: ViewerState, name: str) -> None:
-    """Keep the current view by a name."""
+    """Save the current view under a name."""
     if not 0 < len(name) <= MAX_LETTERS or name in VIEWS:
         raise UserError(
             f"keep-view: name: '{shown(name)}' is a standard view, empty or too long: choose "
             "another name"
         )
     if len(viewer.views) >= MAX_VIEWS and name not in viewer.views:
-        raise UserError(f"keep-view: {MAX_VIEWS} views are kept: replace one of them")
+        raise UserError(f"keep-view: {MAX_VIEWS} views are saved: replace one of them")
     viewer.views[name] = viewer.view, viewer.space
-    viewer.notify(f"view {shown(name)} is kept")
+    viewer.notify(f"view {shown(name)} is saved")
 
 
 @action()
@@ -212,8 +213,8 @@ def undo(viewer: ViewerState) -> None:
 
 @action()
 def redo(viewer: ViewerState) -> None:
-    """Do again what was undone."""
-    _swap(viewer, viewer.history.after, viewer.history.before, "redo", "done again")
+    """Redo the last undone change."""
+    _swap(viewer, viewer.history.after, viewer.history.before, "redo", "redone")
 
 
 def _swap(

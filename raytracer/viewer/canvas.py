@@ -64,11 +64,10 @@ class Canvas:
 
     @property
     def texture(self) -> int:
-        """The texture's name in OpenGL."""
         return int(self._texture.value)
 
     def allocate(self, size: Size) -> None:
-        """Resize the texture; a texture of another size loses its contents."""
+        """Resize the texture; a new size clears it."""
         if size == self.size:
             return
         require_room(size, "picture")
@@ -88,10 +87,7 @@ class Canvas:
         self.size = size
 
     def fill(self, pixels: NDArray[np.uint8]) -> None:
-        """Upload pixels.
-
-        pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
-        """
+        """Upload pixels, uint8 (h, w, 4), C-contiguous, straight alpha."""
         height, width = pixels.shape[:2]
         self.allocate((width, height))
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
@@ -102,7 +98,7 @@ class Canvas:
         )  # fmt: skip
 
     def draw(self, window: Size) -> None:
-        """Draw the picture over the window, or dark gray if there is none."""
+        """Draw the picture over the window, or dark gray without one."""
         gl.glDisable(gl.GL_BLEND)
         gl.glViewport(0, 0, *window)
         if self.size == (0, 0):
@@ -114,7 +110,7 @@ class Canvas:
             self._blend(window)
 
     def _blit(self, window: Size) -> None:
-        """Copy the texture; it takes half the time of a shader."""
+        """Copy the texture, in half the time of a shader."""
         smooth = gl.GL_LINEAR if self.size != window else gl.GL_NEAREST
         width, height = window
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
@@ -161,17 +157,16 @@ def _too_large(what: str, size: Size, why: str) -> str:
     width, height = size
     return (
         f"a {what} of {width}x{height} pixels is too large for the OpenGL of {renderer()} ({why}): "
-        "make the window smaller, with --width and --height or by its frame"
+        "make the window smaller, with --width and --height or the mouse"
     )
 
 
 def renderer() -> str:
-    """Return OpenGL's name of the renderer."""
     return str(gl.gl_info.get_renderer())
 
 
 def fence(seconds: float = 10.0) -> bool:
-    """Wait until OpenGL has finished its commands; returns whether it has in that time."""
+    """Wait until OpenGL has finished its commands; return whether it has in that time."""
     mark: Any = gl.glFenceSync(gl.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
     flush = gl.GL_SYNC_FLUSH_COMMANDS_BIT
     answer = gl.glClientWaitSync(mark, flush, int(seconds * 1e9))

@@ -1,4 +1,4 @@
-"""Clicks: tells clicks, double clicks and drags apart."""
+"""Distinction of clicks, double clicks and drags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Clicks:
         self._click_time = -inf  # seconds
 
     def press(self, x: float, y: float) -> None:
-        """Start a click or a drag."""
         self._pressed = x, y
 
     def cancel(self) -> None:
@@ -28,7 +27,7 @@ class Clicks:
         self._pressed = self._clicked = None
 
     def dragged(self, x: float, y: float) -> bool:
-        """Return whether the mouse is dragged, at its new position."""
+        """Return whether the mouse is dragged, given its new position."""
         if not self._near(self._pressed, x, y):
             self.cancel()
         return self._pressed is None

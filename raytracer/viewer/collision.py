@@ -1,7 +1,7 @@
-"""Camera collision: from inside a sphere, that sphere fills the picture.
+"""Camera collision: from inside a sphere, that sphere would fill the picture.
 
-Giants, such as a ground ball, are solid: the camera never enters them. Other spheres are entered
-only by moving, never by turning or fitting.
+Giants, such as a ground ball, are solid: the camera never enters them. It enters other spheres only
+by moving, never by turning or fitting.
 """
 
 from __future__ import annotations
@@ -23,47 +23,46 @@ from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View
 
 MAX_COLLIDERS = OBSTACLES
-"""Number of spheres that are tested, the largest ones: a scan takes less than a millisecond."""
+"""Number of spheres that are tested, the largest ones; a scan takes less than a millisecond."""
 
 BLOCK = MAX_COLLIDERS
 """Spheres per block in the search for the largest ones, which bounds the memory."""
 
 CLEARANCE = 0.02
-"""Smallest height above a giant, as a fraction of the distance to the pivot, or of the unit of
-render space if that is less. Along the surface, the ground then fills half the picture."""
+"""Least height above a giant, relative to the distance to the pivot, or to the unit of render space
+if that is less. Along the surface, the ground then fills half the picture."""
 
 ROUNDING = 1e-6
-"""Smallest height above a giant, as a fraction of its radius: the precision of float32 there."""
+"""Least height above a giant, relative to its radius: the precision of float32."""
 
 STEP, TOLERANCE = radians(2.0), radians(0.01)
 """Step of the search for a free direction, and its final precision."""
 
 EXTRA_ANGLES = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
-"""Further angles away from a giant at which fitting is tried, because it moves the camera again."""
+"""Further angles away from a giant to try, because fitting moves the camera again."""
 
 MIN_PULL = 0.2
-"""Smallest factor of the distance to the pivot by which a camera is pulled in."""
+"""Least factor of the distance to the pivot by which a camera is pulled in."""
 
 MAX_STEPS = 64
-"""Most spheres that are left one after another in the search for a free position."""
+"""Most spheres to leave one after another in the search for a free position."""
 
 
 @dataclass(frozen=True, eq=False)
 class Colliders:
     """The spheres that a camera collides with, in render space."""
 
-    giants: Vector  # centres, float64 (G, 3), without those that the scene's own camera is in
+    giants: Vector  # centres, float64 (G, 3), without those around the scene's camera
     giant_radii: Vector  # float64 (G,)
     # X, y, z and radius of the largest others, float32 (M,) each.
     others: tuple[NDArray[np.float32], ...]
     low: Vector  # lower corner of the box around all spheres except giants, float64 (3,)
     high: Vector  # upper corner
-    extent: float  # radius around the origin that holds all spheres; see `view.bounding_radius`
+    extent: float  # `view.bounding_radius`: around the origin, of all spheres
     inner: float  # the same without giants
 
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
-        """Return the colliders of a scene with this camera."""
         spheres = buffers.balls
         large = giants(buffers.radius)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
@@ -88,7 +87,7 @@ class Colliders:
 
     def is_giant(self, radius: float) -> bool:
         """Return whether a sphere of this radius is a giant, even around the scene's camera."""
-        others = self.others[3]  # either none of these is so large, or all are
+        others = self.others[3]  # all are this large, or none
         return (
             radius > moves.GIANT_RADIUS
             and len(others) > 0
@@ -120,10 +119,7 @@ class Colliders:
         return bool((buried | (nearest >= self.giant_radii)).all())
 
     def unclipped(self, view: View) -> View:
-        """Move an orthographic camera back until no sphere is clipped.
-
-        Where a giant is in the way, only the other spheres are in front of the camera.
-        """
+        """Move an orthographic camera back until no sphere is clipped, or only giants are."""
         there = moves.unclipped(view, self.extent)
         if not view.orthographic or view.is_section or not len(self.giants):
             return there
@@ -165,7 +161,7 @@ class Colliders:
         return _with_eye(there, self._slide(start, goal, min_distances))
 
     def fitted(self, view: View, fit: Callable[[View], View]) -> View:
-        """Fit spheres into the picture, from a direction in which no giant hides them."""
+        """Fit spheres into the picture, from a direction where no giant hides them."""
 
         def good(seen: View) -> bool:
             return self.sees(seen, self.middle)
@@ -214,7 +210,7 @@ class Colliders:
         return _with_eye(view, eye)
 
     def _slide(self, start: Vector, goal: Vector, min_distances: Vector) -> Vector:
-        """Return where a point ends that moves from start to goal along the surfaces of giants."""
+        """Return the end of a movement from start to goal along the surfaces of giants."""
         for _ in range(4):
             part, index = self._first_contact(start, goal, min_distances)
             if part >= 1.0:
@@ -233,7 +229,7 @@ class Colliders:
     def _first_contact(
         self, start: Vector, goal: Vector, min_distances: Vector
     ) -> tuple[float, int]:
-        """Return the fraction of the way at which it first meets a giant, and which one; else 1."""
+        """Return the fraction of the way to the first giant, and its index; 1 without one."""
         step, offset = goal - start, start - self.giants
         a, b = float(step @ step), offset @ step
         c = np.einsum("ij,ij->i", offset, offset) - min_distances**2
@@ -298,11 +294,10 @@ def _clearance(view: View) -> float:
 
 
 def _candidates(view: View, raised: View) -> Iterator[View]:
-    """Yield views from which to try a fit that failed from the current direction.
+    """Yield views from which to retry a failed fit.
 
     First the raised view and a little farther, because fitting moves the camera again; then all
-    directions, the nearest first; and for a narrow field of view, with a distant camera, the same
-    with the default one.
+    directions, the nearest first; and for a narrow field of view the same with the default one.
     """
     up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
     yield from (moves.orbit(raised, 0.0, up * angle) for angle in EXTRA_ANGLES)
@@ -326,7 +321,6 @@ DIRECTIONS = _directions(32)
 """Directions from which a fit is tried last."""
 
 DEFAULT_HALF = tan(radians(Camera.vertical_fov) / 2.0)
-"""Tangent of half the default field of view."""
 
 
 def _with_eye(view: View, eye: Vector) -> View:

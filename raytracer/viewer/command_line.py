@@ -1,4 +1,4 @@
-"""What the preview shows, as options of `raytracer render`."""
+"""The state of the preview as options of `raytracer render`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from raytracer.viewer.edits import Edits
 
 
 def look_options(scene: Scene, edits: Edits) -> list[str]:
-    """Look, integrator and denoising as options; nothing for the defaults."""
+    """Return look, integrator and denoising as options, without defaults."""
     settings = edits.applied_to(scene).render
     is_edited = "look" in edits.render or "integrator" in edits.render
     words = []
     if is_edited or settings.look != "plain":
         words += ["--look", settings.look]
     if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
-        place = settings.light  # the option would replace the lights of the scene
+        place = settings.light  # the option replaces the lights of a scene
         words += ["--light", place if isinstance(place, str) else _numbers(place)]
     if settings.placement != "camera" or "placement" in edits.render:
         words += ["--placement", settings.placement]
-    if is_edited or settings.integrator:  # else a file that states another one would keep it
+    if is_edited or settings.integrator:  # otherwise the file's integrator applies
         words += ["--integrator", settings.resolved_integrator]
     if settings.resolved_integrator == "ao":
         if settings.ao_samples != 1:
@@ -37,7 +37,7 @@ def look_options(scene: Scene, edits: Edits) -> list[str]:
 
 
 def tone_options(tone: ToneSettings, scenes: ToneSettings) -> list[str]:
-    """Exposure and curve as options; nothing for the scene's."""
+    """Return exposure and curve as options, without the scene's."""
     words = []
     for name in ("exposure", "tone", "bloom"):
         value = getattr(tone, name)
@@ -47,10 +47,9 @@ def tone_options(tone: ToneSettings, scenes: ToneSettings) -> list[str]:
 
 
 def particle_options(scene: Scene, edits: Edits) -> list[str]:
-    """Background, ground and light as options, for particle files, which have no tables of them.
+    """Return background, ground and light of particle files as options.
 
-    A gradient has none, that of files without a scene is the default; nor have lights beside the
-    first.
+    There are no options for gradients, except the default one, and for lights after the first.
     """
     words = []
     background = edits.applied_to(scene).background
@@ -65,25 +64,24 @@ def particle_options(scene: Scene, edits: Edits) -> list[str]:
         words += ["--light", _numbers(edits.lights[0].direction)]
     settings = edits.applied_to(scene).render
     if settings.resolved_integrator == "ao" and settings.ao_samples == 1:
-        words += ["--ao-samples", "1"]  # pictures of particle files have more
+        words += ["--ao-samples", "1"]  # the default of particle files is larger
     return words
 
 
 def content_options(content: Content, scene: Scene, has_legend: bool) -> list[str]:
-    """Frame, colours, and which particles are shown and as what, as options.
+    """Return frame, colours, selection and glyphs as options.
 
-    Particles that were hidden or faded by their numbers have none; what is selected is not marked
-    in a picture.
+    Particles hidden or faded by number have no option, nor has the marking of selected ones.
     """
     words = [] if content.frame is None else ["--frame", str(content.frame)]
     words += _style(content.style)
     chosen, rest = _chosen(content)
-    own = content.style.get("select")
+    stated = content.style.get("select")
     if chosen:
-        words += ["--select", f"({own}) and {chosen}" if own else chosen]
+        words += ["--select", f"({stated}) and {chosen}" if stated else chosen]
         words += [] if rest is None else ["--rest", repr(rest)]
-    elif own:
-        words += ["--select", str(own)]
+    elif stated:
+        words += ["--select", str(stated)]
     if content.slice is not None and scene.clip is not None and scene.clip.keep is not None:
         words += ["--clip", scene.clip.keep]
     if content.legend is not None or content.style.get("color_by"):
@@ -98,7 +96,7 @@ def content_options(content: Content, scene: Scene, has_legend: bool) -> list[st
 
 
 def _style(style: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of colours and bonds as words, all but the condition."""
+    """Yield the settings of colours and bonds as words, without the condition."""
     for name, value in style.items():
         flag = name.replace("_", "-")
         if value is None or name == "select":
@@ -122,7 +120,7 @@ def _chosen(content: Content) -> tuple[str, float | None]:
 
 
 def conditions(parts: Sequence[tuple[Chosen, bool]]) -> str:
-    """Return what is shown as one condition; "" if particles were chosen by their numbers."""
+    """Return what is shown as one condition; "" if particles were chosen by number."""
     if not parts or not all(chosen.condition for chosen, _ in parts):
         return ""
     if len(parts) == 1 and parts[0][1]:

@@ -1,8 +1,7 @@
-"""Content: what of its particles a preview shows - the frame, their colours, and which of them.
+"""Content of a preview: the frame, the colours of its particles, and which of them are shown.
 
-A content is applied to a frame of the scene as it was loaded, with its own colours and all of its
-particles. Particles are numbered there in the order of the sets; the numbers stay when some are
-hidden.
+A content is applied to a loaded frame of the scene with its original colours and all particles.
+Particles are numbered there in the order of the sets; hiding some does not change the numbers.
 """
 
 from __future__ import annotations
@@ -31,24 +30,22 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 AXES = "xyz"
-"""Names of the axes of a scene."""
-
 KEPT_SIDES = ("below", "above")
-"""Which part of a slice is shown: what is below its place on the axis, or above."""
+"""The shown part of a slice: below its position on the axis, or above."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Some particles: those that fulfil a condition, or those of some numbers or ids."""
+    """Particles that fulfil a condition, or have certain numbers or ids."""
 
     condition: str = ""  # an expression over the columns; "" for numbers
     numbers: Numbers | None = None  # int64 (M,), ascending
-    # Integers (M,); they stay with their particles where frames have them in another order.
+    # Integers (M,), which identify particles if frames have them in another order.
     ids: NDArray[Any] | None = None
 
     @classmethod
     def of_numbers(cls, scene: Scene, numbers: Numbers) -> Chosen:
-        """Choose particles of a frame, by their ids where its file has any."""
+        """Choose particles of a frame by id, or by number if its file has no ids."""
         ids = ids_of(scene)
         return cls(numbers=numbers) if ids is None else cls(ids=ids[numbers])
 
@@ -66,7 +63,7 @@ class Chosen:
         for spheres in scene.spheres:
             try:
                 masks.append(_fulfils(spheres, self.condition))
-            except SceneError as error:  # a set may lack the columns that another one has
+            except SceneError as error:  # a set may lack columns of another
                 mistakes.append(error)
                 masks.append(np.zeros(spheres.count, bool))
         if mistakes and len(mistakes) == len(scene.spheres):
@@ -76,14 +73,14 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Slice:
-    """A plane across an axis of the scene, which cuts spheres open; what is beyond is not shown."""
+    """A plane across an axis of the scene, which cuts spheres open and hides what is beyond."""
 
     axis: str  # "x", "y" or "z"
-    position: float = 0.5  # where it cuts, as a share of the extent of the centres, 0..1
+    position: float = 0.5  # relative to the extent of the centres, 0..1
     keep: str = "below"  # "below" or "above": what is shown
 
     def at(self, places: NDArray[np.float64]) -> float:
-        """Return where it is on its axis; places: of the centres, scene units, (N,)."""
+        """Return its position on the axis; `places` are the centres, scene units, (N,)."""
         low, high = extent(places)
         return low + self.position * (high - low)
 
@@ -96,46 +93,46 @@ class Slice:
         at = self.at(places)
         return places - reach <= at if self.keep == "below" else places + reach >= at
 
-    def clip(self, own: Clip | None, places: NDArray[np.float64]) -> Clip | None:
-        """Return the planes of a scene with this one; None if there would be too many.
+    def clip(self, given: Clip | None, places: NDArray[np.float64]) -> Clip | None:
+        """Return a scene's clip planes and this one; None if there would be too many.
 
         places: of the centres on the axis, scene units, (N,).
         """
         sign = "<=" if self.keep == "below" else ">="
         condition = f"{self.axis} {sign} {self.at(places)!r}"
-        if own is not None and own.keep is None:
-            return None  # what remains is not convex
+        if given is not None and given.keep is None:
+            return None  # the rest is not convex
         try:
-            return Clip(keep=condition if own is None else f"({own.keep}) and {condition}")
+            return Clip(keep=condition if given is None else f"({given.keep}) and {condition}")
         except SceneError:
             return None
 
 
 ALL_FRAMES, TOUCH, OF_FILE = "all", "touch", "file"
-"""Trails over all frames; contacts of particles that touch, and of the list that a scene names."""
+"""Trails over all frames; contacts of touching particles, and those listed in the scene's file."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What of its particles a preview shows."""
+    """What a preview shows of its particles."""
 
-    frame: int | None = None  # of a trajectory; None is the one that was loaded first
+    frame: int | None = None  # of a trajectory; None is the first loaded one
     # Settings of `StyleSettings` by name; {} leaves the colours of the scene.
     style: Mapping[str, Any] = field(default_factory=dict)
-    # Particles that are not shown; with True, all others are not.
+    # Particles that are hidden; with True, all others are.
     hidden: tuple[tuple[Chosen, bool], ...] = ()
-    # Particles that are shown faintly, with their opacity; with True, all others are.
+    # Particles that are faded, with their opacity; with True, all others are.
     faded: tuple[tuple[Chosen, bool, float], ...] = ()
     slice: Slice | None = None  # a plane beyond which nothing is shown
     selection: Chosen | None = None  # particles that are marked
-    legend: bool | None = None  # whether the colour scale is drawn; None leaves it to the scene
-    arrows: str | None = None  # vector of arrows, "" for none; None leaves them to the scene
-    # "all", or the number of frames that trails go back, "" for none; None as before.
+    legend: bool | None = None  # whether the colour scale is drawn; None: as in the scene
+    arrows: str | None = None  # vector of arrows, "" for none; None: as in the scene
+    # Number of earlier frames of trails, "all", or "" for none; None: as in the scene.
     trails: str | None = None
-    # "touch", or "file" for the list that the scene names, "" for none; None as before.
+    # "touch", "file" for the list in the scene's file, "" for none; None: as in the scene.
     contacts: str | None = None
-    shape: str | None = None  # "ellipsoid", "" for spheres; None leaves it to the scene
-    box: bool | None = None  # whether the simulation box is shown; None leaves it to the scene
+    shape: str | None = None  # "ellipsoid", "" for spheres; None: as in the scene
+    box: bool | None = None  # whether the simulation box is shown; None: as in the scene
 
     @property
     def cuts(self) -> bool:
@@ -143,16 +140,14 @@ class Content:
         return bool(self.hidden) or self.slice is not None
 
     def glyphs(self, scene: Scene) -> dict[str, Any]:
-        """Return what is made of the data, as settings of a call; what they leave out is the
-        scene's.
-        """
+        """Return the glyphs as settings of a call; omitted ones are the scene's."""
         settings: dict[str, Any] = {}
         if self.arrows is not None:
             settings["arrows"] = self.arrows or False
         if self.trails is not None:
             last = None if self.trails == ALL_FRAMES else int(self.trails or 1)
-            own = replace(scene.trails, last=last) if scene.trails is not None else None
-            settings["trails"] = (own or self.trails) if self.trails else False
+            trails = replace(scene.trails, last=last) if scene.trails is not None else None
+            settings["trails"] = (trails or self.trails) if self.trails else False
         if self.contacts is not None:
             contacts = scene.contacts
             if contacts is not None and (contacts.file is None) != (self.contacts == TOUCH):
@@ -168,15 +163,15 @@ class Applied:
     """A frame with a content."""
 
     scene: Scene  # what is shown
-    # Of the particles that are shown, int64 (M,), ascending; None are all.
+    # Numbers of the shown particles, int64 (M,), ascending; None: all.
     numbers: Numbers | None = None
     selected: int = 0  # number of selected particles, hidden ones included
-    # Which of the particles that are shown are selected, bool (M,); None: none are.
+    # Which of the shown particles are selected, bool (M,); None: none.
     marked: Mask | None = None
 
 
 def apply(content: Content, scene: Scene) -> Applied:
-    """Return a frame with a content."""
+    """Apply a content to a frame."""
     shown_scene = _colored(content, scene)
     selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)
@@ -188,7 +183,7 @@ def apply(content: Content, scene: Scene) -> Applied:
     if content.cuts:
         mask = _visible(content, scene)
         if scene.count and not mask.any():
-            raise SceneError("nothing would be left to show: all particles are hidden")
+            raise SceneError("all particles would be hidden: choose fewer")
         sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
@@ -197,7 +192,7 @@ def apply(content: Content, scene: Scene) -> Applied:
     marked = selected if selected is None or numbers is None else selected[numbers]
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
-        changed = without_glyphs(changed)  # made again of the particles that are shown
+        changed = without_glyphs(changed)  # remade for the shown particles
     return Applied(changed, numbers, count, marked)
 
 
@@ -206,7 +201,7 @@ def _fulfils(spheres: SphereSet, condition: str) -> Mask:
     values = evaluate(condition, spheres.columns, "select")
     if values.dtype != bool:
         text = shown(condition)
-        raise SceneError(f"select: '{text}' is no condition; compare it, for example '{text} > 0'")
+        raise SceneError(f"select: '{text}' is not a condition; compare it, as in '{text} > 0'")
     return values
 
 
@@ -231,7 +226,7 @@ def _visible(content: Content, scene: Scene) -> Mask:
 
 
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
-    """Return where the centres of all spheres are on an axis, scene units, float64 (N,)."""
+    """Return the coordinates of all centres on an axis, scene units, float64 (N,)."""
     index = AXES.index(axis)
     places = [np.empty(0)]
     for spheres in scene.spheres:
@@ -244,17 +239,17 @@ def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
     if not mask.any():
         return spheres
     faded = copy(spheres)
-    own = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    faded.opacity = np.where(mask, np.float32(opacity) * own, own).astype(np.float32)
+    before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
+    faded.opacity = np.where(mask, np.float32(opacity) * before, before).astype(np.float32)
     return faded
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:
-    """Return the ids that the file of the only set has of its particles, integers (N,), or None."""
+    """Return the ids of the particles in the file of the only set, integers (N,), or None."""
     if len(scene.spheres) != 1:
         return None
     columns = scene.spheres[0].columns
-    if not columns.made_of("id"):  # what is called so otherwise are the numbers
+    if not columns.made_of("id"):  # otherwise `id` counts rows
         return None
     ids = columns["id"]
     return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
@@ -272,12 +267,12 @@ def center_of(scene: Scene, prim_id: int) -> Vector:
 
 
 def extent(places: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of some places; 0 and 1 if there are none."""
+    """Return minimum and maximum; 0 and 1 without values."""
     return (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
 
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:
-    """Return sets changed by their parts of a mask over all particles."""
+    """Change sets by their parts of a mask over all particles."""
     changed, first = [], 0
     for spheres in sets:
         changed.append(change(spheres, mask[first : first + spheres.count]))

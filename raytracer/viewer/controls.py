@@ -10,7 +10,7 @@ MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
 LOOK, EXPOSE, KEEP, WINDOW = "Light and surface", "Exposure", "Keep", "Window"
 GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
-"""Headings of the help, in their order."""
+"""Headings of the help, in order."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,12 @@ class Control:
 
     @property
     def label(self) -> str:
-        """Name of the key in the help."""
         return self.shown or self.keys[0].replace("+", " ").title()
 
 
 @dataclass(frozen=True)
 class Drag:
-    """An action of the mouse, for the help; the code is in the window."""
+    """An action of the mouse, for the help; the window implements it."""
 
     group: str
     label: str
@@ -55,18 +54,18 @@ MOUSE = (
 )
 
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
-SLICE = 0.3  # shares of the extent per second
+SLICE = 0.3  # of the extent, per second
 
 
 def _help_of(text: str, number: int) -> str:
-    """Return the help of the first of several keys, and none of the others."""
+    """Return the help for the first of several keys, "" for the others."""
     return text if number == 1 else ""
 
 
 def _arrows(
     group: str, prefix: str, action: str, help_text: str, step: float, shown: str
 ) -> list[Control]:
-    """Return controls of four arrow keys, with one line of help for all."""
+    """Return controls of four arrow keys, with one line of help."""
     amounts = {"LEFT": (-step, 0.0), "RIGHT": (step, 0.0), "UP": (0.0, step), "DOWN": (0.0, -step)}
     return [
         Control(
@@ -104,11 +103,11 @@ CONTROLS = (
     Control(GO, ("SHIFT+Y",), "along", "", (0, -1, 0)),
     Control(GO, ("SHIFT+Z",), "along", "", (0, 0, -1)),
     Control(GO, ("_0", "NUM_0"), "view", "isometric view", ("iso",), shown="0"),
-    *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", _help_of("go to a kept view", n), (str(n),),
+    *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", _help_of("go to a saved view", n), (str(n),),
               shown="1 to 9") for n in range(1, 10)),
-    *(Control(GO, (f"CTRL+_{n}",), "keep_view", _help_of("keep the view", n), (str(n),),
+    *(Control(GO, (f"CTRL+_{n}",), "keep_view", _help_of("save the view", n), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
-    Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of what can be done here",
+    Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of actions here",
             shown="Right click"),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
     Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; again: all is sharp"),
@@ -118,7 +117,7 @@ CONTROLS = (
             shown="Ctrl Page down"),
     Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
     Control(DATA, ("M",), "next_column", "colour by the next column", (1,)),
-    Control(DATA, ("SHIFT+M",), "next_column", "by the one before", (-1,)),
+    Control(DATA, ("SHIFT+M",), "next_column", "colour by the previous column", (-1,)),
     Control(DATA, ("CTRL+M",), "ask_color", "type a column or an expression"),
     Control(DATA, ("J",), "next_map", "next colour map; with Shift back", (1,)),
     Control(DATA, ("SHIFT+J",), "next_map", "", (-1,)),
@@ -137,7 +136,7 @@ CONTROLS = (
     Control(SHOW, ("CTRL+F",), "fade_selected", "fade the selected"),
     Control(SHOW, ("CTRL+G",), "fade_rest", "fade the rest"),
     Control(SHOW, ("CTRL+D",), "show_all", "show all"),
-    Control(SHOW, ("W",), "next_slice", "slice: cut off the front; then along other axes, none"),
+    Control(SHOW, ("W",), "next_slice", "slice off the front; again: other axes, none"),
     Control(SHOW, ("SHIFT+W",), "flip_slice", "show the other side of the slice"),
     Control(SHOW, ("BRACKETRIGHT",), "move_slice", "move the slice", (SLICE,), True, "[ ]"),
     Control(SHOW, ("BRACKETLEFT",), "move_slice", "", (-SLICE,), True, "[ ]"),
@@ -149,7 +148,7 @@ CONTROLS = (
     Control(TIME, ("SHIFT+PERIOD", "SHIFT+GREATER", "GREATER"), "faster", "play faster",
             shown="Shift ."),
     Control(TIME, ("SHIFT+COMMA", "SHIFT+LESS", "LESS"), "slower", "play slower", shown="Shift ,"),
-    Control(TIME, ("SHIFT+P",), "next_loop", "at the end: begin again, go back, stop"),
+    Control(TIME, ("SHIFT+P",), "next_loop", "at the end: repeat, reverse, stop"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light", (1,)),
@@ -157,12 +156,12 @@ CONTROLS = (
     Control(LOOK, ("CTRL+N",), "toggle_denoise", "remove noise at rest"),
     Control(LOOK, ("SHIFT+L",), "next_placement", "the look's lights: with the camera, or fixed"),
     Control(LOOK, ("B",), "next_background", "next background", (1,)),
-    Control(LOOK, ("SHIFT+B",), "toggle_shadow_catcher", "the ground: its shadows alone, or whole"),
+    Control(LOOK, ("SHIFT+B",), "toggle_shadow_catcher", "ground: only its shadows, or all of it"),
     Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
             (2**0.5,)),
     Control(LOOK, ("SHIFT+K",), "scale_shininess", "duller", (0.5**0.5,)),
-    Control(LOOK, ("CTRL+K",), "change_priority", "where glass overlaps, more of the picked", (1,)),
-    Control(LOOK, ("CTRL+SHIFT+K",), "change_priority", "less of it", (-1,)),
+    Control(LOOK, ("CTRL+K",), "change_priority", "raise the priority of the picked glass", (1,)),
+    Control(LOOK, ("CTRL+SHIFT+K",), "change_priority", "lower it", (-1,)),
     Control(EXPOSE, ("E",), "expose", "brighter by 1/3 stop", (1 / 3,)),
     Control(EXPOSE, ("SHIFT+E",), "expose", "darker by 1/3 stop", (-1 / 3,)),
     Control(EXPOSE, ("A",), "toggle_automatic", "automatic exposure"),
@@ -173,7 +172,7 @@ CONTROLS = (
     Control(KEEP, ("CTRL+E",), "export_keyframes", "write the keyframes as a scene"),
     Control(KEEP, ("CTRL+R",), "ask_movie", "render a movie"),
     Control(KEEP, ("CTRL+Z",), "undo", "undo"),
-    Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "do again"),
+    Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "redo"),
     Control(WINDOW, ("I",), "toggle_overlay", "text: scene, technical details, none"),
     Control(WINDOW, ("TAB",), "toggle_panel", "panel of colours and selection"),
     Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
@@ -196,7 +195,6 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def help_rows() -> list[tuple[str, str]]:
-    """Return the rows of all groups."""
     return [row for _, rows in help_groups() for row in rows]
 
 
@@ -205,26 +203,23 @@ _BY_KEY = {key: control for control in CONTROLS for key in control.keys}
 
 @dataclass(frozen=True)
 class Item:
-    """A row of the menu: an action, a menu of its own, or, with neither, a heading or a gap."""
+    """A row of the menu: an action, a submenu, or, with neither, a heading or a gap."""
 
     label: str  # in a few words; "" is a gap
     action: str = ""  # name of the action, or ""
     values: Mapping[str, Any] | None = None  # its arguments by name
-    chosen: bool = False  # whether it holds now
-    items: tuple[Item, ...] = ()  # of its own menu
+    chosen: bool = False  # whether it is the current choice
+    items: tuple[Item, ...] = ()  # submenu
 
     @property
     def is_active(self) -> bool:
-        """Whether it can be taken."""
         return bool(self.action or self.items)
 
     @property
     def key(self) -> str:
-        """The key of the same action, or ""."""
         return key_of(self.action, self.values or {})
 
     def about(self) -> dict[str, Any]:
-        """Return it as JSON types."""
         return {
             "label": self.label, "action": self.action, "values": dict(self.values or {}),
             "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
@@ -240,4 +235,4 @@ _KEYS = {
     (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
     for each in reversed(CONTROLS)
 }
-"""Labels of keys by their actions and arguments."""
+"""Labels of keys by action and arguments."""

@@ -1,4 +1,4 @@
-"""Copier: copies of pictures in host memory, for front ends without a window."""
+"""Copies of pictures in host memory, for front ends without a window."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from raytracer.backends.base import Device
 
 
 class Copier:
-    """Copies pictures of a device."""
-
     def __init__(self, device: Device) -> None:
         self._device = device
         self._memory: Any = None
 
     def copied(self, picture: Any) -> NDArray[np.uint8]:
-        """Return a copy of a picture of the device, uint8 (h, w, 4)."""
+        """Return a copy of a device's picture, uint8 (h, w, 4)."""
         pixels: NDArray[np.uint8]
         if not self._device.shares_display:
             pixels = picture.pixels.copy()
@@ -32,7 +30,6 @@ class Copier:
         return pixels
 
     def close(self) -> None:
-        """Free its memory."""
         if self._memory is not None:
             self._memory.close()
             self._memory = None

@@ -1,4 +1,4 @@
-"""Actions of the particles: colours that follow columns, solids, selections, hiding and slices."""
+"""Actions on particles: colours by columns, glyphs, selection, hiding and slices."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from raytracer.viewer.state import ViewerState
 MAPS = (
     "viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm", "twilight", "gray",
 )  # fmt: skip
-"""Colour maps of the key, in its order; `set-map` takes others too."""
+"""Colour maps of the key, in its order; `set-map` takes any."""
 
 RANGES = (None, "p1,p99", "p5,p95")
-"""Ranges of the key: all values, or without the outermost ones."""
+"""Ranges of the key: all values, or without extremes."""
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")
-"""Columns that the key offers last, because they are seldom what a picture is about."""
+"""Columns that the key offers last, because pictures seldom show them."""
 
 FADED = 0.15
 """Opacity of faded particles, times their own."""
 
 TRAILS = ("10", "50", ALL_FRAMES)
-"""Lengths of trails that the panel offers."""
+"""Lengths of trails in the panel."""
 
 OF_COLORS = frozenset(
     ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
@@ -58,7 +58,7 @@ OF_COLORS = frozenset(
 
 
 def _after(now: Any, choices: Sequence[Any], step: int, missing: int = 0) -> Any:
-    """Return the choice some steps behind another one, or from that at `missing`."""
+    """Return the choice `step` places after `now`, or after the place `missing`."""
     place = choices.index(now) if now in choices else missing
     return choices[(place + step) % len(choices)]
 
@@ -74,7 +74,6 @@ def _plain(viewer: ViewerState) -> Scene:
 
 
 def hidden(viewer: ViewerState) -> int:
-    """Return the number of particles that are not shown."""
     return _plain(viewer).count - viewer.loaded_scene.scene.count
 
 
@@ -82,7 +81,7 @@ def hidden(viewer: ViewerState) -> int:
 
 
 def columns(viewer: ViewerState) -> list[str]:
-    """Return the columns that colours can follow, the likeliest first."""
+    """Return the columns to colour by, the likeliest first."""
     kinds: dict[str, str] = {}
     for spheres in _sets(viewer):
         about = spheres.columns.about
@@ -93,14 +92,14 @@ def columns(viewer: ViewerState) -> list[str]:
 
 
 def _sets(viewer: ViewerState) -> list[SphereSet]:
-    """Return the sets with data; if there are none, all."""
+    """Return the sets with data, or all sets if none has data."""
     sets = list(_plain(viewer).spheres)
     return [each for each in sets if each.source] or sets
 
 
 @action(undo=True)
 def color_by(viewer: ViewerState, by: str | None) -> None:
-    """Let colours follow a column or an expression; None: the colours of the scene."""
+    """Colour by a column or an expression; None: the colours of the scene."""
     by = (by or "").strip() or None
     style = {name: value for name, value in viewer.content.style.items() if name not in OF_COLORS}
     if by is not None:
@@ -111,13 +110,13 @@ def color_by(viewer: ViewerState, by: str | None) -> None:
 
 @action(undo=True)
 def next_map(viewer: ViewerState, step: int = 1) -> None:
-    """Take the next colour map."""
+    """Use the next colour map."""
     set_map(viewer, _after(viewer.content.style.get("map") or MAPS[0], MAPS, step, -step))
 
 
 @action(undo=True)
 def set_map(viewer: ViewerState, name: str | None) -> None:
-    """Take a colour map by name: viridis, coolwarm, RdBu_r, ..."""
+    """Use a colour map by name: viridis, coolwarm, RdBu_r, ..."""
     _restyle(viewer, "map", name or None)
     viewer.notify(f"colour map {shown(name or MAPS[0])}")
 
@@ -132,25 +131,26 @@ def set_range(viewer: ViewerState, ends: str | None) -> None:
 
 @action(undo=True)
 def next_range(viewer: ViewerState) -> None:
-    """Take the range of all values, of 98 % or of 90 % of them."""
+    """Use the range of all values, of 98 % or of 90 % of them."""
     set_range(viewer, _after(viewer.content.style.get("range"), RANGES, 1, -1))
 
 
 @action(undo=True)
 def set_scale(viewer: ViewerState, name: str | None) -> None:
-    """Set how values become colours: linear, log, symlog, symmetric, discrete, categorical."""
+    """Set the mapping from values to colours: linear, log, symlog, symmetric, discrete,
+    categorical."""
     _restyle(viewer, "color_scale", name or None)
     viewer.notify(f"scale {shown(name or 'linear')}")
 
 
 def _restyle(viewer: ViewerState, name: str, value: str | None) -> None:
     if not viewer.content.style.get("color_by"):
-        raise UserError("the colours follow no column: choose one first")
+        raise UserError("there are no colours by a column: choose a column first")
     style = dict(viewer.content.style) | {name: value}
-    if name == "color_scale":  # a range may not go with another scale
+    if name == "color_scale":  # a range may be invalid for another scale
         style.pop("range", None)
     style = {key: each for key, each in style.items() if each is not None}
-    StyleSettings(**style)  # a mistake is said at once
+    StyleSettings(**style)  # reports mistakes at once
     _change(viewer, style=style)
 
 
@@ -161,7 +161,6 @@ def toggle_legend(viewer: ViewerState) -> None:
 
 
 def has_legend(viewer: ViewerState) -> bool:
-    """Return whether the colour scale is drawn."""
     if viewer.content.legend is not None:
         return viewer.content.legend
     plan = viewer.loaded_scene.job.plan
@@ -175,15 +174,15 @@ def has_legend(viewer: ViewerState) -> bool:
 
 @action(undo=True)
 def set_style(viewer: ViewerState, name: str | None) -> None:
-    """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as before."""
+    """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as in the scene."""
     if name:
         one_of(name, "set-style", STYLES, "style", UserError)
-    _solid(viewer, "style", name, f"style {shown(name)}" if name else "atoms as they are")
+    _solid(viewer, "style", name, f"style {shown(name)}" if name else "plain spheres")
 
 
 @action(undo=True)
 def set_bonds(viewer: ViewerState, which: str | None) -> None:
-    """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as before."""
+    """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as in the scene."""
     which = (which or "").strip() or None
     if which is not None:
         BONDS.checked(which, "set-bonds", UserError)
@@ -192,13 +191,12 @@ def set_bonds(viewer: ViewerState, which: str | None) -> None:
 
 @action(undo=True)
 def toggle_bonds(viewer: ViewerState) -> None:
-    """Show bonds, those of the file or else by distance, or hide them."""
+    """Show bonds, from the file or by distance, or hide them."""
     hides = has_bonds(viewer)
     _solid(viewer, "bonds", "none" if hides else "auto", "no bonds" if hides else "bonds")
 
 
 def has_bonds(viewer: ViewerState) -> bool:
-    """Return whether bonds are shown."""
     asked = viewer.content.style.get("bonds")
     if asked is not None:
         return bool(asked != "none")
@@ -212,7 +210,7 @@ def _solid(viewer: ViewerState, name: str, value: str | None, notice: str = "") 
 
 @action(undo=True)
 def set_arrows(viewer: ViewerState, vector: str | None) -> None:
-    """Show arrows along a vector, as velocity; "" is none, None what the scene says."""
+    """Show arrows along a vector, such as velocity; "" is none, None: as in the scene."""
     if vector:
         GlyphValue("arrows", "vector").checked(vector, "set-arrows", UserError)
     _change(viewer, f"arrows along {shown(vector)}" if vector else "no arrows", arrows=vector)
@@ -220,10 +218,10 @@ def set_arrows(viewer: ViewerState, vector: str | None) -> None:
 
 @action(undo=True)
 def set_trails(viewer: ViewerState, last: str | None) -> None:
-    """Show the paths of particles: over as many frames, over "all"; "" is none."""
+    """Show the paths of particles over a number of frames, or "all"; "" is none."""
     if last not in (None, "", ALL_FRAMES) and not (str(last).isdecimal() and int(last or 0)):
         raise UserError(
-            f"set-trails: '{shown(str(last))}' is no number of frames: give 1 or more, "
+            f"set-trails: '{shown(str(last))}' is not a number of frames: give 1 or more, "
             f"'{ALL_FRAMES}', or ''"
         )
     _change(viewer, f"trails: {shown(last)}" if last else "no trails", trails=last)
@@ -231,7 +229,7 @@ def set_trails(viewer: ViewerState, last: str | None) -> None:
 
 @action(undo=True)
 def set_contacts(viewer: ViewerState, which: str | None) -> None:
-    """Show contacts: "touch", the "file" that the scene names; "" is none."""
+    """Show contacts: "touch", or "file" for the list in the scene's file; "" is none."""
     if which is not None:
         kinds = glyph_choices(viewer, "contacts")
         one_of(which, "set-contacts", kinds, "kind of contacts", UserError)
@@ -247,11 +245,11 @@ def set_shape(viewer: ViewerState, kind: str | None) -> None:
 
 
 GLYPHS = {"arrows": "vector", "trails": "last", "contacts": "which", "shape": "kind"}
-"""What is made of the data, fields of `Content`, and the arguments of the actions that set them."""
+"""Glyphs, fields of `Content`, and the arguments of the actions that set them."""
 
 
 def glyph(viewer: ViewerState, name: str) -> str:
-    """Return the value of one of `GLYPHS`: what was asked for, else what the scene says; ""."""
+    """Return the current value of one of `GLYPHS`, or ""."""
     asked = getattr(viewer.content, name)
     stated = getattr(viewer.loaded_scene.scene, name)
     if asked is not None or stated is None:
@@ -266,20 +264,24 @@ def glyph(viewer: ViewerState, name: str) -> str:
 
 
 def vectors(viewer: ViewerState) -> list[str]:
-    """Return the names of the vectors of the data."""
+    """Return the names of the data's vectors."""
     return list(dict.fromkeys(n for each in _sets(viewer) for n in names_of(each.columns)))
 
 
 def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
-    """Return the values of one of `GLYPHS` to choose from, as far as the data have them."""
+    """Return the possible values of one of `GLYPHS` for these data."""
     if name == "arrows":
         return ["", *vectors(viewer)]
-    if name == "trails":  # of one frame there are none
+    if name == "trails":  # one frame has no trails
         some = TRAILS if viewer.time.count > 1 else ()
         return list(dict.fromkeys(["", glyph(viewer, "trails"), *some]))
     if name == "contacts":
-        own = _plain(viewer).contacts
-        return ["", TOUCH, *([OF_FILE] if own is not None and own.file is not None else [])]
+        contacts = _plain(viewer).contacts
+        return [
+            "",
+            TOUCH,
+            *([OF_FILE] if contacts is not None and contacts.file is not None else []),
+        ]
     stated = viewer.loaded_scene.scene.shape or Shape()
     return ["", stated.kind] if any(has_axes(e.columns, stated) for e in _sets(viewer)) else [""]
 
@@ -288,13 +290,12 @@ def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
 def toggle_box(viewer: ViewerState) -> None:
     """Show or hide the simulation box."""
     if not has_box(viewer) and not knows_box(viewer):
-        viewer.notify("the file states no simulation box")
+        viewer.notify("the file has no simulation box")
         return
     _change(viewer, box=not has_box(viewer))
 
 
 def has_box(viewer: ViewerState) -> bool:
-    """Return whether the simulation box is shown."""
     if viewer.content.box is not None:
         return viewer.content.box
     plan = viewer.loaded_scene.job.plan
@@ -302,7 +303,6 @@ def has_box(viewer: ViewerState) -> bool:
 
 
 def knows_box(viewer: ViewerState) -> bool:
-    """Return whether there is a simulation box to show."""
     return has_box(viewer) or any(box_of_file(each) is not None for each in _plain(viewer).spheres)
 
 
@@ -351,7 +351,7 @@ def invert_selection(viewer: ViewerState) -> None:
 
 
 def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
-    """Return particles by their numbers; None of none."""
+    """Return particles by number; None without any."""
     ascending = np.sort(np.asarray(numbers, np.int64))
     return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
 
@@ -365,7 +365,6 @@ def _select(viewer: ViewerState, chosen: Chosen | None) -> None:
 
 
 def selected(viewer: ViewerState) -> int:
-    """Return the number of selected particles."""
     return viewer.loaded_scene.selected if viewer.content.selection is not None else 0
 
 
@@ -409,7 +408,7 @@ def _leave_out(viewer: ViewerState, how: str, rest: bool) -> None:
 
 @action(undo=True)
 def show_all(viewer: ViewerState) -> None:
-    """Show all particles again, none faded, without a slice."""
+    """Show all particles again, without fading and slice."""
     _change(viewer, "all particles are shown", hidden=(), faded=(), slice=None)
 
 
@@ -417,7 +416,7 @@ def show_all(viewer: ViewerState) -> None:
 def slice_(
     viewer: ViewerState, axis: str | None, position: float | None = None, keep: str | None = None
 ) -> None:
-    """Show what is below or above a place on an axis, a share of the extent; None: no slice.
+    """Show what is below or above a position on an axis, 0..1 of the extent; None: no slice.
 
     Without `keep`, a new slice cuts off what is in front of the camera.
     """
@@ -458,7 +457,7 @@ def flip_slice(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def move_slice(viewer: ViewerState, amount: float) -> None:
-    """Move the slice by a share of the extent."""
+    """Move the slice by a fraction of the extent."""
     if now := _sliced(viewer):
         position = min(max(now.position + amount, 0.0), 1.0)
         _change(viewer, slice=replace(now, position=position))
@@ -471,7 +470,7 @@ def _sliced(viewer: ViewerState) -> Slice | None:
 
 
 def slice_extent(viewer: ViewerState) -> tuple[float, float]:
-    """Return the ends between which a slice moves, scene units."""
+    """Return the limits of a slice's position, scene units."""
     assert viewer.content.slice is not None
     plain, axis = _plain(viewer), viewer.content.slice.axis
     if viewer.extents[0] is not plain:
@@ -483,7 +482,7 @@ def slice_extent(viewer: ViewerState) -> tuple[float, float]:
 
 
 def slice_place(viewer: ViewerState) -> float:
-    """Return where the slice is on its axis, scene units."""
+    """Return the position of the slice on its axis, scene units."""
     assert viewer.content.slice is not None
     low, high = slice_extent(viewer)
     return low + viewer.content.slice.position * (high - low)

@@ -20,30 +20,28 @@ from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 BACKGROUNDS = (
-    None,  # the scene's own
+    None,  # the scene's
     Background("white"),
     Background("black"),
     Background.of_particles(),
     Background(transparent=True),
 )
-"""The backgrounds of the preview, in the order of its key."""
+"""Backgrounds of the preview, in the order of its key."""
 
 BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
-"""Their names in messages."""
-
 INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
-"""The look that stands for an integrator where the scene has its own lights."""
+"""The equivalent look of an integrator, if the scene has its own lights."""
 
 SHININESS = (1.0, 10000.0)
-"""Smallest and largest exponent of highlights."""
+"""Limits of the exponent of highlights."""
 
 PRIORITY = (-1e6, 1e6)
-"""Smallest and largest priority of glass."""
+"""Limits of the priority of glass."""
 
 
 @dataclass(frozen=True)
 class Edits:
-    """Changes to a scene beside its camera."""
+    """Changes to a scene other than its camera."""
 
     lights: tuple[Light, ...] | None = None  # replace those of the scene; None keeps them
     background: int = 0  # index into `BACKGROUNDS`
@@ -51,9 +49,9 @@ class Edits:
     shininess: Mapping[int, float] = field(default_factory=dict)
     # Settings of the render instead of the scene's: look, integrator, denoise, placement.
     render: Mapping[str, Any] = field(default_factory=dict)
-    # Whether the shadows alone are seen of the ground; None keeps the scene's.
+    # Whether only the shadows on the ground are visible; None keeps the scene's.
     shadow_catcher: bool | None = None
-    # Of glass, instead of its own, by index of the material in the packed table.
+    # Priority of glass by index of the material in the packed table.
     priority: Mapping[int, float] = field(default_factory=dict)
 
     def applied_to(self, scene: Scene) -> Scene:
@@ -62,7 +60,7 @@ class Edits:
         if self.render:
             scene = replace(scene, render=replace(scene.render, **self.render))
         if self.lights is not None:
-            # A scene without lights has an ambient light of its own, which must not go with them.
+            # Stated lights would drop the ambient light of a scene without lights.
             changes["lights"] = self.lights
             changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
         if self.shadow_catcher is not None and scene.ground is not None:
@@ -72,10 +70,7 @@ class Edits:
         return replace(scene, **changes) if changes else scene
 
     def edited(self, materials: NDArray[np.void]) -> NDArray[np.void]:
-        """Return materials with the shininess and the priorities of the edits.
-
-        materials: structured (M,), `Material`.
-        """
+        """Apply shininess and priorities to materials, structured (M,), `Material`."""
         if not self.shininess and not self.priority:
             return materials
         changed = materials.copy()
@@ -88,7 +83,7 @@ class Edits:
     def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
         """Return edits with the shininess of some materials multiplied, within `SHININESS`.
 
-        materials: structured (M,), `Material`. which: numbers in this table, of Phong's materials.
+        materials: structured (M,), `Material`. which: indices in this table, of Phong materials.
         """
         changed = dict(self.shininess)
         for index in which:
@@ -99,17 +94,17 @@ class Edits:
         return replace(self, shininess=changed)
 
     def with_priority(self, materials: NDArray[np.void], index: int, step: float) -> Edits:
-        """Return edits with the priority of a glass raised, within `PRIORITY`.
+        """Return edits with the priority of a glass raised by `step`, within `PRIORITY`.
 
-        materials: structured (M,), `Material`. index: number in this table. step: added to it.
+        materials: structured (M,), `Material`. index: in this table.
         """
-        own = float(materials["principled"]["priority"][index])
+        stated = float(materials["principled"]["priority"][index])
         low, high = PRIORITY
-        raised = min(max(self.priority.get(index, own) + step, low), high)
+        raised = min(max(self.priority.get(index, stated) + step, low), high)
         return replace(self, priority={**self.priority, index: raised})
 
     def rendered(self, **settings: Any) -> Edits:
-        """Return edits with other settings of the render; a look has an integrator of its own."""
+        """Return edits with other render settings; a new look resets the integrator."""
         if "look" in settings:
             settings["integrator"] = None
         return replace(self, render={**self.render, **settings})
@@ -145,7 +140,7 @@ def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[s
 
 
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
-    """Return the current lights; of a scene without lights, its default light."""
+    """Return the current lights; for a scene without lights, the default light."""
     if edits.lights is not None:
         return edits.lights
     if scene.lights is not None:
@@ -154,16 +149,13 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
 
 
 def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
-    """Light from the viewer's upper left, as bright as that of the look, if it has one."""
+    """Return a light from the viewer's upper left, as bright as that of the look, if it has one."""
     intensity = LOOKS[scene.render.look].key or LOOKS["plain"].key
     return DirectionalLight(triple(-towards_key(axes, scene.render.light)), intensity=intensity)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
-    """Turn a light about a pivot.
-
-    pivot: float64 (3,), scene units.
-    """
+    """Rotate a light about a pivot, float64 (3,), scene units."""
     spin = right * axes.up - up * axes.right
     angle = float(np.linalg.norm(spin))
     turn = rotation(spin / angle, angle) if angle else np.eye(3)

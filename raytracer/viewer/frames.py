@@ -1,6 +1,6 @@
-"""Frames: the frames of what is shown, loaded one at a time, and put on the device with a content.
+"""Frames: loaded one at a time, and put on the device with a content.
 
-Loading takes long, so a thread does it. It always loads the latest content that was asked for.
+A thread does this because loading takes long. It always loads the latest requested content.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
 
-MORE_FRAMES = "the first is shown: for another one say --frame"
-"""Part of a warning that a time line makes needless."""
+MORE_FRAMES = "the first is shown: for another one give --frame"
+"""Part of a warning that is useless beside a time line."""
 
 
 def holds_particles(source: Source) -> bool:
-    """Whether what is shown is a file of particles, not one that describes a scene."""
+    """Whether the source is a file of particles, not a scene file."""
     return source.path is not None and not is_scene(source.path)
 
 
 class Frames:
-    """The frames of what is shown. Several threads may use it."""
+    """The frames of a source; thread-safe."""
 
     def __init__(
         self,
@@ -62,19 +62,18 @@ class Frames:
         self.source, self.initial = source, source.frame
         self._given = dict(overrides or {})
         if self._given.get("ao_samples") is None and holds_particles(source):
-            self._given["ao_samples"] = 1  # samples add up here, and the first is seen sooner
+            self._given["ao_samples"] = 1  # samples add up here; the first picture is faster
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
         self._lock = RLock()
-        self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as it was loaded
+        self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as loaded
         self._inferred = InferredDefaults()  # of frames
         self._colors: tuple[dict[str, Any], InferredDefaults] = {}, InferredDefaults()  # of a style
         self._first_style: dict[str, Any] = {}
-        self._first_range: tuple[float, float] | None = None  # of the style of the call
+        self._first_range: tuple[float, float] | None = None  # for the style of the call
 
     @classmethod
     def of(cls, options: ViewOptions) -> Frames:
-        """Return the frames that the arguments of a call name."""
         return cls(options.source, options.overrides, options.threads, options.annotations)
 
     def of_path(self, path: Path) -> Frames:
@@ -112,11 +111,11 @@ class Frames:
         return loaded
 
     def count(self) -> int:
-        """Return the number of frames; it may read the whole file."""
+        """Return the number of frames; may read the whole file."""
         return frames_of(self.source).count
 
     def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Load what is shown from files that have changed."""
+        """Reload files that have changed."""
         with self._lock:
             self._plain = None
             self.source = replace(self.source, counted={})
@@ -125,7 +124,7 @@ class Frames:
             return self.load(content, like, step)
 
     def load(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Return a frame with a content on the device of another scene."""
+        """Load a frame with a content on the device of another scene."""
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
@@ -147,7 +146,7 @@ class Frames:
         )  # fmt: skip
 
     def _loaded(self, frame: int | None) -> Scene:
-        """Return a frame with its own colours and all of its particles; the latest is kept."""
+        """Return a frame with its original colours and all particles; the latest is cached."""
         if self._plain is None or self._plain[0] != frame:
             with inferring(self._inferred):
                 scene = self._read(frame)
@@ -156,7 +155,7 @@ class Frames:
         return self._plain[1]
 
     def _applied(self, content: Content, plain: Scene) -> Applied:
-        """Return a frame with a content; the ends of its colours stay those of the first frame."""
+        """Apply a content to a frame; the range of its colours stays that of the first frame."""
         style = dict(content.style)
         if self._colors[0] != style:
             self._colors = style, InferredDefaults()
@@ -170,7 +169,7 @@ class Frames:
 
     @staticmethod
     def _drawn(content: Content) -> dict[str, Any] | None:
-        """Return what changes over pictures: with a colour scale its legend, unless it is off."""
+        """Return changes of annotations: the legend of a colour scale, unless it is off."""
         changes: dict[str, Any] = {}
         if content.legend is not None:
             changes["legend"] = content.legend
@@ -187,7 +186,7 @@ class Frames:
 
 
 def loading_text(name: str, stage: str, since: str = "") -> str:
-    """Return what is said while a file is loaded."""
+    """Return the text shown while a file is loaded."""
     return f"Loading {shown(name)} ...\n{stage}{since}"
 
 
@@ -201,11 +200,12 @@ def _sentence(error: Exception, what: object) -> str:
 
 
 class _StoppedError(Exception):
-    """The thread has to end."""
+    """The thread must end."""
 
 
 class FrameLoader:
-    """A thread that loads frames and posts messages; of each kind of request the latest counts."""
+    """A thread that loads frames and posts messages; only the latest request of each kind
+    counts."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
@@ -219,52 +219,52 @@ class FrameLoader:
 
     @property
     def busy(self) -> bool:
-        """Whether a content was asked for that is not there yet."""
+        """Whether a requested content is not loaded yet."""
         return not {"open", "show"}.isdisjoint({self._current, *self._requests})
 
     @property
     def reloads(self) -> bool:
-        """Whether files are loaded again, from the request to its message."""
+        """Whether files are being reloaded, from the request to its message."""
         return "reload" in {self._current, *self._requests}
 
     def show(self, content: Content, like: LoadedScene) -> None:
-        """Load a content instead of the one before; `Shown` or `Refused` is posted."""
+        """Load a content instead of the previous request; posts `Shown` or `Refused`."""
         self._content = content
         self._request("show", self._loaded, content, like, self.frames)
 
     def open(self, path: Path, like: LoadedScene) -> None:
-        """Load another scene instead of what was asked for; `Opened` or `Refused` is posted."""
+        """Load another scene instead of the previous request; posts `Opened` or `Refused`."""
         with self._changed:
             for kind in ("show", "reload"):
                 self._requests.pop(kind, None)
             self._request("open", self._opened, path, like)
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
-        """Load a content from files that have changed; `Loaded` or `Broken` is posted."""
+        """Reload a content from changed files; posts `Loaded` or `Broken`."""
         self._request("reload", self._reloaded, watch, content, like, self.frames)
         self.count()
 
     def count(self) -> None:
-        """Count the frames; `Counted` is posted."""
+        """Count the frames; posts `Counted`."""
         self._request("count", self._counted)
 
     def _request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
         with self._changed:
             self._requests[kind] = partial(perform, *values)
             if self._thread is None:
-                # No daemon: Python must not end while the thread is in compiled code.
+                # Not a daemon: Python must not end while the thread is in compiled code.
                 self._thread = Thread(target=self._run, name="frames")
                 self._thread.start()
             self._changed.notify()
 
     def cancel(self) -> None:
-        """End the thread at the next step of what it loads."""
+        """End the thread at its next step."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
 
     def stop(self) -> None:
-        """End the thread and wait for that."""
+        """End the thread and wait for it."""
         self.cancel()
         if self._thread is not None:
             self._thread.join()
@@ -282,13 +282,13 @@ class FrameLoader:
             if message is not None:
                 self._post(message)
             with self._changed:
-                self._current = ""  # after its message: who is not busy has nothing to tell
+                self._current = ""  # after its message: when idle, nothing is pending
 
     def _counted(self) -> Message | None:
         try:
             return Counted(self.frames.count())
         except UserError:
-            return None  # what is wrong with other frames is said when they are shown
+            return None  # errors are reported when a frame is shown
 
     def _opened(self, path: Path, like: LoadedScene) -> Message | None:
         frames = self.frames.of_path(path)
@@ -312,7 +312,7 @@ class FrameLoader:
     def _reloaded(
         self, watch: Watch, content: Content, like: LoadedScene, frames: Frames
     ) -> Message | None:
-        if frames is not self.frames:  # another file was opened since
+        if frames is not self.frames:  # another file has been opened
             return None
 
         def step(_: str) -> None:
@@ -330,13 +330,13 @@ class FrameLoader:
         return None if self._is_late(loaded) else Loaded(loaded)
 
     def _is_late(self, loaded: LoadedScene) -> bool:
-        """Close a scene that was loaded after the end; returns whether it is one."""
+        """Close a scene that was loaded too late; return whether it was."""
         if self._stopped:
             loaded.close()
         return self._stopped
 
     def _loaded(self, content: Content, like: LoadedScene, frames: Frames) -> Message | None:
-        if frames is not self.frames:  # another file was opened since
+        if frames is not self.frames:  # another file has been opened
             return None
         try:
             loaded = frames.load(content, like)
@@ -348,7 +348,7 @@ class FrameLoader:
         return Shown(loaded, content)
 
     def _is_worth(self, content: Content) -> bool:
-        """Whether a content is worth a look: what was asked for since differs in frame or slice."""
+        """Whether a content should be shown: later requests differ in frame or slice only."""
         wanted = self._content
         if "show" not in self._requests or wanted is None:
             return True

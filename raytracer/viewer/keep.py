@@ -1,4 +1,4 @@
-"""What is kept of a view: camera and edits as TOML, and pictures as files."""
+"""Output of a view: camera and edits as TOML, and pictures as files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View
 
 VIEW_FILE = "view.toml"
-"""What the printed command calls the file with the printed camera, for a file of particles."""
+"""Name of the camera's file in the printed command for a file of particles."""
 
 
 def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
@@ -44,10 +44,10 @@ def print_camera(viewer: ViewerState) -> str:
 def save(
     viewer: ViewerState, size: tuple[int, int], samples: int, path: Path | None = None
 ) -> None:
-    """Render the current view to a PNG in the background; path: None takes a new name.
+    """Render the current view to a PNG in the background; `path` None makes a new name.
 
     Raises:
-        UserError: it cannot be written, or another one is still being rendered.
+        UserError: the file cannot be written, or another one is being rendered.
     """
     if viewer.worker.save_job is not None:
         path = viewer.worker.save_job.path

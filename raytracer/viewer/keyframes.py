@@ -1,4 +1,4 @@
-"""Keyframes of the camera: kept at times of the time line, written as a scene file, rendered."""
+"""Keyframes of the camera: set at times of the time line, written as a scene file, rendered."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from raytracer.viewer.messages import Message, Refused, Saved
 from raytracer.viewer.state import ViewerState
 
 FPS = 30.0
-"""Frames in a second of a movie whose scene states none."""
+"""Default frames per second of a movie."""
 
 STILL_SECONDS = 2.0
-"""Seconds between two keyframes where there is one frame."""
+"""Seconds between two keyframes without a trajectory."""
 
 FILE_KEYS = ("file", "topology", "image")
-"""Keys of a scene file that name other files, from the folder of the scene."""
+"""Keys of a scene file that name other files, relative to its folder."""
 
 STOP_SECONDS = 2.0
-"""Seconds for which the end of the session waits for that of a movie."""
+"""Seconds to wait for a movie at the end of the session."""
 
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at the files of a movie that is being rendered."""
+"""Seconds between two checks of the files of a movie in progress."""
 
 
 def keyframe_frames(viewer: ViewerState) -> list[int]:
-    """Return the frames of the trajectory that have a keyframe; none where there is one frame."""
+    """Return the trajectory frames that have a keyframe."""
     if viewer.time.count == 1:
         return []
     return [round(time * _fps(viewer)) for time in sorted(viewer.keyframes)]
@@ -49,13 +49,13 @@ def _fps(viewer: ViewerState) -> float:
 
 
 def movie_path(viewer: ViewerState) -> Path:
-    """Return the path of a movie that is given no name."""
+    """Return the default path of a movie."""
     return viewer.outputs.path(Path(), f"{viewer.loaded_scene.stem}-movie", ".mp4")
 
 
 @action()
 def keyframe(viewer: ViewerState) -> None:
-    """Keep the camera as a keyframe at the time of the frame that is shown."""
+    """Set a keyframe with the current camera at the time of the shown frame."""
     if viewer.time.count > 1:
         time = viewer.frame_number / _fps(viewer)
     else:
@@ -66,17 +66,17 @@ def keyframe(viewer: ViewerState) -> None:
 
 @action()
 def clear_keyframes(viewer: ViewerState) -> None:
-    """Forget all keyframes."""
+    """Delete all keyframes."""
     count = len(viewer.keyframes)
     viewer.keyframes.clear()
-    viewer.notify(f"{counted(count, 'keyframe')} forgotten")
+    viewer.notify(f"{counted(count, 'keyframe')} deleted")
 
 
 @action()
 def export_keyframes(viewer: ViewerState, path: Path | None = None) -> None:
     """Write the scene with its keyframes as a file for `raytracer animate`."""
     if not viewer.keyframes:
-        raise UserError("there is no keyframe yet: Shift C keeps one")
+        raise UserError("there is no keyframe yet: Shift C sets one")
     target = _write(viewer, path)
     outputs = viewer.outputs
     name = outputs.name(target)
@@ -85,11 +85,11 @@ def export_keyframes(viewer: ViewerState, path: Path | None = None) -> None:
 
 @action()
 def animate(viewer: ViewerState, path: Path | None = None) -> None:
-    """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
+    """Render a movie of the keyframes, or of the trajectory, by `raytracer animate`."""
     if viewer.movie is not None and viewer.movie.poll() is None:
-        raise UserError("a movie is being rendered already: wait for it")
+        raise UserError("a movie is already being rendered: wait for it")
     if not viewer.keyframes and viewer.time.count == 1:
-        raise UserError("there is one frame and no keyframe: Shift C keeps one")
+        raise UserError("there is one frame and no keyframe: Shift C sets one")
     scene = _write(viewer, None)
     movie = path or movie_path(viewer)
     width, height = viewer.size
@@ -102,7 +102,7 @@ def animate(viewer: ViewerState, path: Path | None = None) -> None:
 
 
 def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
-    """Wait for the end of a movie, in a thread, and tell of it."""
+    """Wait for the end of a movie, in a thread, and report it."""
     outputs, why, errors = viewer.outputs, "", b""
     while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
@@ -121,7 +121,7 @@ def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, sc
 
 
 def stop_movie(viewer: ViewerState) -> str:
-    """End the movie that is rendered; returns a sentence about it, or ""."""
+    """End the movie that is being rendered; return a sentence about it, or ""."""
     if viewer.movie is None or viewer.movie.poll() is not None:
         return ""
     viewer.movie.terminate()
@@ -134,8 +134,8 @@ def _write(viewer: ViewerState, path: Path | None) -> Path:
     source = viewer.loaded_scene.path
     if source is None:
         raise UserError(
-            "a scene made in Python has no file for raytracer animate: call raytracer.animate "
-            "with keyframes"
+            "a scene made in Python has no file for raytracer animate: call "
+            "raytracer.animate with keyframes"
         )
     is_scene_file = is_scene(source)
     folder = source.parent if is_scene_file else Path()
@@ -160,7 +160,7 @@ def _of_camera(viewer: ViewerState) -> dict[str, Any]:
 
 
 def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
-    """Return the tables of a scene file that shows a particle file as it is shown now."""
+    """Return the tables of a scene file that shows a particle file as now."""
     spheres: dict[str, Any] = {"file": _named(source, target)}
     read, style = viewer.loader.frames.source, viewer.content.style
     if read.ending:
@@ -181,7 +181,7 @@ def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
 
 
 def _moved(values: Any, folder: Path, target: Path) -> Any:
-    """Return the values of a scene file of a folder for a scene file in another one."""
+    """Adapt the file names in a scene file of `folder` for a scene file at `target`."""
     if isinstance(values, list):
         return [_moved(each, folder, target) for each in values]
     if not isinstance(values, dict):
@@ -195,6 +195,6 @@ def _moved(values: Any, folder: Path, target: Path) -> Any:
 
 
 def _named(file: Path, scene: Path) -> str:
-    """Return how a scene file names another file: from its own folder, or else absolutely."""
+    """Return the path of a file in a scene file: relative to its folder, or else absolute."""
     path, folder = file.absolute(), scene.parent.absolute()
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

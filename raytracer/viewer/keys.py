@@ -29,7 +29,6 @@ class HeldKeys:
         self._ticking = False
 
     def press(self, symbol: int, control: Control | None) -> None:
-        """Handle a key that goes down."""
         self.shift |= symbol in SHIFTS
         if control is not None:
             self._down[symbol] = control
@@ -37,7 +36,6 @@ class HeldKeys:
             self.tick()
 
     def release(self, symbol: int, control: Control | None) -> None:
-        """Handle a key that goes up."""
         self.shift &= symbol not in SHIFTS
         released = self._down.pop(symbol, None) or control
         # "+" is released as "=" if Shift goes up first: both keys have the same control.
@@ -67,7 +65,6 @@ class HeldKeys:
             self._stop_clock()
 
     def stop(self) -> None:
-        """Release all keys and stop the clock."""
         self._down.clear()
         self._stop_clock()
 

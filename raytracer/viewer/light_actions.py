@@ -40,7 +40,7 @@ def light_from_viewer(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def next_integrator(viewer: ViewerState) -> None:
-    """Switch to the next integrator: direct light, with occlusion, along paths."""
+    """Switch to the next integrator: direct, ao, path."""
     render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
     place = INTEGRATORS.index(render.resolved_integrator) + 1
     following = INTEGRATORS[place % len(INTEGRATORS)]
@@ -50,7 +50,7 @@ def next_integrator(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def toggle_denoise(viewer: ViewerState) -> None:
-    """Remove the noise of the picture at rest, or leave it; the same film is developed again.
+    """Remove the noise of the picture at rest, or keep it; no new samples are needed.
 
     Raises:
         UserError: the package that removes noise is missing.
@@ -67,10 +67,10 @@ def toggle_denoise(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def next_placement(viewer: ViewerState) -> None:
-    """Let the lights of the look go with the camera, or stay in the world."""
+    """Attach the lights of the look to the camera, or to the world."""
     scene = viewer.loaded_scene.scene
     if viewer.edits.lights is not None or scene.lights is not None:
-        viewer.notify("the lights of the scene stay in the world")
+        viewer.notify("the lights of the scene are fixed in the world")
         return
     now = viewer.edits.applied_to(scene).render.placement
     other = PLACEMENTS[1 - PLACEMENTS.index(now)]
@@ -80,20 +80,19 @@ def next_placement(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def set_look(viewer: ViewerState, name: str) -> None:
-    """Take a look by name."""
+    """Use a look by name."""
     one_of(name, "set-look: name", looks(viewer), "look", UserError)
     viewer.set_edits(viewer.edits.rendered(look=name))
     viewer.notify(f"look: {name}")
 
 
 def looks(viewer: ViewerState) -> list[str]:
-    """Return the names of the looks that the scene can have."""
     return viewer.edits.looks(viewer.loaded_scene.scene)
 
 
 @action(undo=True)
 def set_background(viewer: ViewerState, name: str) -> None:
-    """Take a background by name."""
+    """Use a background by name."""
     names = edits.BACKGROUND_NAMES
     one_of(name, "set-background: name", names, "background", UserError)
     viewer.set_edits(replace(viewer.edits, background=names.index(name)))
@@ -112,7 +111,7 @@ def scale_shininess(viewer: ViewerState, factor: float) -> None:
         indices = [int(ids[viewer.picked.id])]
     indices = [i for i in indices if materials["kind"][i] == code("MaterialKind", "phong")]
     if not indices:
-        viewer.notify("shininess: principled materials have none; edit roughness in the file")
+        viewer.notify("principled materials have no shininess; edit roughness in the file")
         return
     viewer.set_edits(viewer.edits.with_shininess(materials, indices, factor))
     shininess = viewer.edits.edited(materials)["phong"]["shininess"][indices[0]]
@@ -121,7 +120,7 @@ def scale_shininess(viewer: ViewerState, factor: float) -> None:
 
 @action(undo=True)
 def change_priority(viewer: ViewerState, step: float) -> None:
-    """Raise the priority of the picked glass: where glass overlaps, the largest fills."""
+    """Raise the priority of the picked glass: where glass overlaps, the largest fills the space."""
     index = _picked_glass(viewer)
     if index is None:
         viewer.notify("click a sphere of glass first")
@@ -137,7 +136,7 @@ def change_priority(viewer: ViewerState, step: float) -> None:
 
 
 def priority(viewer: ViewerState) -> float | None:
-    """Return the priority of the picked sphere's glass; None if it is not of glass."""
+    """Return the priority of the picked sphere's glass; None for other materials."""
     index = _picked_glass(viewer)
     if index is None:
         return None
@@ -146,7 +145,7 @@ def priority(viewer: ViewerState) -> float | None:
 
 
 def _picked_glass(viewer: ViewerState) -> int | None:
-    """Return the number of the picked sphere's material in the packed table, if it is glass."""
+    """Return the index of the picked sphere's material in the packed table, if it is glass."""
     if viewer.picked is None:
         return None
     materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
@@ -160,17 +159,17 @@ def _picked_glass(viewer: ViewerState) -> int | None:
 
 @action(undo=True)
 def toggle_shadow_catcher(viewer: ViewerState) -> None:
-    """Show the shadows on the ground alone, or the ground as it is."""
+    """Show only the shadows on the ground, or the whole ground."""
     catches = shadow_catcher(viewer)
     if catches is None:
-        viewer.notify("there is no ground: start with --ground below, or give the scene one")
+        viewer.notify("there is no ground: start with --ground below, or add one to the scene")
         return
     viewer.set_edits(replace(viewer.edits, shadow_catcher=not catches))
-    viewer.notify("ground: whole" if catches else "ground: its shadows alone")
+    viewer.notify("ground: whole" if catches else "ground: only its shadows")
 
 
 def shadow_catcher(viewer: ViewerState) -> bool | None:
-    """Return whether the shadows alone are seen of the ground; None without a ground."""
+    """Return whether only shadows on the ground are visible; None without a ground."""
     if not viewer.loaded_scene.buffers.has_ground:
         return None
     ground = viewer.edits.applied_to(viewer.loaded_scene.scene).ground
@@ -208,7 +207,7 @@ def next_curve(viewer: ViewerState) -> None:
 
 
 def receive_metered(viewer: ViewerState, stops: float) -> None:
-    """Take the automatic exposure of the picture, in stops."""
+    """Apply the metered exposure of the picture, in stops."""
     steps, viewer.exposure_steps = viewer.exposure_steps, None
     if viewer.tone.automatic and steps:
         _set_exposure(viewer, round(stops + steps, 2))

@@ -1,4 +1,4 @@
-"""Loaded scene: a scene on its device, with what camera and picking need."""
+"""A scene on its device, with what camera and picking need."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Odd, so that one goes through the centre."""
 
 @dataclass(frozen=True)
 class Hit:
-    """The sphere at a place in the picture: its index, and the point that is seen, scene units."""
+    """The sphere at a pixel: its index, and the visible point, scene units."""
 
     id: int
     point: tuple[float, float, float]
@@ -52,17 +52,16 @@ class LoadedScene:
     buffers: SceneBuffers  # the scene with its own camera, packed
     job: Job  # renders it
     path: Path | None  # its file; None for a scene made in Python
-    # The spheres that a camera collides with; they are found during loading, because it takes a
-    # while.
+    # The spheres that a camera collides with, found during loading because it takes a while.
     colliders: Colliders
     closed: bool = False  # whether the memory of the device was freed
     content: Content = field(default_factory=Content)  # what of the particles is shown
-    # The frame with its own colours and all particles; None: `scene` is that.
+    # The frame with its original colours and all particles; None: same as `scene`.
     plain: Scene | None = None
-    # Of the spheres among all particles, int64 (N,); None: they are all.
+    # Numbers of the spheres among all particles, int64 (N,); None: all.
     numbers: NDArray[np.int64] | None = None
     selected: int = 0  # number of selected particles
-    # Which primitives are selected, and False for none, bool (M + 1,); None: none is.
+    # Which primitives are selected, and False for a miss, bool (M + 1,); None: none.
     marked: NDArray[np.bool_] | None = None
     # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
     # camera changes little of it.
@@ -103,33 +102,33 @@ class LoadedScene:
 
     @property
     def name(self) -> str:
-        """Name for people: that of the file, or the title."""
+        """Name for display: of the file, or the title."""
         return shown(self.path.name if self.path else self.scene.title or "scene")
 
     @property
     def stem(self) -> str:
-        """Start of the names of its pictures; characters that no file name has are replaced."""
-        if self.path:  # of a series of files, what they have in common
+        """Start of the names of its pictures; characters invalid in file names are replaced."""
+        if self.path:  # for a series, the common part
             return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property
     def extent(self) -> float:
-        """Radius that holds all spheres; see `view.bounding_radius`."""
+        """Radius around all spheres; see `view.bounding_radius`."""
         return self.colliders.extent
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
-        """Return what a fitted camera shows beside the spheres; size: of the picture, pixels."""
+        """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
         plan = self.job.plan
         return with_boxes(self.scene, NOTHING if plan is None else plan.surroundings(*size))
 
     @property
     def all_particles(self) -> Scene:
-        """The frame with all of its particles, also the hidden ones."""
+        """The frame with all particles, including hidden ones."""
         return self.plain or self.scene
 
     def number_of(self, prim_id: int) -> int:
-        """Return the number of a sphere, or of another solid behind them, among all particles."""
+        """Return the number of a sphere, or of another solid after them, among all particles."""
         if self.numbers is None:
             return prim_id
         count = len(self.numbers)
@@ -138,7 +137,7 @@ class LoadedScene:
         return self.all_particles.count + prim_id - count
 
     def id_of(self, number: int) -> int | None:
-        """Return the sphere of a particle; None if it is hidden or there is none."""
+        """Return the sphere of a particle; None if it is hidden or does not exist."""
         if self.numbers is None:
             return number if number < self.scene.count else None
         place = int(np.searchsorted(self.numbers, number))
@@ -149,7 +148,7 @@ class LoadedScene:
         """Return the packed scene for a view and edits; it shares the spheres."""
         shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
-        # within glass, the frame says which of it the camera is in
+        # the frame lists the glass around the camera
         if cached is None or cached[:3] != (edits, size, shown) or cached[3].view.nests:
             self._cached = cached = edits, size, shown, self._pack(view, size, edits)
         packed = cached[3]
@@ -175,20 +174,20 @@ class LoadedScene:
     def job_for(
         self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None
     ) -> Job:
-        """Return a job that renders a view at its size, for a file."""
+        """Return a job that renders a view to a file."""
         width, height = seen_buffers.view.size
         view = seen_buffers.view.with_samples(0, samples)
         settings = settings or self.job.settings
         settings = settings.override(width=width, height=height, samples=samples)
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
-        del about["camera"]  # that of the scene; the saved view is another
+        del about["camera"]  # of the scene, not of the saved view
         return replace(
             self.job, settings=settings, view=view, about=about, timings={}, camera=None, kept=None
         )
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
-        """Return the sphere nearest to the centre of a pixel; None for a closed scene too."""
+        """Return the sphere nearest to the centre of a pixel; None also for a closed scene."""
         if self.closed:
             return None
         fine = RAYS_PER_AXIS if reach else 1
@@ -217,7 +216,6 @@ class LoadedScene:
         return center, float(b.radius[prim_id])
 
     def close(self) -> None:
-        """Free the memory of the device."""
         self.closed = True
         with self.job.device.turn():  # freeing waits for the GPU
             self.job.scene.close()

@@ -1,8 +1,8 @@
-"""Loading: a window says what is loaded, and answers, while its scene is loaded in the same thread.
+"""Loading in the main thread while its window shows progress and responds.
 
-A second thread asks the first one, ten times a second, to look after the window, as a signal would:
-Python code and the compiled parts do so between two steps, as they do after Ctrl-C. So closing the
-window ends loading at once, and nothing else has to be safe for threads.
+A second thread interrupts the first ten times a second, like a signal, to handle window events:
+Python code and the compiled parts check for it between steps, as for Ctrl-C. Closing the window
+thus ends loading at once, and nothing else must be thread-safe.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
 INTERVAL = 0.1
-"""Seconds between two looks at the window."""
+"""Seconds between two checks of the window."""
 
 SIGNAL = signal.SIGURG
-"""The signal as which the main thread is asked; a system sends it to nobody who did not ask for it.
-None is sent here: it would interrupt the reading of files."""
+"""The signal that interrupts the main thread; systems send it only on request. It is simulated, not
+sent: a real one would interrupt the reading of files."""
 
 
 class _Closed(KeyboardInterrupt):
@@ -35,9 +35,9 @@ class _Closed(KeyboardInterrupt):
 
 
 class Loading:
-    """Shows what is loaded in a window, in a `with` block, and is called with each stage.
+    """Shows loading progress in a window, in a `with` block; called with each stage.
 
-    The block ends early if the window wants to be closed.
+    The block ends early if the window is to be closed.
     """
 
     def __init__(self, window: PreviewWindow, name: str, notice: Notice | None) -> None:
@@ -55,11 +55,11 @@ class Loading:
 
     def __enter__(self) -> Self:
         self._look()
-        if current_thread() is main_thread():  # in another one, only the stages look
+        if current_thread() is main_thread():  # in other threads, only stages check
             self._before = signal.signal(SIGNAL, self._look)
             try:
                 self._thread.start()
-            except BaseException:  # after Ctrl-C the block is not entered, and so not left either
+            except BaseException:  # after Ctrl-C __exit__ is not called
                 self._ended.set()
                 raise
         return self

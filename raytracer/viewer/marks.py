@@ -1,6 +1,6 @@
-"""Marks of the selected particles: a rim around each that is seen, in a layer over the picture.
+"""Marks of selected particles: a rim around each visible one, in a layer over the picture.
 
-A colour would be taken for that of an element or of a value, and would hide what it stands for.
+A colour could be mistaken for that of an element or a value, and would hide it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from raytracer.scene.scene import Scene, SphereSet
 from raytracer.viewer.messages import RenderRequest
 
 RIM = (255, 0, 255)
-"""Colour of the line, sRGB: magenta, between two dark edges that part it from any other colour."""
+"""Colour of the line, sRGB: magenta, between two dark edges that separate it from any colour."""
 
 WIDTH, EDGES = 2.0, 4.5
-"""Widths of the line without and with its edges, in pixels of the whole picture."""
+"""Widths of the line without and with its edges, in pixels of the full picture."""
 
 MAX_PIXELS = 1 << 18
 """Pixels of the layer over a draft; a larger one would delay the next draft."""
@@ -31,12 +31,12 @@ MAX_PIXELS = 1 << 18
 def marked(
     scene: Scene, particles: Sequence[SphereSet], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which primitives of a scene are selected, and False for no primitive: bool (M + 1,).
+    """Return which primitives of a scene are selected, and False for a miss: bool (M + 1,).
 
-    mask: which of these are selected, bool (N,).
+    mask: which of `particles` are selected, bool (N,).
     """
     spheres, ellipsoids = [mask], []
-    if scene.count != len(mask):  # what has axes is no sphere
+    if scene.count != len(mask):  # some particles are ellipsoids
         parts = np.split(mask, np.cumsum([each.count for each in particles])[:-1])
         is_round = [
             scene.shape is None or not has_axes(each.columns, scene.shape) for each in particles

@@ -1,4 +1,4 @@
-"""Menu: what one can do at a place of the picture, the same in a window, a page and a notebook."""
+"""The context menu, the same in a window, a page and a notebook."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from raytracer.viewer.picking import pick
 from raytracer.viewer.state import ViewerState
 
 MAX_CHOICES = 14
-"""Values of a menu; others are typed."""
+"""Most values in a menu; others can be typed."""
 
 MAX_LETTERS = 36
-"""Letters of a name in the menu."""
+"""Longest name in the menu."""
 
 
 GAP = Item("")
@@ -28,7 +28,7 @@ GAP = Item("")
 def open_menu(
     viewer: ViewerState, x: int | None = None, y: int | None = None, reach: int = 0
 ) -> None:
-    """Open the menu of what can be done at a pixel, or with the picked sphere; picks there."""
+    """Open the menu at a pixel, with a pick there, or for the picked sphere."""
     width, height = viewer.size
     if x is None or y is None:
         show_menu(viewer, (width // 2, height // 2), viewer.picked)
@@ -44,11 +44,11 @@ def leave_menu(viewer: ViewerState) -> None:
 
 
 def show_menu(viewer: ViewerState, place: tuple[int, int], sphere: SphereInfo | None) -> None:
-    """Open it for a sphere, or for what is beside all; place: pixels from the upper left."""
+    """Open the menu for a sphere, or for none; `place` is in pixels from the upper left."""
     is_particle = sphere is not None and sphere.id < viewer.loaded_scene.scene.count
-    own = _of_particle(viewer, sphere) if sphere is not None and is_particle else ()
+    items = _of_particle(viewer, sphere) if sphere is not None and is_particle else ()
     menu = viewer.menu
-    menu.number, menu.items, menu.place = menu.number + 1, (*own, *_of_all(viewer)), place
+    menu.number, menu.items, menu.place = menu.number + 1, (*items, *_of_all(viewer)), place
 
 
 def _of_particle(viewer: ViewerState, sphere: SphereInfo) -> tuple[Item, ...]:
@@ -75,7 +75,7 @@ def _of_particle(viewer: ViewerState, sphere: SphereInfo) -> tuple[Item, ...]:
 
 
 def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
-    """Return element or type of a particle, and the condition of all such; "" if it has none."""
+    """Return element or type of a particle, and the condition for all such particles, or ""."""
     sets = viewer.loaded_scene.all_particles.spheres
     labels = sets[0].labels if len(sets) == 1 else None
     if labels is None:
@@ -118,7 +118,7 @@ def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
 
 
 def _submenu(viewer: ViewerState, title: str, label: str, name: str) -> Item:
-    """Return the values of a row of the panel as a menu of its own."""
+    """Return the values of a row of the panel as a submenu."""
     row = row_of(viewer, title, label)
     items = _values(row.choices[:MAX_CHOICES], row.action, row.argument, row.hint, row.value)
     if label == "By":
@@ -129,7 +129,7 @@ def _submenu(viewer: ViewerState, title: str, label: str, name: str) -> Item:
 def _values(
     choices: Iterable[str | None], name: str, argument: str, none: str = "", now: Any = ""
 ) -> tuple[Item, ...]:
-    """Return an item for each value of an action; none: what None is called."""
+    """Return an item per value of an action; `none` is the label of None."""
     return tuple(
         Item(short(none if each is None else each, MAX_LETTERS), name, {argument: each},
              each == now)

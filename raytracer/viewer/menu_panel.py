@@ -1,4 +1,4 @@
-"""Menu of a window: its rows, which of them is chosen, and where they are."""
+"""The context menu of a window: rows, chosen row, and positions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from raytracer.viewer.overlay_shapes import BOX, PAPER
 from raytracer.viewer.state import OpenMenu
 
 BACK = Item("‹ back", "back")
-"""The first row of a menu within the menu."""
+"""First row of a submenu."""
 
 
 class MenuPanel:
-    """Draws the menu, in which one row is chosen by the mouse or by keys."""
+    """Draws the menu; the mouse or keys choose a row."""
 
     def __init__(self, dpi: int, menu: OpenMenu | None = None) -> None:
         self._dpi, self.menu = dpi, menu
         self._panel = Panel((0.0, 1.0), dpi, sheet=(*PAPER[:3], 240))
-        self._number = 0  # of the menu to which what follows belongs
-        self._within: Item | None = None  # whose own menu is open
+        self._number = 0  # of the menu that the next fields are about
+        self._within: Item | None = None  # whose submenu is open
         self._chosen: int | None = None
-        self._first = self._shown = 0  # first row that has room, and how many have
+        self._first = self._shown = 0  # first visible row, and their number
 
     @property
     def rows(self) -> list[Item]:
-        """The rows of the open menu; none if it is closed."""
         if self.menu is None:
             return []
         if self._number != self.menu.number:
@@ -37,7 +36,7 @@ class MenuPanel:
         return [BACK, *self._within.items]
 
     def draw(self, window: tuple[int, int]) -> None:
-        """Draw it beside its place, within the window; window: width and height in pixels."""
+        """Draw it beside its position, within the window (width and height in pixels)."""
         rows = self.rows
         if self.menu is None or not rows:
             self._panel.draw("", Box(0, 0, *window))
@@ -68,14 +67,14 @@ class MenuPanel:
         shapes.Rectangle(paper.x, bottom, paper.width, high, color=(*BOX[:3], 90)).draw()
 
     def row_at(self, x: float, y: float) -> int | None:
-        """Return the row at a point, pixels from the lower left; -1 for a border, None beside."""
+        """Return the row at a point, pixels from the lower left; -1 on a border, None outside."""
         line = self._panel.line_at(x, y) if self.rows else None
         if line is None:
             return None
         return self._first + line if 0 <= line < self._shown else -1
 
     def point(self, x: float, y: float) -> bool:
-        """Choose the row under the mouse; returns whether the choice has changed."""
+        """Choose the row under the mouse; return whether the choice has changed."""
         row = self.row_at(x, y)
         chosen = row if row is not None and row >= 0 and self.rows[row].is_active else None
         changed = chosen != self._chosen
@@ -83,7 +82,7 @@ class MenuPanel:
         return changed
 
     def step(self, count: int) -> None:
-        """Choose the next row that can be taken, or the one before."""
+        """Choose the next or previous active row."""
         active = [row for row, item in enumerate(self.rows) if item.is_active]
         if self._chosen in active:
             self._chosen = active[(active.index(self._chosen) + count) % len(active)]
@@ -91,7 +90,7 @@ class MenuPanel:
             self._chosen = active[0 if count > 0 else -1]
 
     def take(self) -> Item | None:
-        """Take the chosen row: open its own menu, go back, or return an action; closes then."""
+        """Perform the chosen row: open its submenu, go back, or return an action and close."""
         item = None if self._chosen is None else self.rows[self._chosen]
         if item is None or not item.is_active:
             return None
@@ -105,7 +104,7 @@ class MenuPanel:
         return item
 
     def back(self) -> None:
-        """Leave the menu within the menu, or close the menu."""
+        """Leave the submenu, or close the menu."""
         within, self._within, self._first = self._within, None, 0
         if within is None:
             self.close()
@@ -113,7 +112,6 @@ class MenuPanel:
             self._chosen = self.rows.index(within)
 
     def close(self) -> None:
-        """Close the menu."""
         if self.menu is not None:
             self.menu.items = ()
 

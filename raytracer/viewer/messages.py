@@ -1,4 +1,4 @@
-"""Render requests, frames and messages: what window and render thread exchange."""
+"""Render requests, frames and messages, exchanged by window and render thread."""
 
 from __future__ import annotations
 
@@ -22,21 +22,19 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class RenderRequest:
-    """A picture to render; it replaces the request before."""
+    """A picture to render; it replaces the previous request."""
 
     loaded_scene: LoadedScene
-    # Its packed form with the current view and edits, at full size; the same object while neither
-    # changes.
+    # Packed with the current view and edits, at full size; the same object until one changes.
     buffers: SceneBuffers
     tone: ToneSettings  # exposure and curve
     samples: int  # per pixel of the finished picture
     stamp: float = field(default_factory=perf_counter)  # time of the user's event, `perf_counter`
-    # With the look of the edits, for the record of a saved picture; None: those of the scene.
+    # With the look of the edits, for the metadata of a saved picture; None: the scene's.
     settings: RenderSettings | None = None
 
     @property
     def size(self) -> Size:
-        """Full width and height in pixels."""
         return self.buffers.view.size
 
 
@@ -45,7 +43,7 @@ class Frame:
     """A rendered picture for the window."""
 
     request: RenderRequest  # what it was rendered for
-    picture: Any  # of the backend; it belongs to the window until that returns the frame
+    picture: Any  # of the backend; the window owns it until it returns the frame
     size: Size  # rendered width and height in pixels; smaller than the request's during interaction
     samples: int  # per pixel so far
     rate: float  # camera rays per second
@@ -57,7 +55,7 @@ class Frame:
 
     @property
     def transparent(self) -> bool:
-        """Whether the background is left out."""
+        """Whether the background is transparent."""
         return self.request.buffers.view.transparent
 
     @property
@@ -69,28 +67,22 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picked:
-    """The result of a click."""
-
     loaded_scene: LoadedScene  # the scene that was clicked
-    sphere: SphereInfo | None  # the picked one; None where there is none
+    sphere: SphereInfo | None  # the picked one, or None
     go: bool = False  # whether to centre it
     # The point that was hit, scene units; None without a click.
     point: tuple[float, float, float] | None = None
-    add: bool = False  # whether the picks before stay
-    menu: bool = False  # whether the menu is asked for
+    add: bool = False  # whether earlier picks stay
+    menu: bool = False  # whether to open the menu
 
 
 @dataclass(frozen=True)
 class Metered:
-    """The automatic exposure of the current picture, in stops."""
-
     stops: float
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A picture was written."""
-
     path: Path
 
 
@@ -111,45 +103,35 @@ class Failed:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A changed scene is ready to be shown."""
-
     loaded_scene: LoadedScene
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A frame with a content is ready to be shown."""
-
     loaded_scene: LoadedScene
     content: Content
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Another file is ready to be shown."""
-
     loaded_scene: LoadedScene
     path: Path
 
 
 @dataclass(frozen=True)
 class Staged:
-    """A stage of loading another file begins; text: what is said of it."""
+    """A stage of loading another file begins."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of frames."""
-
     count: int
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A changed scene cannot be loaded."""
-
     sentence: str
 
 

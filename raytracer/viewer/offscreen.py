@@ -16,7 +16,7 @@ DRAG = 7.0  # pixels per event
 
 
 class Player:
-    """Sends a drag event whenever the frame of the event before is on the screen.
+    """Sends a drag event when the frame of the previous event is on the screen.
 
     After the last event it waits for the finished picture and closes the window.
     """
@@ -33,7 +33,7 @@ class Player:
     def _shown(self, frame: Frame) -> None:
         now = self._window.shown[-1]
         if frame.request.stamp < self._sent:
-            return  # of an earlier event
+            return  # for an earlier event
         if self._sent and len(self.latency) < self._left:
             self.latency.append(now - self._sent)
             self.traced.append(frame.size)

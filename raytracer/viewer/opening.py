@@ -1,4 +1,4 @@
-"""Opening of displays and windows, with one error message for each failure."""
+"""Opening of displays and windows, with an error message for each failure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MARGIN = 0.9  # largest fraction of the screen for a new window
 
 
 def open_display(offscreen: bool) -> Any:
-    """Connect to the display and return pyglet's; it comes before the load of a scene."""
+    """Connect to the display and return pyglet's; called before a scene is loaded."""
     import pyglet
 
-    if "pyglet.display" in sys.modules:  # the option counts only at its import
+    if "pyglet.display" in sys.modules:  # the option matters only at import
         _require_kind(offscreen)
     pyglet.options.shadow_window = False  # headless displays have no second context
     pyglet.options.headless = offscreen
@@ -29,7 +29,7 @@ def open_display(offscreen: bool) -> Any:
         return pyglet.display.get_display()
     except ImportError as error:
         raise DisplayError(_missing_library(str(error), offscreen)) from error
-    except Exception as error:  # pyglet has different exceptions on each system
+    except Exception as error:  # pyglet's exceptions differ between systems
         raise DisplayError(_no_display(error, offscreen)) from error
 
 
@@ -55,7 +55,7 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
 
 
 def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
-    """Give a window another size, reduced to fit the screen; size: width and height in pixels."""
+    """Resize a window to `size` in pixels, reduced to fit the screen."""
     screen = window.display.get_default_screen()
     size = fitting(size, (screen.width, screen.height))
     if size != window.get_size():
@@ -74,8 +74,8 @@ def _require_kind(offscreen: bool) -> None:
     if (sys.modules["pyglet.display"].Display.__name__ == "HeadlessDisplay") != offscreen:
         before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
         raise DisplayError(
-            f"this process has shown pictures {before}, and then none can be shown {now}: "
-            "start the second preview in a new Python process"
+            f"after a preview {before}, this process cannot open one {now}: "
+            "start it in a new Python process"
         )
 
 
@@ -98,4 +98,4 @@ def _no_display(error: Exception, offscreen: bool) -> str:
 
 def _missing_library(text: str, offscreen: bool) -> str:
     need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
-    return f"a library that draws is missing ({text.rstrip('.')}): install {need}"
+    return f"a graphics library is missing ({text.rstrip('.')}): install {need}"

@@ -1,4 +1,4 @@
-"""What a front end shows, and how: the arguments of `preview`, `serve` and `show`, checked."""
+"""The checked arguments of `preview`, `serve` and `show`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from raytracer.viewer.watch import Watch
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """The arguments of a call; see `of`."""
-
     source: Source
     overrides: dict[str, Any]  # settings of the render and of the view, by name
     backend: str
     threads: int
     tone: ToneSettings | Mapping[str, Any] | None
     annotations: Annotations | Mapping[str, Any] | None
-    watch: Watch | None  # whose changes are shown
+    watch: Watch | None  # reloads changed files
     adaptive: bool
     notice: Notice | None
 
@@ -59,7 +57,7 @@ class ViewOptions:
         """Check the arguments of a call, which are those of `raytracer.preview`.
 
         Raises:
-            UserError: one of them is wrong, or there is no such file.
+            UserError: an argument is wrong, or there is no such file.
             TypeError: there is no argument of that name.
         """
         check_names(cls.of, settings)

@@ -1,4 +1,4 @@
-"""The outline of a sphere in a picture, and the rings around picked spheres."""
+"""Outlines of spheres in a picture, and the rings around picked spheres."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View, project
 
 MIN_RING = 7.0
-"""Pixels: radius of the ring around smaller spheres."""
+"""Radius in pixels of the ring around smaller spheres."""
 
 CORNERS = 72
 """Corners of the polygon: its error is below a pixel for a sphere as large as the window."""
@@ -21,10 +21,10 @@ CORNERS = 72
 def outline(
     view: View, center: Vector, radius: float, window: tuple[int, int]
 ) -> list[tuple[float, float]]:
-    """Return the corners of an outline in pixels from the lower left; none if it is not in front.
+    """Return the corners of an outline in pixels from the lower left; [] if it is not in front.
 
-    The rays that touch a sphere meet it in a circle: from a distance d, the circle is nearer than
-    the centre by r^2/d and has the radius r sqrt(1 - r^2/d^2).
+    Tangent rays touch a sphere in a circle: from a distance d, the circle is nearer than the centre
+    by r^2/d and has the radius r sqrt(1 - r^2/d^2).
 
     center: of the sphere, float64 (3,), render space.
     """
@@ -35,7 +35,7 @@ def outline(
         offset = center - view.pose.eye
         distance = float(np.linalg.norm(offset))
         if offset @ axes.forward <= radius:
-            return []  # the eye is inside, or part of the outline is beside or behind it
+            return []  # the eye is inside, or not all is in front
         toward = offset / distance
         right = np.cross(toward, axes.up)
         right /= np.linalg.norm(right)
@@ -52,7 +52,7 @@ def outline(
 
 
 def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """Return an outline, or a circle around it if it is too small to be seen."""
+    """Return an outline, or a circle around it if it is too small to see."""
     if not corners:
         return []
     points = np.array(corners)
@@ -68,7 +68,7 @@ def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[floa
 def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, float]]]:
     """Return the outlines of the picked spheres as corners in pixels from the lower left.
 
-    Of a giant, it is a ring around the point that was hit.
+    For a giant, it is a ring around the point that was hit.
     """
     outlines = []
     for prim_id in pick_ids(viewer):

@@ -70,7 +70,7 @@ class Panel:
         return round(self.paper.height + borders(self._dpi)[0])
 
     def _lay_out(self, text: str, box: Box, points: float) -> Box | None:
-        """Set label and rectangle; returns the rectangle, None if there is no room."""
+        """Set label and rectangle; return the rectangle, or None if there is no room."""
         for part in SIZES:
             columns, rows = letters(box, self._dpi, points * part)
             if columns < 1 or rows < 1:
@@ -97,7 +97,7 @@ class Panel:
         return paper
 
     def _set(self, text: str, points: float) -> None:
-        """Set the text; where it has headings, each part has a colour of its own."""
+        """Set the text; each part under a heading has its colour."""
         if self._sheet is None:
             self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=self._sheet_color)
         layout: Any = {"dpi": self._dpi, "multiline": True, "width": UNBROKEN, "anchor_y": "top"}
@@ -116,7 +116,7 @@ class Panel:
                 self._label.font_size = points
 
     def line_at(self, x: float, y: float) -> int | None:
-        """Return the number of the line at a point, or beyond their ends; None beside the panel."""
+        """Return the number of the line at a point, or beyond the ends; None outside the panel."""
         paper = self.paper
         if paper is None or not (
             0 <= x - paper.x <= paper.width and 0 <= y - paper.y <= paper.height
@@ -127,8 +127,6 @@ class Panel:
 
 
 class Overlay:
-    """All text of a window."""
-
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
         self._status = Panel((0.0, 1.0), dpi)
@@ -158,7 +156,7 @@ class Overlay:
         self._draw_help(viewer, room)
 
     def draw_alone(self, text: str, window: tuple[int, int]) -> None:
-        """Draw a text in the middle of a window that has nothing else to show."""
+        """Draw a text in the middle of an otherwise empty window."""
         self._help.draw(text, Box(0, 0, *window))
 
     def _draw_data(self, viewer: ViewerState, room: Box) -> None:
@@ -175,14 +173,14 @@ class Overlay:
 
     @property
     def papers(self) -> list[Box]:
-        """The rectangles that text covers."""
         panels = (
             self._status, self._picked, self._help, self._notice, self._reload_error, self._data,
         )  # fmt: skip
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        """Draw two texts at the top, beside each other or the second below; or it alone."""
+        """Draw two texts at the top, side by side or one below the other; without room only the
+        second."""
         columns, rows = letters(room, self._dpi, POINTS)
         wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
         beside = wide + COLUMN_GAP <= columns
@@ -207,7 +205,7 @@ class Overlay:
 
 
 def letters(room: Box, dpi: int, points: float) -> tuple[int, int]:
-    """Return the number of letters per line, and of lines, for which a box has room."""
+    """Return the number of letters per line, and of lines, that fit into a box."""
     border = 2 * sum(borders(dpi))
     wide, high = letter(dpi, points)
     return int((room.width - border) / wide), int((room.height - border) / high)
@@ -230,7 +228,7 @@ def letter(dpi: int, points: float) -> tuple[float, float]:
 
 
 def _panel_lines(viewer: ViewerState) -> tuple[list[panel.Row], str]:
-    """Return the rows of the panel, headings among them, and their lines: label, value, key."""
+    """Return the rows of the panel, with headings, and their lines: label, value, key."""
     rows: list[panel.Row] = []
     lines: list[tuple[str, str, str]] = []
     for title, section in list(panel.sections(viewer).items())[:4]:  # keys do the rest
@@ -256,7 +254,7 @@ def _message(viewer: ViewerState) -> str:
     if save_job := viewer.worker.save_job:
         if viewer.closes_after_save:
             lines.append(f"{save_job.path}: {save_job.fraction:.0%}, then the window closes")
-            lines.append("close again to leave without it; Esc to stay")
+            lines.append("close again to discard it; Esc to stay")
         else:
             lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What is drawn over the picture beside text: bars, marks of picks, the box of a selection."""
+"""Shapes over the picture: bars, marks of picks, the box of a selection."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ POINTS = 9.0
 
 
 class Bars:
-    """Draws bars."""
-
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
         self._drawn: list[Bar] = []
@@ -43,7 +41,7 @@ class Bars:
         self._kept: list[Any] = []  # a batch does not keep its shapes
 
     def draw(self, bars: list[Bar]) -> None:
-        """Draw bars; their shapes are made when one of them changes."""
+        """Draw bars; their shapes are remade when one changes."""
         if bars != self._drawn:
             self._drawn, self._batch, self._kept = bars, pyglet.graphics.Batch(), []
             for bar in bars:
@@ -111,7 +109,7 @@ class Bars:
 
 
 class Layer:
-    """Draws pixels over the picture; the sprite is made again for another owner or size."""
+    """Draws pixels over the picture; the sprite is remade for another owner or size."""
 
     def __init__(self) -> None:
         self._owner: object = None
@@ -137,9 +135,9 @@ class Layer:
 
 
 def legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
-    """Return what a draft lacks of the annotations, uint8 (h, w, 4): what no camera changes.
+    """Return the annotations of a draft that do not depend on the camera, uint8 (h, w, 4).
 
-    What depends on the camera, as a scale bar, is left to the pictures at rest.
+    Others, such as a scale bar, are drawn only at rest.
     """
     loaded = frame.request.loaded_scene
     plan = loaded.job.plan
@@ -188,7 +186,7 @@ def _tag(text: str, x: float, y: float) -> None:
 
 
 def draw_box(corners: tuple[float, float, float, float]) -> None:
-    """Draw the box of a selection; corners: x and y of two of them."""
+    """Draw the box of a selection; `corners` are x and y of two of them."""
     x0, y0, x1, y1 = corners
     left, bottom, width, height = min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0)
     shapes.Rectangle(left, bottom, width, height, color=BOX).draw()

@@ -1,7 +1,7 @@
-"""Panel: what can be set of a view, in rows that a window draws as text and a page as fields.
+"""The panel of settings: rows that a window draws as text and a page as fields.
 
-Each row has an action that sets its value. The menu and the actions that take the next value are
-made of the same rows.
+Each row has an action that sets its value. The menu, and actions that select the next value, use
+the same rows.
 """
 
 from __future__ import annotations
@@ -20,26 +20,24 @@ from raytracer.viewer.edits import BACKGROUND_NAMES
 from raytracer.viewer.state import ViewerState
 
 MAX_LETTERS = 22
-"""Letters of a value in a window; a longer one is cut."""
+"""Most letters of a value in a window."""
 
 SOLIDS = "Bonds and arrows"
 TITLES = ("Look", "Colour", SOLIDS, "Select", "View", "Motion")
 """Titles of the sections."""
 
 SCENES = "the scene's"
-"""What the choice None is called."""
+"""Label of the choice None."""
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")
-"""The standard views that have buttons."""
+"""Standard views with buttons."""
 
 DIGITS = "123456789"
-"""Names of kept views that have buttons and keys."""
+"""Names of saved views with buttons and keys."""
 
 
 @dataclass(frozen=True)
 class Button:
-    """A button of a row."""
-
     text: str
     help: str
     action: str
@@ -52,16 +50,16 @@ class Row:
     """A row of the panel."""
 
     label: str
-    # "choice", "text", "switch", "share" (a number of 0..1), "buttons", or "step" of two buttons
+    # "choice", "text", "switch", "share" (a number in 0..1), "buttons", or "step": two buttons
     # that lower and raise the value, and others.
     kind: str = "buttons"
-    value: Any = None  # what holds now; in words where only buttons change it
+    value: Any = None  # current value; in words if only buttons change it
     action: str = ""  # that sets the value
     argument: str = ""  # of the action, for the value; a switch has none
     choices: Sequence[str | None] = ()
     hint: str = ""  # examples of a text, the name of a switch or of the choice None
     buttons: Sequence[Button] = ()
-    step: str = ""  # action of a window that takes the next value, or asks for one
+    step: str = ""  # window action that selects the next value, or asks
     fixed: Mapping[str, Any] = field(default_factory=dict)  # other arguments of the action
 
     def words(self) -> str:
@@ -84,18 +82,18 @@ class Row:
 
 
 def sections(viewer: ViewerState) -> dict[str, list[Row]]:
-    """Return the rows of the panel by the titles of its sections."""
+    """Return the rows of the panel by section."""
     makers = _look, _color, _solids, _selection, _view, _motion
     return {title: make(viewer) for title, make in zip(TITLES, makers, strict=True)}
 
 
 def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
-    """Return the sections as JSON types, by their titles, for a page."""
+    """Return the sections as JSON types, for a page."""
     return {title: [_filled(row) for row in rows] for title, rows in sections(viewer).items()}
 
 
 def _filled(row: Row) -> dict[str, Any]:
-    """Return the fields of a row that say something."""
+    """Return the nonempty fields of a row."""
     fields = {name: each for name, each in vars(row).items() if each or name in ("label", "value")}
     if row.buttons:
         fields["buttons"] = [vars(each) for each in row.buttons]
@@ -103,17 +101,16 @@ def _filled(row: Row) -> dict[str, Any]:
 
 
 def row_of(viewer: ViewerState, title: str, label: str) -> Row:
-    """Return a row by its section and label."""
     return next(row for row in sections(viewer)[title] if row.label == label)
 
 
 def _next_action(name: str, title: str, label: str, help_text: str) -> None:
-    """Make an action that takes the next value of a row; `step` is -1 for the one before."""
+    """Define an action that selects the next value of a row, or with `step` -1 the previous one."""
 
     def take(viewer: ViewerState, step: int = 1) -> None:
         row = next((row for row in sections(viewer)[title] if row.label == label), None)
         if row is None:
-            viewer.notify(f"{label.lower()}: the data have none")
+            viewer.notify(f"{label.lower()}: none in the data")
             return
         place = row.choices.index(row.value) if row.value in row.choices else 0
         value = row.choices[(place + step) % len(row.choices)]
@@ -123,14 +120,14 @@ def _next_action(name: str, title: str, label: str, help_text: str) -> None:
     action(undo=True)(take)
 
 
-_next_action("next-look", "Look", "Look", "Take the next look: integrator and lights.")
-_next_action("next-background", "Look", "Background", "Take the next background.")
-_next_action("next-column", "Colour", "By", "Let colours follow the next column of the data.")
-_next_action("next-scale", "Colour", "Scale", "Take the next scale of colours.")
-_next_action("next-style", SOLIDS, "Style", "Take the next style of atoms and bonds.")
+_next_action("next-look", "Look", "Look", "Use the next look: integrator and lights.")
+_next_action("next-background", "Look", "Background", "Use the next background.")
+_next_action("next-column", "Colour", "By", "Colour by the next column of the data.")
+_next_action("next-scale", "Colour", "Scale", "Use the next colour scale.")
+_next_action("next-style", SOLIDS, "Style", "Use the next style of atoms and bonds.")
 _next_action("next-arrows", SOLIDS, "Arrows", "Show arrows along the next vector of the data.")
-_next_action("next-trails", SOLIDS, "Trails", "Take the next length of trails.")
-_next_action("next-contacts", SOLIDS, "Contacts", "Take the next kind of contacts.")
+_next_action("next-trails", SOLIDS, "Trails", "Use the next length of trails.")
+_next_action("next-contacts", SOLIDS, "Contacts", "Use the next kind of contacts.")
 _next_action("next-shape", SOLIDS, "Shape", "Show particles as ellipsoids or as spheres.")
 
 
@@ -144,7 +141,7 @@ def _look(viewer: ViewerState) -> list[Row]:
     catches = light_actions.shadow_catcher(viewer)
     if catches is not None:
         rows.append(
-            Row("Ground", "switch", catches, "toggle-shadow-catcher", hint="its shadows alone")
+            Row("Ground", "switch", catches, "toggle-shadow-catcher", hint="only its shadows")
         )
     priority = light_actions.priority(viewer)
     if priority is not None:
@@ -191,7 +188,7 @@ def _color(viewer: ViewerState) -> list[Row]:
 
 
 def _range(viewer: ViewerState) -> str:
-    """Return the range of colours as it was typed, or its ends."""
+    """Return the range of colours as typed, or its ends."""
     typed, scales = viewer.content.style.get("range"), viewer.loaded_scene.scene.color_scales
     if isinstance(typed, str):
         return typed
@@ -251,7 +248,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
 def _view(viewer: ViewerState) -> list[Row]:
     kept = [name for name in viewer.views if name in DIGITS]
     free = next((digit for digit in DIGITS if digit not in kept), "")
-    keep = Button("keep", "keep this view", "keep-view", {"name": free}, bool(free))
+    keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
     history = viewer.history
     return [
         Row("", buttons=(
@@ -260,8 +257,8 @@ def _view(viewer: ViewerState) -> list[Row]:
             Button("reset", "reset to the scene", "reset"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),
-        Row("Kept", buttons=(
-            keep, *(Button(each, f"kept view {each}", "view", {"name": each}) for each in kept)
+        Row("Saved", buttons=(
+            keep, *(Button(each, f"saved view {each}", "view", {"name": each}) for each in kept)
         )),
         Row("Turntable", "switch", viewer.turning, "toggle-turntable", hint="turn"),
         Row("", buttons=(
@@ -275,8 +272,8 @@ def _motion(viewer: ViewerState) -> list[Row]:
     some = bool(viewer.keyframes)
     return [
         Row("Camera", value=len(viewer.keyframes), buttons=(
-            Button("keyframe", "keep this camera at this time", "keyframe"),
-            Button("clear", "forget all keyframes", "clear-keyframes", active=some),
+            Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
+            Button("clear", "delete all keyframes", "clear-keyframes", active=some),
         )),
         Row("", buttons=(
             Button("animate", "render a movie", "animate"),
@@ -287,6 +284,6 @@ def _motion(viewer: ViewerState) -> list[Row]:
 
 
 def short(text: str, letters: int) -> str:
-    """Return a text in one line, cut to a number of letters."""
+    """Return a text on one line, cut to a number of letters."""
     line = escaped(" ".join(text.split()))
     return line if len(line) <= letters else line[: letters - 1] + "…"

@@ -12,21 +12,21 @@ COLUMN_GAP, ROW_GAP = 4, 2
 """Letters between two panels side by side, and lines between one above the other."""
 
 MAX_COLUMNS, MIN_COLUMN = 3, 44
-"""Columns of the help, and letters of a column beside another one."""
+"""Most columns of the help, and letters of a column beside another one."""
 
 MIN_LINE = 14
 """Letters of the shortest line of an explanation beside its key."""
 
 
 def help_pages(columns: int, rows: int) -> list[list[str]]:
-    """Return the lines of the help page by page, keys and mouse under their headings."""
+    """Return the lines of the help by page, keys and mouse under their headings."""
     columns, rows = max(columns, 1), max(rows, 2 * ROW_GAP)
     widest = _width([line for block in _blocks(1000) for line in block])
     most = min(max((columns + COLUMN_GAP) // (MIN_COLUMN + COLUMN_GAP), 1), MAX_COLUMNS)
     for beside in range(1, most + 1):
         wide = min((columns + COLUMN_GAP) // beside - COLUMN_GAP, widest)
         blocks = _blocks(wide)
-        for height in range(min(8, rows), rows + 1):  # the lowest, so that columns are alike
+        for height in range(min(8, rows), rows + 1):  # the lowest, for columns of equal height
             if len(filled := _flow(blocks, height)) <= beside:
                 return [_beside(filled, wide)]
     filled = _flow(blocks, rows - ROW_GAP)
@@ -41,7 +41,7 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
 
 
 def heads_in(text: str, heads: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the places of headings in a text, which may have columns beside each other."""
+    """Return the positions of headings in a text, which may have several columns."""
     words = "|".join(map(re.escape, heads))
     pattern = rf"(?:(?<=^)|(?<=\s{{{COLUMN_GAP}}}))({words})(?=\s\s|$)"
     return [match.span() for match in re.finditer(pattern, text, re.MULTILINE)]
@@ -61,7 +61,7 @@ def fitted(lines: list[str], columns: int, rows: int) -> list[str]:
 
 
 def _blocks(columns: int) -> list[list[str]]:
-    """Return the lines of every group, at most so many letters wide unless a key is wider."""
+    """Return the lines of every group, at most `columns` letters wide unless a key is wider."""
     return [[heading, *_rows(rows, columns)] for heading, rows in help_groups()]
 
 
@@ -79,7 +79,7 @@ def _rows(rows: list[tuple[str, str]], columns: int) -> list[str]:
 
 
 def _flow(blocks: list[list[str]], height: int) -> list[list[str]]:
-    """Fill columns of a height; only a block that is higher than a column is broken."""
+    """Fill columns of a height; only a block higher than a column is broken."""
     columns: list[list[str]] = [[]]
     for block in blocks:
         lines = ["", *block] if columns[-1] else block

@@ -1,4 +1,4 @@
-"""Picked spheres: the clicks that choose them, and what is known and measured of them."""
+"""Picked spheres: clicks, descriptions and measurements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PICK_RADIUS = 4
 """Pixels at 96 dots per inch by which a click may miss a sphere."""
 
 MAX_PICKS = 4
-"""Picks that are kept: four have a dihedral angle."""
+"""Most picks: four define a dihedral angle."""
 
 
 @action()
@@ -29,10 +29,10 @@ def pick(
     viewer: ViewerState, x: int, y: int, go: bool = False, add: bool = False,
     reach: int = PICK_RADIUS, menu: bool = False,
 ) -> None:  # fmt: skip
-    """Pick the sphere at a pixel, or the nearest one; the answer is a message.
+    """Pick the sphere at a pixel, or the nearest one; the result is a message.
 
-    go: centre it too. add: keep the picks before. reach: pixels by which the click may miss.
-    menu: open the menu there; where there is no sphere, the picks before stay.
+    go: centre it too. add: keep earlier picks. reach: pixels by which the click may miss. menu:
+    open the menu there; without a sphere, earlier picks stay.
     """
     width, height = viewer.size
     if not (0 <= x < width and 0 <= y < height):
@@ -49,14 +49,14 @@ def pick(
 
 
 def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool, menu: bool) -> Picked:
-    """Look up a sphere; it may take long, because a large file may be read to its row."""
+    """Look up a sphere; reading to its row of a large file may take long."""
     if hit is None:
         return Picked(loaded_scene, None, go, add=add, menu=menu)
     return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add, menu)
 
 
 def keep_pick(viewer: ViewerState, number: int, lines: list[str], add: bool) -> None:
-    """Keep a pick with the lines about it, and those before if `add`."""
+    """Store a pick with its lines, and keep earlier ones if `add`."""
     others = {n: each for n, each in viewer.picks.items() if n != number} if add else {}
     viewer.picks = dict(list((others | {number: lines}).items())[-MAX_PICKS:])
 
@@ -81,7 +81,7 @@ def pick_again(viewer: ViewerState, old: LoadedScene) -> None:
 
 
 def follow_picks(viewer: ViewerState, old: LoadedScene, new: LoadedScene) -> None:
-    """Follow the picked particles to another scene; those that are gone are forgotten."""
+    """Follow the picked particles to another scene; lost ones are dropped."""
     if viewer.picks and old.all_particles is not new.all_particles:
         numbers = {number_in(n, old, new): lines for n, lines in viewer.picks.items()}
         viewer.picks = {n: lines for n, lines in numbers.items() if n is not None}
@@ -100,7 +100,7 @@ def number_in(number: int, old: LoadedScene, new: LoadedScene) -> int | None:
 
 
 def picked_lines(viewer: ViewerState) -> list[str]:
-    """Return what is known of the picked particle, for people; its number is that of all."""
+    """Return the description of the picked particle; its number counts hidden ones."""
     if viewer.picked is None:
         return []
     number = viewer.loaded_scene.number_of(viewer.picked.id)
@@ -108,16 +108,13 @@ def picked_lines(viewer: ViewerState) -> list[str]:
 
 
 def giant_picked(viewer: ViewerState) -> bool:
-    """Whether the picked sphere is a giant."""
     scene = viewer.loaded_scene
     return viewer.picked is not None and scene.colliders.is_giant(scene.sphere(viewer.picked.id)[1])
 
 
 def hit_place(viewer: ViewerState) -> Vector:
-    """Return the clicked point of the picked sphere, or else its point nearest to the eye.
-
-    float64 (3,), render space.
-    """
+    """Return the clicked point of the picked sphere, or its point nearest to the eye, float64 (3,),
+    render space."""
     assert viewer.picked is not None
     center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
     toward = viewer.view.pose.eye
@@ -128,13 +125,13 @@ def hit_place(viewer: ViewerState) -> Vector:
 
 
 def pick_ids(viewer: ViewerState) -> list[int]:
-    """Return the numbers among the spheres that are shown, of the picks that are."""
+    """Return the indices of picks among the shown spheres."""
     ids = (viewer.loaded_scene.id_of(number) for number in viewer.picks)
     return [each for each in ids if each is not None]
 
 
 def measures(viewer: ViewerState) -> list[str]:
-    """Return distance, angle and dihedral angle of two, three and four picks, for people."""
+    """Return distance, angle and dihedral angle of two, three and four picks as text."""
     scene = viewer.loaded_scene.scene
     points = [center_of(scene, each) for each in pick_ids(viewer)]
     lines = []
@@ -148,7 +145,7 @@ def measures(viewer: ViewerState) -> list[str]:
 
 
 def angle(one: Vector, middle: Vector, other: Vector) -> float:
-    """Return the angle at a middle point in degrees; 0 where two points are the same."""
+    """Return the angle at a middle point in degrees; 0 if two points coincide."""
     first, second = one - middle, other - middle
     size = float(np.linalg.norm(first) * np.linalg.norm(second))
     if not size:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 class Presenter:
     """Copies pictures to a canvas; the window's context must be current.
 
-    Pictures of CUDA go by interop until its first failure, then through page-locked memory of the
-    host; the caller must hold the `turn` of the device. interop: False goes through the host.
+    CUDA pictures use OpenGL interop until its first failure, then page-locked host memory; the
+    caller must hold the `turn` of the device. `interop` False always uses the host.
     """
 
     def __init__(
         self, device: Device, canvas: Canvas, size: tuple[int, int], interop: bool = True
     ) -> None:
-        self.label = "texture upload"  # how pictures reach the window, for people
+        self.label = "texture upload"  # for display
         self._device, self._size = device, (0, 0)
         self._interop: Any = None
         self._memory: Any = None
@@ -75,7 +75,6 @@ class Presenter:
         self._memory = PageLocked(self._device.number)
 
     def close(self) -> None:
-        """Free all resources."""
         self._unregister()
         if self._memory is not None:
             self._memory.close()

@@ -1,4 +1,4 @@
-"""`raytracer.preview`: loads a scene, opens a window and runs until that is closed."""
+"""`raytracer.preview`: loads a scene and opens a window until it is closed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
 START = RenderSettings()
-"""The size of a window whose scene is not loaded yet, unless the call states it."""
+"""Default size of a window whose scene is not loaded yet."""
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,19 @@ def preview(
     Settings that are None or left out are the scene's.
 
     Args:
-        scene: a Scene, the path of a scene or particle file, or an object that holds particles
+        scene: a Scene, the path of a scene or particle file, or an object with particles
             (`Scene.from_object`).
-        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
-        format: the ending that says the format of a file; see `load`.
+        frame: frame of a trajectory, from 0, or from -1 backwards; see `load`.
+        format: the ending that states the format of a file; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
         smoothing, unwrap: of a trajectory; see `render`.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
-            "cuda:1" for the GPU with number 1; "cuda:0,1" for several.
-        threads: threads on the CPU; 0 takes every core that the process may use.
-        tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
-            those of the scene.
-        annotations: what is drawn over saved pictures, as for `render`; legend, scale bar, axes and
-            texts are shown in the window too while the camera rests, on the CPU.
+        backend: "auto" (CUDA if it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU with
+            number 1, or "cuda:0,1" for several.
+        threads: threads on the CPU; 0 uses all cores available to the process.
+        tone: initial exposure and tone curve; a dictionary sets some by name, and None takes the
+            scene's.
+        annotations: annotations of saved pictures, as for `render`; on the CPU, legend, scale bar,
+            axes and texts are also shown in the window while the camera rests.
         watch: reload the scene when its file, or one that it names, changes.
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
@@ -131,14 +131,14 @@ def preview(
         adaptive: False renders at full size even during interaction.
         interop: False copies frames of CUDA through the host.
         notice: called with a few words at the start of each long stage of loading.
-        say: called with each line to be printed.
+        say: called with each line to print.
 
     Returns:
         The last camera, and measurements of an offscreen run.
 
     Raises:
-        UserError: the scene or an argument cannot be shown, there is no display, or the window was
-            closed before the scene was loaded.
+        UserError: the scene or an argument is wrong, there is no display, or the window was closed
+            before the scene was loaded.
     """
     check_names(preview, settings)
     truth(interop, "interop", UserError)
@@ -175,9 +175,9 @@ def preview(
             loaded_scene = _loaded_in(window, frames, backend, notice)
             undo.callback(loaded_scene.close)
         if notice is not None:
-            notice("")  # from here on the window shows the progress
+            notice("")  # the window shows the progress from now on
         for sentence in loaded_scene.job.warnings:
-            warn(sentence)  # in the terminal too, because messages of the window disappear
+            warn(sentence)  # also in the terminal: window messages disappear
         from raytracer.viewer.presenters import Presenter
         from raytracer.viewer.session import Session
 
@@ -188,7 +188,7 @@ def preview(
         session = Session(options, frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
         window.show_text(text if text is not None else offscreen is None)
-        undo.pop_all()  # from here on the session closes everything
+        undo.pop_all()  # now the session closes everything
     try:
         return _run(window, session, offscreen, target)
     finally:
@@ -198,7 +198,7 @@ def preview(
 def _loaded_in(
     window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
 ) -> LoadedScene:
-    """Load the first frame while a window says so; then it has the size of the picture."""
+    """Load the first frame while a window shows progress; then resize it to the picture."""
     size, name, loaded_scene = window.get_size(), _name_of(frames.source.scene), None
     with Loading(window, name, notice) as stage:
         loaded_scene = frames.first(backend, stage)
@@ -206,7 +206,7 @@ def _loaded_in(
         if loaded_scene is not None:
             loaded_scene.close()
         raise ClosedError(f"the window was closed before {name} was loaded")
-    if window.get_size() == size:  # else somebody has chosen another one
+    if window.get_size() == size:  # otherwise the user has resized it
         opening.resize(window, _size_of(loaded_scene))
     return loaded_scene
 
@@ -223,7 +223,7 @@ def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
 def _run(
     window: PreviewWindow, session: Session, drags: int | None, screenshot: Path | None
 ) -> PreviewResult:
-    """Show a session until its window is closed; drags: number of simulated events, if any."""
+    """Show a session until its window is closed; `drags`: number of simulated events, if any."""
     import pyglet
 
     from raytracer.viewer.offscreen import Player
@@ -244,8 +244,8 @@ def _run(
             pixels = window.screenshot()
     finally:
         pyglet.clock.unschedule(look)
-        window.set_visible(False)  # the threads may need a moment to end
-        if session.stop():  # else the render thread still uses the memory
+        window.set_visible(False)  # ending the threads may take a moment
+        if session.stop():  # otherwise the render thread still uses the memory
             window.presenter.close()
             session.free()
     if viewer.failure is not None:
@@ -261,7 +261,7 @@ def _run(
 
 
 def _notify_if_smaller(viewer: ViewerState) -> None:
-    """Show a message if the window is smaller than the picture, because of the screen."""
+    """Show a message if the screen limits the window to less than the picture's size."""
     settings = viewer.loaded_scene.job.settings
     width, height = viewer.size
     if width < settings.width or height < settings.height:
@@ -270,7 +270,7 @@ def _notify_if_smaller(viewer: ViewerState) -> None:
 
 
 def _finish_saving(viewer: ViewerState) -> Path | None:
-    """Wait for a file that is being written; returns the path of one that is not rendered."""
+    """Wait for a file that is being written; return the path of an unfinished one."""
     save_job = viewer.worker.save_job
     if save_job is None or not save_job.writing:
         return save_job.path if save_job is not None else None

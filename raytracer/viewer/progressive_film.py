@@ -2,7 +2,7 @@
 
 A draft is a picture of one sample per pixel that is soon replaced. With one sample, a
 reconstruction filter moves each pixel's ray at random within its radius, which frays all outlines;
-so a draft samples the centres of pixels. The finished picture starts again from zero samples.
+so a draft samples pixel centres. The finished picture starts again from zero samples.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from raytracer.film.film import Film
 from raytracer.viewer.messages import RenderRequest, Size
 
 InterruptCheck = Callable[[float], None]
-"""Called with the fraction of a pass that is done; raises `Superseded` to interrupt the pass."""
+"""Called with the completed fraction of a pass; raises `Superseded` to interrupt the pass."""
 
 
-class Superseded(Exception):  # noqa: N818 - no error: the picture is no longer needed
+class Superseded(Exception):  # noqa: N818 - not an error: the picture is no longer needed
     """Interrupts a pass."""
 
 
 class ProgressiveFilm:
-    """A film that is restarted at another size or view. It is used by one thread."""
+    """A film that is restarted at another size or view; used by one thread."""
 
     def __init__(self) -> None:
         self.film: DeviceFilm | None = None
@@ -36,12 +36,10 @@ class ProgressiveFilm:
 
     @property
     def samples(self) -> int:
-        """Samples per pixel so far."""
         return self.film.samples if self.film is not None else 0
 
     @property
     def pixels(self) -> int:
-        """Number of pixels."""
         return self.size[0] * self.size[1]
 
     def finished(self, request: RenderRequest) -> bool:
@@ -49,7 +47,6 @@ class ProgressiveFilm:
         return not self.draft and self.size == request.size and self.samples >= request.samples
 
     def drop(self) -> None:
-        """Discard the samples and free the memory."""
         if self.film is not None:
             self.film.close()
         self.film = None
@@ -95,7 +92,7 @@ class ProgressiveFilm:
             raise
 
     def develop_without_noise(self, request: RenderRequest, picture: Picture) -> None:
-        """Develop the film without its noise, which it keeps; takes a second or two."""
+        """Develop the film denoised; the film keeps its noise. Takes a second or two."""
         from raytracer.film.denoise import denoised
 
         assert self.film is not None

@@ -1,4 +1,4 @@
-"""Prompt: questions that a user answers by typing, and what is typed."""
+"""Prompts: questions whose answers are typed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,12 @@ from raytracer.viewer.save_job import parse_size
 from raytracer.viewer.state import Question, ViewerState
 
 MAX_LETTERS = 500
-"""Longest answer."""
-
 MAX_NAMES = 8
-"""Most columns that a hint names."""
-
 SIZE_LETTERS = "0123456789xX× "
-"""Characters of the size of a PNG."""
 
 
 def type_text(viewer: ViewerState, text: str) -> None:
-    """Add characters to the prompt; those that no answer has are ignored."""
+    """Add characters to the prompt; characters invalid in the answer are ignored."""
     if viewer.prompt is not None and viewer.question is not None:
         viewer.prompt = (viewer.prompt + viewer.question.kept(text))[:MAX_LETTERS]
 
@@ -33,7 +28,7 @@ def erase(viewer: ViewerState) -> None:
 
 
 def enter(viewer: ViewerState) -> None:
-    """Close the prompt and take what was typed."""
+    """Close the prompt and use the answer."""
     text, viewer.prompt = viewer.prompt or "", None
     try:
         if viewer.question is not None:
@@ -60,7 +55,7 @@ def ask_size(viewer: ViewerState) -> None:
 
 @action()
 def ask_color(viewer: ViewerState) -> None:
-    """Type the column or the expression that colours follow."""
+    """Type a column or expression to colour by."""
     hint = f"{_columns(viewer)}, sqrt(x**2 + y**2), ...; empty: the scene's colours"
     _ask(viewer, "colour by", hint, "color-by")
 
@@ -81,7 +76,7 @@ def ask_range(viewer: ViewerState) -> None:
 
 @action()
 def ask_selection(viewer: ViewerState) -> None:
-    """Type the condition that selected particles fulfil."""
+    """Type a condition for the selection."""
     examples = "z > 3 and type == 'O', every 10, connected to id == 7, ...; columns are "
     _ask(viewer, "select", examples + _columns(viewer), "select")
 
@@ -103,4 +98,4 @@ def _ask(viewer: ViewerState, label: str, hint: str, name: str, default: str = "
     def answer(typed: str) -> None:
         viewer.do(name, typed or None)
 
-    viewer.ask(Question(label, f"{hint}\nEnter takes it, Esc cancels", answer, default))
+    viewer.ask(Question(label, f"{hint}\nEnter confirms, Esc cancels", answer, default))

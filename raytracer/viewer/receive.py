@@ -1,4 +1,4 @@
-"""Messages of the threads, and actions of what is open: texts, files, the window itself."""
+"""Messages of the threads, and actions on texts, files and the window."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def cancel(viewer: ViewerState) -> None:
         viewer.closes_after_save = False
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)
-        viewer.notify("not saved" if cancelled else "it is being written already")
+        viewer.notify("not saved" if cancelled else "it is already being written")
     elif viewer.picks or viewer.picked is not None:
         viewer.picked, viewer.picks = None, {}
     elif viewer.content.selection is not None:
@@ -77,7 +77,7 @@ def cancel(viewer: ViewerState) -> None:
 
 @action()
 def close(viewer: ViewerState) -> None:
-    """End the preview when a picture is saved; the second call ends it at once."""
+    """End the preview once a picture is saved; a second call ends it at once."""
     if viewer.worker.save_job is not None and not viewer.closes_after_save:
         viewer.closes_after_save = True
     else:
@@ -92,7 +92,6 @@ def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
 
 
 def receive(viewer: ViewerState, message: Message) -> None:
-    """Handle a message of another thread."""
     if isinstance(message, Picked):
         _receive_picked(viewer, message)
     elif isinstance(message, Metered):
@@ -106,7 +105,9 @@ def receive(viewer: ViewerState, message: Message) -> None:
         viewer.loading = ""
         if message.content is not None and message.content == viewer.content:
             viewer.content = viewer.loaded_scene.content
-        viewer.closes_after_save &= viewer.worker.save_job is not None  # else nobody could read it
+        viewer.closes_after_save &= (
+            viewer.worker.save_job is not None
+        )  # otherwise nobody could read it
         viewer.notify(message.sentence)
     elif isinstance(message, Loaded):
         _receive_loaded(viewer, message.loaded_scene)
@@ -120,7 +121,7 @@ def receive(viewer: ViewerState, message: Message) -> None:
         receive_count(viewer, message.count)
     elif isinstance(message, Broken):
         viewer.reload_error = message.sentence
-        viewer.notify("")  # an older message would seem to be about this change
+        viewer.notify("")  # an older message would seem to refer to this change
     elif isinstance(message, Failed):
         viewer.failure, viewer.closing = message.error, True
 
@@ -151,19 +152,19 @@ def _receive_picked(viewer: ViewerState, message: Picked) -> None:
 
 
 def _pick_elsewhere(viewer: ViewerState, message: Picked) -> None:
-    """Take a pick of a scene that was replaced since by other colours of the same frame."""
+    """Handle a pick in a scene that has been replaced by other colours of the same frame."""
     before, scene, number = message.loaded_scene, viewer.loaded_scene, None
     if message.sphere is not None and before.all_particles is scene.all_particles:
         number = scene.id_of(before.number_of(message.sphere.id))
     if number is not None and message.sphere is not None:
         again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
         _receive_picked(viewer, again)
-    elif message.menu:  # the sphere is gone, and who asked for the menu waits for it
+    elif message.menu:  # the sphere is gone, but the menu was requested
         show_menu(viewer, viewer.menu.place, None)
 
 
 def _receive_opened(viewer: ViewerState, message: Opened) -> None:
-    """Show another file: its own camera, light and tone, from the beginning."""
+    """Show another file with its camera, light and tone."""
     viewer.loaded_scene = message.loaded_scene
     viewer.tone = message.loaded_scene.job.tone
     viewer.picked, viewer.reload_error, viewer.loading = None, "", ""
@@ -184,7 +185,7 @@ def _receive_shown(viewer: ViewerState, message: Shown) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
-    # the table of materials may be another
+    # the table of materials may have changed
     viewer.edits = replace(viewer.edits, shininess={}, priority={})
     follow_picks(viewer, old, message.loaded_scene)
     viewer.submit(viewer.pack())
@@ -207,7 +208,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:
         buffers = viewer.pack()
-    except SceneError:  # the old view or edits do not fit the new scene
+    except SceneError:  # view or edits are invalid in the new scene
         viewer.edits = Edits()
         viewer.view = viewer.initial_view()
         buffers = viewer.pack()
@@ -215,13 +216,13 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
     viewer.notify(f"{loaded.name} was reloaded")
     viewer.notify_of_scene()
     follow_picks(viewer, old, loaded)
-    if viewer.content != loaded.content:  # something else was asked for meanwhile
+    if viewer.content != loaded.content:  # another content was requested meanwhile
         viewer.show(viewer.content)
     pick_again(viewer, old)
 
 
 def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
-    """Return the edits without those of what a file has changed itself."""
+    """Return the edits without those that the changed file overrides."""
     edits = replace(edits, shininess={}, priority={})
     if old.scene.lights != new.scene.lights:
         edits = replace(edits, lights=None)

@@ -1,4 +1,4 @@
-"""Resolution controller: the size of a picture during interaction, from the times of its frames."""
+"""Resolution controller: picture size during interaction, from frame times."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from statistics import median_low
 Size = tuple[int, int]
 
 FRAME_BUDGET = 1.0 / 25.0
-"""Seconds that a frame may take during interaction, at more than half of the full resolution."""
+"""Seconds per frame during interaction, above half of the full resolution."""
 
 COARSE_FRAME_BUDGET = 1.0 / 20.0
-"""Seconds that a frame may take at half of the full resolution or less."""
+"""Seconds per frame at half of the full resolution or less."""
 
 MIN_RENDER_BUDGET = 1.0 / 60.0
-"""Seconds that rendering may take however slow the window is: a coarser level would save little."""
+"""Least seconds for rendering, even if the window is slow: a coarser level would save little."""
 
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
 """Fractions of full width and height, from fine to coarse."""
@@ -28,7 +28,7 @@ SMOOTHING = 0.5
 """Weight of the latest frame in the time per pixel (exponential moving average)."""
 
 HISTORY, TRIAL_FRAMES = 5, 3
-"""Frames by which a level is judged, and a level on trial: single frames may be disturbed."""
+"""Frames that judge a level, and a level on trial: single frames may be disturbed."""
 
 SLACK = 1.1
 """Hysteresis: factor of the budget up to which an accepted level is kept."""
@@ -49,7 +49,7 @@ class ResolutionController:
 
     def __init__(self, level: int = LEVELS.index(0.25)) -> None:
         self.level = level
-        self.per_pixel = 0.0  # seconds of a sample of a pixel; 0 before the first frame
+        self.per_pixel = 0.0  # seconds per sample of a pixel; 0 before the first frame
         # Of the last frames at this level: seconds of rendering, and of presenting.
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
         self._retry, self._wait = RETRY_FRAMES, 0  # frames before a finer level is tried
@@ -80,7 +80,7 @@ class ResolutionController:
         self.per_pixel = cost
 
     def seconds(self, size: Size) -> float:
-        """Return the expected time of a picture, rather too long; 0 if it is unknown."""
+        """Return an upper estimate of the time of a picture; 0 if unknown."""
         return self.per_pixel * size[0] * size[1]
 
     @property
@@ -88,7 +88,7 @@ class ResolutionController:
         return median_low(rendering for rendering, _ in self._frames)
 
     def _budget(self, level: int) -> float:
-        """Return the seconds that rendering may take; presenting takes the same at any level."""
+        """Return the seconds for rendering; presenting takes the same at any level."""
         presenting = median_low(presenting for _, presenting in self._frames)
         budget = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
         return max(budget - presenting, MIN_RENDER_BUDGET)
@@ -102,12 +102,12 @@ class ResolutionController:
     def _coarser(self) -> None:
         """Go to the level that fits if time is proportional to pixels; at least one level down.
 
-        A failed trial ends at the level before it.
+        A failed trial ends at the previous level.
         """
         last = len(LEVELS) - 1
         if self._on_trial:
             last = self._accepted
-        if self._age < MAX_RETRY_FRAMES:  # the finer level held only for a moment
+        if self._age < MAX_RETRY_FRAMES:  # the finer level lasted only briefly
             self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
         level = min(self.level + 1, last)
         while level < last and self._expected(level) > self._budget(level):

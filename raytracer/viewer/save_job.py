@@ -1,4 +1,4 @@
-"""Save job: a picture that is rendered to a file in small parts, between frames of the window."""
+"""Save job: renders a picture to a file in small parts, between frames of the window."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer.messages import Message, RenderRequest, Saved
 
 PART_SECONDS = 0.05
-"""Target duration of a part. Interaction waits no longer than this, except for the tone mapping of
-the whole picture at the end."""
+"""Target duration of a part. Interaction waits no longer, except for the final tone mapping of the
+whole picture."""
 
 ROWS = 16
-"""Bands have a multiple of these rows, as the tiles of the kernels."""
+"""Bands have a multiple of these rows, like the tiles of the kernels."""
 
 
 class SaveJob:
@@ -46,12 +46,12 @@ class SaveJob:
         return self._file is not None
 
     def wait(self) -> None:
-        """Wait until the file is written; raises UserError if that fails."""
+        """Wait until the file is written. Raises UserError."""
         if self._file is not None:
             self._file.result()
 
     def step(self, per_pixel: float) -> Message | None:
-        """Render a part, or wait for the file; returns a message when it is written."""
+        """Render a part, or wait for the file; return a message once it is written."""
         self._per_pixel = per_pixel or self._per_pixel
         if self._file is None:
             self.fraction = next(self._parts, 1.0)
@@ -77,7 +77,7 @@ class SaveJob:
                     count = min(
                         max(int(PART_SECONDS / per_sample), 1), request.samples - band.samples
                     )
-                    job.scene.take_sky(request.buffers.sky)  # frames come between the parts
+                    job.scene.take_sky(request.buffers.sky)  # frames are rendered between parts
                     job.expose(band, count)
                     yield (top + rows * band.samples / request.samples) / height
                 host = band.to_host()
@@ -106,8 +106,8 @@ def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[in
     width, height, count = (int(number) for number in numbers)
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
         raise UserError(
-            f"{text!r}: sides go from 1 to {MAX_SIDE:,} pixels, samples from 1 to {MAX_SAMPLES:,}"
+            f"{text!r}: give sides of 1 to {MAX_SIDE:,} pixels, and 1 to {MAX_SAMPLES:,} samples"
         )
     if np.prod([width, height], dtype=np.float64) > 2**32:
-        raise UserError(f"{text!r}: more than {2**32:,} pixels do not fit into one picture")
+        raise UserError(f"{text!r}: give at most {2**32:,} pixels")
     return (width, height), count

@@ -1,9 +1,9 @@
-"""Session: a scene that is looked at, without a window.
+"""Session: an interactive view of a scene, without a window.
 
-The desktop window, a browser and a notebook are front ends of a session: they hand it actions by
-name (`Session.do`), show its pictures (`Session.picture`) and its state (`Session.state`). All of
-that happens in one thread of the front end; a render thread and a thread that loads frames work
-beside it and call `wake` when there is something to fetch.
+Desktop window, browser and notebook are front ends of a session: they pass it actions by name
+(`Session.do`), and show its pictures (`Session.picture`) and state (`Session.state`). All of this
+happens in one thread of the front end; a render thread and a loading thread call `wake` when there
+is something new.
 """
 
 from __future__ import annotations
@@ -47,14 +47,12 @@ from raytracer.viewer.worker import CPU_SLICE, Worker
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of a session."""
-
-    pixels: NDArray[np.uint8]  # uint8 (h, w, 4), straight alpha, row 0 on top; the caller's own
+    pixels: NDArray[np.uint8]  # uint8 (h, w, 4), straight alpha, row 0 on top; owned by the caller
     # Width and height of the full picture; a draft has fewer pixels, to be stretched.
     size: tuple[int, int]
     samples: int  # per pixel so far
     of: int  # samples per pixel of the finished picture
-    draft: bool  # whether it is replaced by a finer one soon
+    draft: bool  # whether a finer one replaces it soon
     finished: bool  # whether it has its full size and all samples
     opaque: bool  # whether its alpha may be ignored
     number: int  # counts the pictures of a session from 1
@@ -62,7 +60,7 @@ class Picture:
 
 
 class Session:
-    """A scene that is looked at; see `open`. It is a context manager too."""
+    """An interactive view of a scene; see `open`. Also a context manager."""
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class Session:
             raise
         self.viewer.on_opened = self._watch_other
         loader.count()
-        if loaded_scene.content.hidden:  # what is hidden is not there yet
+        if loaded_scene.content.hidden:  # hidden particles need a reload
             loader.show(loaded_scene.content, loaded_scene)
 
     def _watch_other(self, path: Path) -> None:
@@ -107,7 +105,7 @@ class Session:
         say: Callable[[str], None] = print,
         **settings: Any,
     ) -> Session:
-        """Load a scene and begin to render it; settings: those of `ViewOptions.of`."""
+        """Load a scene and start rendering it; `settings` as for `ViewOptions.of`."""
         if size is not None:
             settings |= {"width": size[0], "height": size[1]}
         options = ViewOptions.of(scene, **settings)
@@ -136,24 +134,23 @@ class Session:
         return [each.about() for each in ACTIONS.values()]
 
     def tick(self, seconds: float) -> None:
-        """Advance what moves by itself, as long as `viewer.moving`."""
+        """Advance animations while `viewer.moving`."""
         timeline.tick(self.viewer, seconds)
 
     # Pictures
 
     def receive(self) -> None:
-        """Handle the messages of other threads, and look for changed files."""
+        """Handle the messages of other threads, and check for changed files."""
         while not self.worker.messages.empty():
             receive(self.viewer, self.worker.messages.get())
         self.check_files()
 
     @property
     def watches(self) -> bool:
-        """Whether the files of the scene are looked at."""
         return self._watch is not None
 
     def check_files(self) -> None:
-        """Load the scene again if its files have changed, at most every `CHECK_INTERVAL`."""
+        """Reload the scene if its files have changed, checking at most every `CHECK_INTERVAL`."""
         now = perf_counter()
         if self._watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
@@ -162,7 +159,7 @@ class Session:
                 loader.reload(self._watch, self.viewer.content, self.viewer.loaded_scene)
 
     def picture(self, timeout: float = 0.0) -> Picture | None:
-        """Handle messages, and return the latest picture if it was not returned before."""
+        """Handle messages, and return the latest picture if it is new."""
         end = perf_counter() + timeout
         while True:
             self._rang.clear()
@@ -200,7 +197,7 @@ class Session:
         return self.viewer.failure
 
     def state(self) -> dict[str, Any]:
-        """Return the state as JSON types, to be shown; the names are those of actions."""
+        """Return the state as JSON types, for display; the names are those of actions."""
         viewer, loaded = self.viewer, self.viewer.loaded_scene
         time, content = viewer.time, viewer.content
         save_job = self.worker.save_job
@@ -247,7 +244,7 @@ class Session:
         }  # fmt: skip
 
     def panel(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the rows of the panel as JSON types, by the titles of its sections."""
+        """Return the rows of the panel as JSON types, by section."""
         return panel.about(self.viewer)
 
     def _color(self) -> dict[str, Any]:
@@ -264,7 +261,7 @@ class Session:
         }
 
     def _solids(self) -> dict[str, Any]:
-        """Return what is made of the data: bonds, arrows, trails, contacts, ellipsoids, box."""
+        """Return the state of bonds and glyphs."""
         viewer, style = self.viewer, self.viewer.content.style
         return {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS} | {
             "style": style.get("style"),
@@ -282,7 +279,7 @@ class Session:
         return vars(now) | {"low": low, "high": high, "value": value}
 
     def _picks(self) -> list[dict[str, Any]]:
-        """Return the picks that are shown, and what is known of them."""
+        """Return the shown picks and their descriptions."""
         loaded = self.viewer.loaded_scene
         picks = []
         for number, lines in self.viewer.picks.items():
@@ -295,7 +292,7 @@ class Session:
     # End
 
     def stop(self) -> bool:
-        """End all threads; returns whether they have ended, and memory may be freed."""
+        """End all threads; return whether they have ended, so that memory may be freed."""
         self.viewer.loader.cancel()
         if sentence := stop_movie(self.viewer):
             self.viewer.say(sentence)
@@ -304,20 +301,20 @@ class Session:
         return stopped
 
     def close(self) -> None:
-        """End all threads and free all memory; a second call does no harm."""
-        if self.stop():  # else the render thread still uses the memory
+        """End all threads and free all memory; may be called twice."""
+        if self.stop():  # otherwise the render thread still uses the memory
             self.free()
 
     def free(self) -> None:
         """Free all memory after the threads have ended."""
         if self._copier is not None:
             self._copier.close()
-        if not isinstance(self.failure, RaytracerError):  # the memory of a lost GPU is lost too
+        if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
             for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
                 loaded_scene.close()
 
     def _unshown(self) -> list[LoadedScene]:
-        """Return scenes that were loaded and not shown any more."""
+        """Return loaded scenes that were never shown."""
         queue = self.worker.messages
         messages: list[Message] = [queue.get() for _ in range(queue.qsize())]
         return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown, Opened))]

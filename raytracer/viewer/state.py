@@ -1,4 +1,4 @@
-"""Viewer state: what a front end shows and asks, and the call that has it rendered.
+"""Viewer state: what a front end shows, and the calls that render it.
 
 Actions are functions of this state (`actions`); the thread of the front end calls them.
 """
@@ -36,30 +36,28 @@ PLAIN, TECHNICAL = 1, 2
 """Levels of the status text; 0 is none."""
 
 MAX_STEPS = 200
-"""Most steps that can be undone."""
-
 SAME_SECONDS = 0.7
-"""Seconds within which repetitions of an action, as of a drag, count as one step."""
+"""Seconds within which repetitions of an action, such as a drag, count as one step."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a user answers by typing."""
+    """A question whose answer is typed."""
 
-    label: str  # what is asked
+    label: str  # the question
     hint: str  # examples, and what Enter does
-    answer: Callable[[str], None]  # takes what was typed; it may raise UserError
-    default: str = ""  # shown while nothing is typed
-    letters: str = ""  # characters that an answer can have; "" are all
+    answer: Callable[[str], None]  # handles the answer; may raise UserError
+    default: str = ""  # shown while the prompt is empty
+    letters: str = ""  # valid characters; "": all
 
     def kept(self, text: str) -> str:
-        """Return the characters of a text that an answer can have."""
+        """Return the valid characters of a text."""
         return "".join(
             each for each in text if (each in self.letters if self.letters else each.isprintable())
         )
 
     def lines(self, typed: str) -> str:
-        """Return the question with the answer so far, for people."""
+        """Return the question with the answer so far, for display."""
         return f"{self.label}: {typed or self.default}▏\n{self.hint}"
 
 
@@ -67,30 +65,28 @@ class Question:
 class Clock:
     """The frames of a trajectory, and how they are played."""
 
-    initial: int | None = None  # the frame that was loaded first; None is that of the file
+    initial: int | None = None  # the frame loaded first; None: the file's
     count: int = 1  # of frames; 1 until they are counted
     playing: bool = False
     speed: float = 1.0  # factor of `timeline.FRAME_RATE`
     loop: str = "loop"  # one of `timeline.LOOPS`
-    follows: bool = False  # whether the last frame stays shown when new ones are written
+    follows: bool = False  # whether to show the last frame of a growing file
     direction: int = 1
     waited: float = 0.0  # seconds since the latest frame
 
 
 class Snapshot(NamedTuple):
-    """What undo returns to."""
+    """The state that undo restores."""
 
     view: View
     space: Space  # the render space of the view
     edits: Edits
     tone: ToneSettings
-    content: Content  # of another frame, that is not returned to
+    content: Content  # undo does not change the frame
 
 
 @dataclass
 class History:
-    """The states before and after the current one."""
-
     before: list[Snapshot] = field(default_factory=list)
     after: list[Snapshot] = field(default_factory=list)
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
@@ -98,18 +94,18 @@ class History:
 
 @dataclass
 class OpenMenu:
-    """The menu of what can be done at a place."""
+    """An open context menu."""
 
     number: int = 0  # counts the menus that were opened
-    items: tuple[Item, ...] = ()  # of the open one; () if none is
+    items: tuple[Item, ...] = ()  # () if it is closed
     place: tuple[int, int] = 0, 0  # pixels from the upper left of the picture
 
 
 @dataclass(eq=False)
 class ViewerState:
-    """The scene, camera, light, tone and texts that a window or another front end shows.
+    """Scene, camera, light, tone and texts of a front end.
 
-    Each change submits a render request. It raises SceneError if the scene cannot be packed.
+    Each change submits a render request. Raises SceneError if the scene cannot be packed.
     """
 
     loaded_scene: LoadedScene
@@ -120,23 +116,23 @@ class ViewerState:
     say: Callable[[str], None] = print  # prints a line
     time: Clock = field(default_factory=Clock)
     outputs: Outputs = field(default_factory=Outputs)  # where actions write files
-    on_opened: Callable[[Path], None] = lambda path: None  # called with another file
+    on_opened: Callable[[Path], None] = lambda path: None  # called when another file is opened
 
     view: View = field(init=False)
-    # What was asked for last; that of the scene that is shown may be an earlier one.
+    # The latest requested content; the shown scene may have an earlier one.
     content: Content = field(init=False)
     edits: Edits = field(default_factory=Edits)
     turning: bool = False  # whether the turntable turns
     history: History = field(default_factory=History)
-    views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # kept by name
+    views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
     movie: subprocess.Popen[bytes] | None = None
-    cut: str = ""  # axes of the slices before, of `next-slice`
+    cut: str = ""  # axes that `next-slice` has used
 
     picked: SphereInfo | None = None
     # The point of `picked` that was hit, scene units.
     hit_point: tuple[float, float, float] | None = None
-    # Numbers of the picked particles, the latest last, with what is known of each.
+    # Numbers of the picked particles, the latest last, with their descriptions.
     picks: dict[int, list[str]] = field(default_factory=dict)
     menu: OpenMenu = field(default_factory=OpenMenu)
 
@@ -147,7 +143,7 @@ class ViewerState:
     help_pages: int = 1
     prompt: str | None = None  # typed as an answer to `question`
     question: Question | None = None
-    loading: str = ""  # what is said while another file is loaded
+    loading: str = ""  # text while another file is loaded
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
@@ -161,7 +157,7 @@ class ViewerState:
         self.begin()
 
     def begin(self) -> None:
-        """Show the scene with its own camera and light, as when it was opened."""
+        """Show the scene with its camera and light, as when it was opened."""
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
@@ -172,7 +168,7 @@ class ViewerState:
         self.notify_of_scene()
 
     def do(self, name: str, /, *values: Any, **named: Any) -> Any:
-        """Run an action of `ACTIONS`, with arguments in their order or by name.
+        """Run an action of `ACTIONS`, with positional or named arguments.
 
         Raises:
             UserError: there is no such action, or its arguments are wrong.
@@ -187,34 +183,31 @@ class ViewerState:
 
     @property
     def space(self) -> Space:
-        """The render space of the view."""
         return view.space_of(self.loaded_scene.buffers)
 
     @property
     def aspect(self) -> float:
-        """Width of the picture divided by its height."""
         return self.size[0] / self.size[1]
 
     @property
     def camera(self) -> Camera:
-        """The view as a camera for a scene."""
         return view.camera_of(self.view, self.loaded_scene.buffers)
 
     @property
     def moving(self) -> bool:
-        """Whether something changes by itself."""
+        """Whether something moves by itself."""
         return self.turning or self.time.playing
 
     @property
     def frame_number(self) -> int:
-        """Number of the frame that is shown or loaded, from 0."""
+        """Number of the shown or requested frame, from 0."""
         frame = self.content.frame
         if frame is None:
             frame = self.time.initial or 0
         return frame + self.time.count if frame < 0 else frame
 
     def initial_view(self) -> View:
-        """Return the view of the scene's own camera."""
+        """Return the view of the scene's camera."""
         scene = self.loaded_scene
         around = scene.surroundings(self.size)
         return view.initial_view(scene.scene.camera, scene.buffers, self.aspect, around)
@@ -226,20 +219,18 @@ class ViewerState:
         return view.to_all(start, scene.buffers, self.aspect, whole, around)
 
     def set_view(self, changed: View) -> None:
-        """Render another view."""
         self.view = changed
         self.request_render()
 
     def turn(self, changed: View) -> None:
-        """Render a view after a turn; `collision` says what happens at a sphere."""
+        """Render a view after a turn, with collisions."""
         self.set_view(self.loaded_scene.colliders.turned(changed, self.view))
 
     def move(self, changed: View) -> None:
-        """Render a view after a movement."""
+        """Render a view after a movement, with collisions."""
         self.set_view(self.loaded_scene.colliders.moved(changed, self.view))
 
     def set_edits(self, changed: Edits) -> None:
-        """Render with other light, materials or background."""
         self.edits = changed
         self.request_render()
 
@@ -255,11 +246,10 @@ class ViewerState:
     # Rendering
 
     def pack(self) -> SceneBuffers:
-        """Return the packed scene of the current state; raises SceneError."""
+        """Return the packed scene of the current state. Raises SceneError."""
         return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
 
     def submit(self, buffers: SceneBuffers) -> None:
-        """Have a packed scene rendered."""
         self.buffers = buffers  # those of the latest request
         self._requested = self.view, self.edits
         settings = self.edits.applied_to(self.loaded_scene.scene).render
@@ -269,7 +259,7 @@ class ViewerState:
         self.worker.show(request)
 
     def request_render(self) -> None:
-        """Submit the current state; one that cannot be packed is undone, with a message."""
+        """Submit the current state; a state that cannot be packed is undone, with a message."""
         try:
             buffers = self.pack()
         except SceneError as error:
@@ -279,7 +269,7 @@ class ViewerState:
         self.submit(buffers)
 
     def show(self, content: Content) -> None:
-        """Ask for a content; it is shown when it is loaded."""
+        """Request a content; it is shown once loaded."""
         self.content = content
         self.loader.show(content, self.loaded_scene)
 
@@ -287,12 +277,10 @@ class ViewerState:
 
     @property
     def notice(self) -> str:
-        """The current message."""
         return self._notice[0] if self.notice_left else ""
 
     @property
     def notice_left(self) -> float:
-        """Seconds for which the message is still shown."""
         return max(self._notice[1] - perf_counter(), 0.0)
 
     def notify(self, text: str) -> None:
@@ -300,7 +288,7 @@ class ViewerState:
         self._notice = text, perf_counter() + NOTICE_SECONDS
 
     def notify_of_scene(self) -> None:
-        """Show the warnings of a scene that was loaded, or that it has no spheres."""
+        """Show the warnings of a loaded scene, or that it has no spheres."""
         warnings = self.loaded_scene.job.warnings
         if warnings:
             count = len(warnings) - 1
@@ -310,17 +298,16 @@ class ViewerState:
             self.notify(f"{self.loaded_scene.name} has no spheres")
 
     def ask(self, question: Question) -> None:
-        """Open the prompt with a question; it closes the help."""
+        """Open the prompt with a question; this closes the help."""
         self.help, self.question, self.prompt = 0, question, ""
 
     # Undo
 
     def snapshot(self) -> Snapshot:
-        """Return what undo returns to."""
         return Snapshot(self.view, self.space, self.edits, self.tone, self.content)
 
     def record(self, name: str) -> None:
-        """Keep the current state before an action, unless the action continues the one before."""
+        """Store the current state before an action, unless it continues the previous action."""
         history, now = self.history, perf_counter()
         before, when = history.latest
         history.latest = name, now

@@ -13,7 +13,7 @@ from raytracer.viewer.state import TECHNICAL, ViewerState
 def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
 
-    rate: frames per second. way: of the frames to the window.
+    rate: frames per second. way: how frames reach the window.
     """
     counts = viewer.loaded_scene.scene.counts()
     there = ", ".join(counted(count, noun) for noun, count in counts.items())
@@ -55,7 +55,7 @@ def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
 
 
 def tone_words(tone: ToneSettings) -> str:
-    """Return exposure and curve for people; nothing for the defaults."""
+    """Return exposure and curve for display; "" for the defaults."""
     words = []
     if tone.automatic:
         words.append("automatic exposure")
@@ -74,7 +74,6 @@ def frame_rate(shown: Sequence[float], now: float) -> float:
 
 
 def rays(rate: float) -> str:
-    """Return a rate of camera rays for people."""
     for unit in ("", "k", "M", "G"):
         if rate < 999.5:  # a larger rate would be rounded to 1e+03
             return f"{rate:.3g} {unit}rays/s"

@@ -1,4 +1,4 @@
-"""Surface: a pyglet window with a canvas, which opens and closes completely."""
+"""A pyglet window with a canvas that opens and closes completely."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from raytracer.viewer.canvas import Canvas, require_room
 
 
 class Surface(pyglet.window.Window):  # type: ignore[misc]
-    """A pyglet window with a canvas. If it cannot be opened, nothing stays open."""
+    """A pyglet window with a canvas; if opening fails, nothing stays open."""
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events
@@ -29,7 +29,7 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
             raise
 
     def take_events(self) -> None:
-        """Handle events when they come, and draw text in pixels."""
+        """Handle events immediately, and draw text in pixels."""
         self._use_pixels()
         type(self)._enable_event_queue = False
 
@@ -39,7 +39,7 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
         self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def close(self) -> None:
-        """Close it; a second call, or a lost device, does no harm."""
+        """Close it; may be called twice, or after a device was lost."""
         if self.context is None:
             return
         surface = getattr(self, "_egl_surface", None)
@@ -47,7 +47,7 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
             super().close()
         except gl.GLException:  # a lost device cannot be flushed
             self.context.canvas = None
-            pyglet.app.windows.add(self)  # which removed it on some systems
+            pyglet.app.windows.add(self)  # pyglet has removed it on some systems
             super().close()
         if surface:  # pyglet does not destroy that of an offscreen window
             from pyglet.libs.egl import egl

@@ -1,4 +1,4 @@
-"""Time line: the frames of a trajectory, played, stepped and scrubbed; and the turntable."""
+"""Time line: play, step and scrub the frames of a trajectory; turntable."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from raytracer.viewer.camera_actions import orbit
 from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0
-"""Frames in a second at speed 1; a frame that takes longer to load is waited for."""
+"""Frames per second at speed 1, unless loading takes longer."""
 
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)
 """Speeds of the keys."""
 
-LOOPS = {"loop": "begin again", "bounce": "go back", "once": "stop"}
-"""What follows the last frame: the first one, the way back, or nothing; and the words for it."""
+LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}
+"""Behaviour after the last frame, and the words for it."""
 
 TURNTABLE_SPEED = 0.5
 """Radians per second of the turntable: a turn takes 12.6 seconds."""
 
 
 def receive_count(viewer: ViewerState, count: int) -> None:
-    """Note the number of frames; at the end of a growing file its new end is shown."""
+    """Note the number of frames; at the end of a growing file, show its new end."""
     time = viewer.time
     grew = count > time.count > 1
     was_last = viewer.frame_number == time.count - 1
@@ -37,7 +37,7 @@ def receive_count(viewer: ViewerState, count: int) -> None:
 
 @action()
 def frame(viewer: ViewerState, number: int) -> None:
-    """Show a frame, from 0; numbers beyond the ends are those of the ends."""
+    """Show a frame, from 0; numbers are limited to the existing frames."""
     time = viewer.time
     number = min(max(number, 0), time.count - 1)
     time.follows = time.count > 1 and number == time.count - 1
@@ -47,7 +47,7 @@ def frame(viewer: ViewerState, number: int) -> None:
 
 @action()
 def step(viewer: ViewerState, count: int) -> None:
-    """Go so many frames forward, or back where it is negative; playing ends."""
+    """Step forward by a number of frames, or back if it is negative; playing ends."""
     viewer.time.playing = False
     if viewer.time.count == 1:
         viewer.notify("there is one frame")
@@ -63,13 +63,13 @@ def first_frame(viewer: ViewerState) -> None:
 
 @action()
 def last_frame(viewer: ViewerState) -> None:
-    """Show the last frame; where a file grows, its new frames follow."""
+    """Show the last frame; in a growing file, keep showing the last one."""
     frame(viewer, viewer.time.count - 1)
 
 
 @action()
 def play(viewer: ViewerState, on: bool | None = None) -> None:
-    """Play the frames, or pause; without an argument, the other of both."""
+    """Play the frames, or pause; without an argument, toggle."""
     time = viewer.time
     if time.count == 1:
         viewer.notify("there is one frame")
@@ -82,9 +82,9 @@ def play(viewer: ViewerState, on: bool | None = None) -> None:
 
 @action()
 def set_speed(viewer: ViewerState, factor: float) -> None:
-    """Play so many times as fast as 10 frames in a second."""
+    """Set the speed relative to 10 frames per second."""
     viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
-    viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames a second")
+    viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames per second")
 
 
 @action()
@@ -102,7 +102,7 @@ def slower(viewer: ViewerState) -> None:
 
 @action()
 def next_loop(viewer: ViewerState) -> None:
-    """After the last frame: begin again, go back, or stop."""
+    """After the last frame: repeat, reverse, or stop."""
     time, loops = viewer.time, list(LOOPS)
     time.loop = loops[(loops.index(time.loop) + 1) % len(loops)]
     time.direction = 1
@@ -110,7 +110,7 @@ def next_loop(viewer: ViewerState) -> None:
 
 
 def tick(viewer: ViewerState, seconds: float) -> None:
-    """Advance the turntable, and the frames as soon as the one before is loaded."""
+    """Advance the turntable, and the frames once the previous one is loaded."""
     if viewer.turning:
         orbit(viewer, TURNTABLE_SPEED * seconds, 0.0)
     time = viewer.time

@@ -11,7 +11,7 @@ Vector = NDArray[np.float64]
 
 
 def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
-    """Return the matrix (3, 3) of a rotation about a unit axis in radians (Rodrigues' formula)."""
+    """Return the rotation matrix (3, 3) about a unit axis, in radians (Rodrigues' formula)."""
     (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
     d = 1.0 - c
     return np.array(
@@ -30,6 +30,5 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 def triple(vector: Vector) -> tuple[float, float, float]:
-    """Return a vector as three Python floats."""
     x, y, z = (float(v) for v in vector)
     return x, y, z

@@ -24,27 +24,27 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
 POLE = 1e-3
-"""Smallest angle between the view of an orbit and `up`, in radians."""
+"""Least angle between the view of an orbit and `up`, in radians."""
 
 MIN_HALF, MAX_HALF = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
-"""Tangents of half the smallest and largest vertical field of view of a zoom."""
+"""Tangents of half the least and largest vertical field of view of a zoom."""
 
 MAX_REACH = 64.0
 """Distance beyond which spheres may be clipped; render space has most within about 1."""
 
-NEAREST = 1e-6
-"""Smallest distance of eye and pivot in render space: the precision of float32 near 1."""
+MIN_DISTANCE = 1e-6
+"""Least distance of eye and pivot in render space: the precision of float32 near 1."""
 
-REMOTEST = 2.0**20
-"""Largest distance, and half height of an orthographic picture: all spheres are a dot then."""
+MAX_DISTANCE = 2.0**20
+"""Largest distance, and half height of an orthographic picture: all spheres are then a dot."""
 
 MAX_FOLDS = 50.0
-"""Most e-foldings of distance or field of view of one movement."""
+"""Most e-foldings of distance or field of view per movement."""
 
 GIANT_RADIUS = extent.GIANT_RADIUS
 
 WHOLE = 1.0
-"""Half the height, in render space, of a picture that shows most spheres."""
+"""Half height, in render space, of a picture that shows most spheres."""
 
 SPHERE_SHARE = 0.3
 """Fraction of the picture's height that a sphere covers after `to_sphere`."""
@@ -57,7 +57,7 @@ class View:
     pose: Pose  # eye, axes and size of the camera
     pivot: Vector  # the point, anywhere in the picture, float64 (3,)
     up: Vector  # unit vector that stays up, float64 (3,)
-    # Whether it still shows all spheres, so that it is fitted again to a resized window.
+    # Whether it shows all spheres, and is refitted when the window is resized.
     fits_all: bool = False
     # Whether an orthographic camera is among the spheres, to show a section.
     is_section: bool = False
@@ -68,11 +68,10 @@ class View:
     def distance(self) -> float:
         """Distance of the pivot along the view."""
         ahead = float((self.pivot - self.pose.eye) @ self.pose.axes.forward)
-        return max(ahead, NEAREST)
+        return max(ahead, MIN_DISTANCE)
 
     @property
     def orthographic(self) -> bool:
-        """Whether the camera is orthographic."""
         return self.pose.kind == "orthographic"
 
     @property
@@ -87,7 +86,7 @@ def initial_view(
     aspect: float,
     around: framing.Surroundings = framing.NOTHING,
 ) -> View:
-    """Return the view of a scene's camera in a picture of this aspect; None is the default one.
+    """Return the view of a scene's camera, None for the default one, in a picture of this aspect.
 
     around: what a fitted camera shows beside the spheres.
     """
@@ -112,13 +111,12 @@ def initial_view(
 
 
 def space_of(buffers: SceneBuffers) -> Space:
-    """Return the render space of a packed scene."""
     x, y, z = (float(v) for v in buffers.center)
     return Space((x, y, z), buffers.scale)
 
 
 def bounding_radius(buffers: SceneBuffers) -> float:
-    """Return a radius around the origin that holds all spheres, at most `MAX_REACH`."""
+    """Return a radius around the origin that contains all spheres, at most `MAX_REACH`."""
     if buffers.count == 0:
         return 1.0
     low, high = bounds(buffers.balls, np.empty(0, np.intp))
@@ -127,7 +125,7 @@ def bounding_radius(buffers: SceneBuffers) -> float:
 
 
 def bounds(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
-    """Return lower and upper corner of the box around spheres; of a unit ball if there are none."""
+    """Return lower and upper corner of the box around spheres, or of a unit ball without any."""
     *axes, radius = spheres
     if len(radius) == len(skipped):
         return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
@@ -143,10 +141,10 @@ def bounds(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, 
 
 
 def orbit(view: View, right: float, up: float) -> View:
-    """Orbit about the pivot, at the distance that the camera has without collisions."""
+    """Orbit about the pivot, at the distance without collisions."""
     view = with_pull(view, 1.0)
     forward = view.pose.axes.forward
-    angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
+    angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
     axes = view.pose.axes
     matrix = rotation(view.up, right) @ rotation(axes.right, -turn)
@@ -155,7 +153,7 @@ def orbit(view: View, right: float, up: float) -> View:
 
 
 def along(view: View, axis: Sequence[float]) -> View:
-    """Look along a direction of the scene at the same pivot.
+    """Look along a direction of the scene, at the same pivot.
 
     If `up` is parallel to it, the direction away from the viewer of a front view is up.
     """
@@ -185,19 +183,16 @@ def fly(view: View, forward: float) -> View:
 
 
 def power(amount: float) -> float:
-    """Return e to the number of e-foldings of one movement, or to its limit."""
+    """Return e to the power of a movement's e-foldings, within limits."""
     return exp(min(max(amount, -MAX_FOLDS), MAX_FOLDS))
 
 
 def dolly(view: View, factor: float) -> View:
-    """Multiply the distance to the pivot by a factor.
-
-    An orthographic picture is enlarged or reduced instead.
-    """
+    """Multiply the distance to the pivot, or scale an orthographic picture."""
     if view.orthographic:
-        half = _scaled(view.pose.half, factor, NEAREST, REMOTEST)
+        half = _scaled(view.pose.half, factor, MIN_DISTANCE, MAX_DISTANCE)
         return replace(view, pose=replace(view.pose, half=half), fits_all=False)
-    factor = _scaled(view.distance, factor, NEAREST, REMOTEST) / view.distance
+    factor = _scaled(view.distance, factor, MIN_DISTANCE, MAX_DISTANCE) / view.distance
     eye = view.pivot + (view.pose.eye - view.pivot) * factor
     return replace(view, pose=replace(view.pose, eye=eye), fits_all=False, pull=1.0)
 
@@ -216,7 +211,7 @@ def with_pivot(view: View, pivot: Vector) -> View:
 
 
 def zoom(view: View, factor: float) -> View:
-    """Multiply the tangent of half the field of view by a factor; the eye stays."""
+    """Multiply the tangent of half the field of view; the eye stays."""
     if view.orthographic:
         return dolly(view, factor)
     half = _scaled(view.pose.half, factor, MIN_HALF, MAX_HALF)
@@ -227,7 +222,7 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
     """Switch between perspective and orthographic; the size at the pivot stays."""
     if view.orthographic:
         half = tan(radians(fov) / 2.0)
-        distance = max(view.pose.half / half, NEAREST)
+        distance = max(view.pose.half / half, MIN_DISTANCE)
         eye = view.pose.eye + view.pose.axes.forward * (view.distance - distance)
         pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
         return View(pose, view.pivot, view.up)
@@ -236,7 +231,7 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
 
 
 def unclipped(view: View, extent: float) -> View:
-    """Move an orthographic camera back until nothing is behind it; the picture stays the same."""
+    """Move an orthographic camera back until nothing is behind it; the picture does not change."""
     need = float(np.linalg.norm(view.pivot)) + extent
     if not view.orthographic or view.is_section or view.distance >= need:
         return view
@@ -244,7 +239,7 @@ def unclipped(view: View, extent: float) -> View:
 
 
 def at_distance(view: View, distance: float) -> View:
-    """Set the distance from the pivot along the view; an orthographic picture stays the same."""
+    """Set the distance from the pivot along the view; an orthographic picture does not change."""
     eye = view.pose.eye - view.pose.axes.forward * (distance - view.distance)
     return replace(view, pose=replace(view.pose, eye=eye))
 
@@ -258,7 +253,7 @@ def to_all(
 ) -> View:
     """Fit the ball around all spheres from the same direction; the pivot is its centre.
 
-    So they stay in the picture while the camera turns.
+    The spheres stay in the picture while the camera turns.
     """
     skipped = None if whole else extent.giants(buffers.radius)
     ball = extent.bounding_ball(
@@ -286,23 +281,23 @@ def to_sphere(view: View, center: Vector, radius: float) -> View:
 
 
 def to_point(view: View, point: Vector) -> View:
-    """Centre a point of a giant; it becomes the pivot.
+    """Centre a point of a giant, which becomes the pivot.
 
-    The picture then shows half of its former height there, and no more than most spheres cover.
+    The picture then shows half of its former height there, at most the extent of most spheres.
     """
     pose = view.pose
-    ahead = max(float((point - pose.eye) @ pose.axes.forward), NEAREST)
+    ahead = max(float((point - pose.eye) @ pose.axes.forward), MIN_DISTANCE)
     half = min(0.5 * pose.half * (1.0 if view.orthographic else ahead), WHOLE)
     if view.orthographic:
         pose, distance = replace(pose, half=half), view.distance
     else:
-        distance = max(half / pose.half, NEAREST)
+        distance = max(half / pose.half, MIN_DISTANCE)
     eye = point - pose.axes.forward * distance
     return View(replace(pose, eye=eye), point, view.up)
 
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
-    """Return the view as a camera for a scene, in scene units."""
+    """Return the view as a camera in scene units."""
     scale, center = buffers.scale, buffers.center
     axes = view.pose.axes
     level = abs(float(axes.right @ view.up)) < 1e-6 and abs(float(axes.forward @ view.up)) < 0.999
@@ -337,11 +332,10 @@ def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) ->
 
 
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
-    """Project points to the picture.
+    """Project points, float64 (N, 3), render space, to the picture.
 
-    points: float64 (N, 3), render space.
     Returns x to the right and y up in -1..1, float64 (N, 2), and whether each point is in front of
-        the camera, bool (N,).
+    the camera, bool (N,).
     """
     axes, offset = view.pose.axes, points - view.pose.eye
     depth = offset @ axes.forward
@@ -353,7 +347,7 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
 
 
 def _turned(view: View, axes: framing.Basis) -> View:
-    """Replace the axes; the pivot stays where it is in the picture."""
+    """Replace the axes; the pivot keeps its position in the picture."""
     old, offset = view.pose.axes, view.pose.eye - view.pivot
     eye = view.pivot + (
         (offset @ old.right) * axes.right
@@ -369,7 +363,7 @@ def _moved(view: View, step: Vector) -> View:
 
 
 def _level(axes: framing.Basis, up: Vector) -> framing.Basis:
-    """Remove the roll of rounding errors, unless the view is along `up`."""
+    """Remove roll from rounding errors, unless the view is along `up`."""
     if not _levels(axes.forward, up):
         return axes
     forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
@@ -384,5 +378,5 @@ def _scaled(value: float, factor: float, low: float, high: float) -> float:
 
 
 def _levels(forward: Vector, up: Vector) -> bool:
-    """Return whether the view is not along `up`, so that `up` defines the roll."""
+    """Return whether `up` defines the roll: the view is not along it."""
     return abs(float(forward @ up)) <= cos(0.5 * POLE)

@@ -1,4 +1,4 @@
-"""Watch: whether the files of a scene have changed."""
+"""Watch for changes of a scene's files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from raytracer.scene.particles.locate import may_be_series
 from raytracer.scene.particles.series import series_of
 
 CHECK_INTERVAL = 0.25
-"""Seconds between two checks."""
-
 MAX_ABSENCE = 2
 """Checks for which a file may be missing, while an editor replaces it."""
 
@@ -25,9 +23,9 @@ Stamps = dict[Path, Stamp | None]
 
 
 class Watch:
-    """Looks whether a scene or particle file, or a file that it names, has changed.
+    """Detects changes of a scene or particle file, or a file that it names.
 
-    Changes count from now on, even during the first load. also: a file that is read beside it.
+    Changes count from construction on, even during the first load. `also` is another file to watch.
     """
 
     def __init__(self, path: Path, also: str | PathLike[str] | None = None) -> None:
@@ -36,7 +34,7 @@ class Watch:
         self._absent = 0  # checks
 
     def changed(self) -> bool:
-        """Return whether a file has changed, and is not about to be replaced."""
+        """Return whether a file has changed, and is not just being replaced."""
         now = {path: stamp(path) for path in self._seen}
         gone = any(seen and not now[path] for path, seen in self._seen.items())
         self._absent = self._absent + 1 if gone else 0
@@ -46,33 +44,31 @@ class Watch:
         return True
 
     def begin(self) -> Stamps:
-        """Count changes from now on: before anything is read, so that none is lost.
+        """Count changes from now on; called before reading, so that no change is missed.
 
         Returns:
-            What was counted from before, for `restore`.
+            The previous state, for `restore`.
         """
         before, self._seen = self._seen, stamps(self.path, self._also)
         return before
 
     def restore(self, before: Stamps) -> None:
-        """Count changes as before `begin`, since nothing was read."""
+        """Count changes as before `begin`, because nothing was read."""
         self._seen = before
 
 
 def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
-    """Return the stamps of a scene file and its data files, or of a particle file.
-
-    also: a file that is read beside it.
-    """
+    """Return the stamps of a scene file and its data files, or of a particle file, and of
+    `also`."""
     path, _ = split_inner(path)
-    own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later
+    known = {path.absolute(): stamp(path)}  # first: the names may change meanwhile
     if also is not None:
-        own[Path(also).absolute()] = stamp(Path(also))
-    return own | {named: stamp(named) for named in data_files(path)}
+        known[Path(also).absolute()] = stamp(Path(also))
+    return known | {named: stamp(named) for named in data_files(path)}
 
 
 def data_files(path: Path) -> list[Path]:
-    """Return the data files that a scene file names, even missing ones; none of a broken file."""
+    """Return the data files in a scene file, even missing ones; [] if it is broken."""
     if not is_scene(path):
         return []
     try:
@@ -89,8 +85,7 @@ def data_files(path: Path) -> list[Path]:
 def stamp(path: Path) -> Stamp | None:
     """Return modification time and size of a file; None if it is missing.
 
-    Of a series of files, named by a pattern or a folder, they are the time of the last change of
-    its folder and the size of its last file, which may grow.
+    For a series of files: last change of its folder, and size of its last file, which may grow.
     """
     try:
         status = path.stat()

@@ -1,4 +1,4 @@
-"""Window: passes events to the viewer, and draws the frames of the render thread."""
+"""The window: passes events to the viewer, and draws the frames of the render thread."""
 
 from __future__ import annotations
 
@@ -39,16 +39,13 @@ STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
 MODIFIERS = (key.LSHIFT, key.RSHIFT, key.LCTRL, key.RCTRL, key.LALT, key.RALT)
 LATER = ("on_mouse", "on_text", "on_key_release", "on_file_drop")
-"""Starts of the names of events that a window ignores until it is attached."""
+"""Prefixes of events that a window ignores until it is attached."""
 
-MAX_TIMES = 1000  # times of frames; more than a second has
+MAX_TIMES = 1000  # of frames; enough for a second
 
 
 class PreviewWindow(Surface):
-    """The window of a `Viewer`; see `attach`.
-
-    Args and errors as for `Surface`.
-    """
+    """The window of a viewer; see `attach`. Arguments and errors as for `Surface`."""
 
     viewer: ViewerState
     presenter: Presenter
@@ -64,7 +61,7 @@ class PreviewWindow(Surface):
         self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
         self._status_due, self._lines = 0.0, [""]
         self._keys = HeldKeys(self._act_for, self._animate, getattr(self, "pressed_keys", set()))
-        self._has_acted = False  # whether the key that is down ran an action: its text is no input
+        self._has_acted = False  # whether the key that is down ran an action
         self._set_density(int(self.dpi))
         self._hides_text = self._offscreen = self._fenced = offscreen
 
@@ -84,7 +81,7 @@ class PreviewWindow(Surface):
         return False
 
     def wait_with(self, text: str) -> None:
-        """Handle events and show a text, before the window is attached.
+        """Handle events and show a text before the window is attached.
 
         Meanwhile it can be closed, moved and resized.
         """
@@ -123,7 +120,6 @@ class PreviewWindow(Surface):
     # Frames and messages
 
     def on_render(self) -> None:
-        """Handle messages and draw the latest frame."""
         self._waiting = False
         if not self._attached:
             return
@@ -139,7 +135,6 @@ class PreviewWindow(Surface):
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:
-        """Draw picture and text and show them."""
         if self.viewer.closing:
             self._end()
             return
@@ -153,7 +148,7 @@ class PreviewWindow(Surface):
                 fence()
         if frame is None:
             self.flip()
-        elif self.picture_canvas.software:  # OpenGL uses the cores that the next picture needs
+        elif self.picture_canvas.software:  # OpenGL uses cores that the next picture needs
             self.flip()
             self._release(before)
         else:  # `flip` may wait for the display
@@ -186,7 +181,7 @@ class PreviewWindow(Surface):
         self.picture_canvas.draw(size)
         if (frame := self.viewer.frame) is not None:
             self._marks.draw(frame.marks, frame.size, lambda: frame.marks, size)
-            if frame.draft or not hasattr(frame.picture, "pixels"):  # others have them
+            if frame.draft or not hasattr(frame.picture, "pixels"):  # other frames have them
                 plan = frame.request.loaded_scene.job.plan
                 shown = frame.request.size
                 self._fixed.draw(plan, shown, lambda: legend_and_texts(frame), size)
@@ -198,7 +193,7 @@ class PreviewWindow(Surface):
         self._menu.draw(size)
 
     def _status_lines(self) -> list[str]:
-        """Return the status text; it is not updated for each frame, because layout is slow."""
+        """Return the status text, not updated for each frame because layout is slow."""
         now, frame = perf_counter(), self.viewer.frame
         if now >= self._status_due or (frame is not None and frame.finished):
             self._status_due = now + STATUS_INTERVAL
@@ -216,24 +211,21 @@ class PreviewWindow(Surface):
             self.paint()
 
     def screenshot(self) -> Any:
-        """Return the contents of the window, uint8 (h, w, 3)."""
         with self._turn():
             self._draw()
             return self.picture_canvas.read(self.get_framebuffer_size())
 
     def show_text(self, on: bool) -> None:
-        """Draw text over the picture, or the picture alone."""
+        """Draw text over the picture, or not."""
         self._hides_text = not on
 
     @property
     def rate(self) -> float:
-        """Frames per second in the last second."""
         return frame_rate(self.shown, perf_counter())
 
     # Events
 
     def on_resize(self, width: int, height: int) -> None:
-        """Render at a new size."""
         self._said = None
         if self._attached:
             self._use_pixels()
@@ -247,13 +239,13 @@ class PreviewWindow(Surface):
             self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
-        """Redraw what another window covered."""
+        """Redraw areas that were covered."""
         self._said = None
         if self._attached:
             self.paint()
 
     def on_close(self) -> None:
-        """End the preview, after a save job if there is one; or loading."""
+        """End loading, or the preview once a picture is saved."""
         self.wants_to_close = True
         if self._attached:
             self.viewer.do("close")
@@ -281,9 +273,9 @@ class PreviewWindow(Surface):
         self.paint()
 
     def _press_in_menu(self, symbol: int) -> bool:
-        """Handle a key while the menu is open; returns whether it is one of the menu's.
+        """Handle a key while the menu is open; return whether the menu uses it.
 
-        Others close it and do what they do without it.
+        Other keys close the menu and act as usual.
         """
         if symbol in (key.UP, key.DOWN):
             self._menu.step(1 if symbol == key.DOWN else -1)
@@ -304,7 +296,6 @@ class PreviewWindow(Surface):
             self._status_due = 0.0
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
-        """Handle a key that goes up."""
         self._has_acted = False
         self._keys.release(symbol, find(_name(symbol, 0)))
 
@@ -313,10 +304,10 @@ class PreviewWindow(Surface):
         self._keys.release_all()
 
     def on_text(self, text: str) -> None:
-        """Type into the prompt, or run the action of a character that needs other keys.
+        """Type into the prompt, or run the action of a character that needs several keys.
 
-        It follows the press of its key, and repeats while the key is down. A layout may need Shift
-        for "/", which no name of a key with its modifiers says.
+        It follows the press of its key, and repeats while the key is down. Some layouts need Shift
+        for "/", which the key's name and modifiers do not tell.
         """
         if self._has_acted:
             return
@@ -334,7 +325,6 @@ class PreviewWindow(Surface):
         self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Start a click or a drag."""
         self._held_bar, self._box = "", None
         place = self._pixels(x, y)
         if self._press_menu(*place, button):
@@ -355,7 +345,7 @@ class PreviewWindow(Surface):
             self._box = (*place, *place)
 
     def _press_menu(self, x: float, y: float, button: int) -> bool:
-        """Take a row of the menu, or close it; returns whether the click was for it."""
+        """Perform a row of the menu, or close it; return whether the menu used the click."""
         if not self._menu.rows:
             return False
         if self._menu.row_at(x, y) is not None:
@@ -379,7 +369,7 @@ class PreviewWindow(Surface):
         return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
 
     def _press_panel(self, x: float, y: float) -> bool:
-        """Handle a click on a bar or a row of the panel; returns whether there is one."""
+        """Handle a click on a bar or a row of the panel; return whether there is one."""
         for bar in self._bars():
             if bar.holds(x, y):
                 if bar.on_button(x):
@@ -414,7 +404,7 @@ class PreviewWindow(Surface):
             self._do("slice", self.viewer.content.slice.axis, share)
 
     def _start_clock(self) -> None:
-        """Call `_animate` as long as something moves by itself."""
+        """Call `_animate` while something moves by itself."""
         if self.viewer.moving:
             self._keys.tick()
 
@@ -444,7 +434,8 @@ class PreviewWindow(Surface):
             self.viewer.do("pan", -right, -up)
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Pick the clicked sphere; a double click centres it too. The right button: the menu."""
+        """Pick the clicked sphere; a double click also centres it. The right button opens the
+        menu."""
         box, self._box, self._held_bar = self._box, None, ""
         if box is not None and self._clicks.dragged(x, y):
             self._select(box)
@@ -469,7 +460,7 @@ class PreviewWindow(Surface):
         self.paint()
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, or with Shift the field of view; turn if sideways.
+        """Change the distance, with Shift the field of view; turn if sideways.
 
         Over a row of the panel, its value changes.
         """
@@ -504,7 +495,7 @@ class PreviewWindow(Surface):
         self._run(control.action, *control.amount)
 
     def _run(self, name: str, /, *values: Any, **named: Any) -> None:
-        """Run an action, and do what a window does with its result."""
+        """Run an action, and handle its result in the window."""
         result = self._do(name, *values, **named)
         if isinstance(result, str):
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
@@ -517,7 +508,7 @@ class PreviewWindow(Surface):
         self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
 
     def _do(self, name: str, /, *values: Any, **named: Any) -> Any:
-        """Run an action; what is wrong is shown as a message."""
+        """Run an action; show errors as a message."""
         try:
             return self.viewer.do(name, *values, **named)
         except UserError as error:

@@ -29,24 +29,24 @@ IDLE_DELAY = 0.08
 """Seconds without a new request after which the preview is idle."""
 
 FULL_SIZE_SECONDS = 0.35
-"""Seconds that a first pass at full size may take; a longer one is preceded by coarser passes."""
+"""Longest first pass at full size in seconds; otherwise coarser passes precede it."""
 
 IDLE_INTERVAL = 1.0 / 30.0
 """Seconds between two frames when idle."""
 
 PRESENT_TIMEOUT = 0.02
-"""Seconds for which rendering waits until the window has presented a frame. On a GPU the window
-would otherwise wait for a whole pass."""
+"""Seconds that rendering waits for the window to present a frame. On a GPU the window would
+otherwise wait for a whole pass."""
 
 MAX_PASS_SECONDS = 0.25
-"""Seconds after which a pass is interrupted by a task or another tone curve, and repeated."""
+"""Seconds after which a task or another tone curve may interrupt a pass, which is then repeated."""
 
 MIN_IDLE_SAMPLES = 2
-"""Fewest samples per pixel with which a filtered picture is nearer to the result than a draft."""
+"""Samples per pixel from which a filtered picture is closer to the result than a draft."""
 
 MIN_IDLE_RAYS = 8
-"""Fewest occlusion rays per pixel with which it is nearer than a draft, whose occlusion is smooth:
-3 of a molecule, 6 of packed spheres (tests/reference/draft_noise.py)."""
+"""Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a
+molecule, 6 for packed spheres (tests/reference/draft_noise.py)."""
 
 CPU_SLICE = 0.02
 """Seconds after which the CPU kernel returns, so that a pass can be interrupted."""
@@ -57,10 +57,7 @@ Task = Callable[[], "Message | Task"]
 
 
 class Worker:
-    """Renders the latest request.
-
-    Public methods are called by the window's thread.
-    """
+    """Renders the latest request. The window's thread calls public methods."""
 
     def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
         self.messages: SimpleQueue[Message] = SimpleQueue()
@@ -70,7 +67,7 @@ class Worker:
         self._changed = Condition()
         self._stopped = False
         self._request: RenderRequest | None = None  # the latest
-        self._loaded_scenes: list[LoadedScene] = []  # requested and not closed, in this order
+        self._loaded_scenes: list[LoadedScene] = []  # requested and not closed, in order
         self._tasks: deque[Task] = deque()
         self._save_job: SaveJob | None = None
         self._ready: Frame | None = None  # not taken yet
@@ -89,7 +86,7 @@ class Worker:
     # For the window
 
     def show(self, request: RenderRequest) -> None:
-        """Render a request instead of the one before."""
+        """Render a request instead of the previous one."""
         with self._changed:
             self._request = request
             if request.loaded_scene not in self._loaded_scenes:
@@ -99,15 +96,15 @@ class Worker:
     def run_task(self, task: Task) -> None:
         """Run a function with the backend between two passes, and post the message it returns.
 
-        What takes long and needs no backend belongs into a function that the task returns: it runs
-        in a background thread.
+        Slow work without the backend belongs into a function that the task returns: it runs in a
+        background thread.
         """
         with self._changed:
             self._tasks.append(task)
             self._changed.notify()
 
     def post(self, message: Message) -> None:
-        """Put a message into the queue, and wake the window; any thread may call it."""
+        """Put a message into the queue, and wake the window; thread-safe."""
         self.messages.put(message)
         self._wake()
 
@@ -131,22 +128,22 @@ class Worker:
 
     @property
     def current(self) -> RenderRequest | None:
-        """What is rendered; tasks may read it."""
+        """The request being rendered; tasks may read it."""
         return self._current
 
     @property
     def save_job(self) -> SaveJob | None:
-        """The picture that is rendered to a file."""
+        """The picture being rendered to a file."""
         return self._save_job
 
     def take(self) -> Frame | None:
-        """Return the latest frame if it was not taken yet; `release` it after the next one."""
+        """Return the latest frame if it is new; call `release` after the next one."""
         with self._changed:
             frame, self._ready = self._ready, None
             return frame
 
     def release(self, frame: Frame | None) -> None:
-        """Note that a new frame is on the screen; the one before may be overwritten."""
+        """Note that a new frame is on the screen; the previous one may be overwritten."""
         with self._changed:
             if frame is not None:
                 self._free_pictures.append(frame.picture)
@@ -198,7 +195,7 @@ class Worker:
         return self._request is not self._current
 
     def _save_is_next(self) -> bool:
-        """Return whether the save job is next: after full size is reached, every second pass."""
+        """Return whether the save job is next: once full size is reached, every second pass."""
         if self._current is not None and self._can_refine():
             is_full_size = self._film.samples > 0 and self._film.size == self._current.size
             self._saved_last = is_full_size and not self._saved_last
@@ -275,7 +272,7 @@ class Worker:
         check = partial(self._check_interrupt, start)
         film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS)
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        is_clean = film.draft or film.samples >= min(_fewest(request), request.samples)
+        is_clean = film.draft or film.samples >= min(_min_samples(request), request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start), start)
@@ -304,7 +301,7 @@ class Worker:
             self._film.develop_without_noise(request, picture)
         else:
             tone = request.tone
-            if self._film.draft and tone.bloom:  # it takes longer than a draft
+            if self._film.draft and tone.bloom:  # bloom takes longer than a draft
                 tone = replace(tone, bloom=0.0)
             film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
@@ -326,7 +323,7 @@ class Worker:
         size = self._film.size if fine > 1 else layer_size(self._film.size)
         key = request.buffers, size, fine
 
-        def check() -> None:  # a draft is shown whatever follows it
+        def check() -> None:  # a draft is always shown
             wanted = self._request
             if fine > 1 and wanted is not None and wanted.buffers is not request.buffers:
                 raise Superseded
@@ -336,7 +333,7 @@ class Worker:
         return self._rims[1]
 
     def _perform(self, task: Task) -> None:
-        """Run a task; post its message, or run what it returns in the background."""
+        """Run a task; post its message, or run the returned function in the background."""
         try:
             result = task()
         except UserError as error:
@@ -372,7 +369,7 @@ class Worker:
         self.post(message)
 
 
-def _fewest(request: RenderRequest) -> int:
-    """Return the fewest samples per pixel that are shown in place of a draft."""
+def _min_samples(request: RenderRequest) -> int:
+    """Return the samples per pixel from which a picture replaces a draft."""
     rays = request.buffers.view.occlusion_rays
     return max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays)) if rays else MIN_IDLE_SAMPLES

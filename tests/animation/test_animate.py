@@ -78,7 +78,7 @@ def test_movies_of_one_name_have_posters_of_their_own(
     assert "[camera]" in said  # of the first frame
     (tmp_path / "b.mp4").write_bytes(b"no movie")
     assert main(["info", str(tmp_path / "b.mp4")]) == 2
-    assert "b.mp4: is damaged, or no movie file (Invalid data" in capsys.readouterr().err
+    assert "b.mp4: is damaged, or not a valid movie file (Invalid data" in capsys.readouterr().err
 
 
 def test_the_camera_sees_all_frames(trajectory: Path) -> None:
@@ -257,7 +257,7 @@ def test_the_camera_stays_while_its_particle_is_away(tmp_path: Path) -> None:
             images = list(raytracer.animate(path, follow=3, frames=frames, **SMALL))
         found = [target_of(image)[0] for image in images]
         np.testing.assert_allclose(found, places[int(frames[0]) :])
-        assert sum("stays where it was" in sentence for sentence in warnings) == 1
+        assert sum("stays at its last position" in sentence for sentence in warnings) == 1
     with pytest.raises(raytracer.UserError, match="there is no particle 9 among 3"):
         next(iter(raytracer.animate(path, follow=9, **SMALL)))
 
@@ -327,10 +327,10 @@ def test_the_command_says_what_an_interrupt_leaves(
     ("arguments", "words"),
     [
         (["--frames", "9:"], "there is no frame in 9:: it holds 6 frames, 0 to 5"),
-        (["--frames", "0"], "is one frame and the camera stands still"),
+        (["--frames", "0"], "is one frame and the camera does not move"),
         (["--follow", "40"], "there is no particle 40 among 3"),
-        (["--transparent"], "a GIF keeps no soft edges"),
-        (["--codec", "av1"], "a .gif has no codec to choose"),
+        (["--transparent"], "a GIF has no partial transparency"),
+        (["--codec", "av1"], "a .gif has only one codec"),
         (["-o", "a.avi"], "a movie ends in .mp4"),
         (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
     ],

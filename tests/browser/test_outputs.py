@@ -153,7 +153,7 @@ def test_no_action_of_a_page_writes_beside_its_folder(
     names = [each["sentence"] for each in client.sent if each["type"] == "error"]
     with_paths = [each for each in ACTIONS.values()
                   if any(one.kind == "path" for one in each.parameters.values())]  # fmt: skip
-    refused = [each for each in names if "a page names no file" in each]
+    refused = [each for each in names if "a page cannot name files" in each]
     assert len(refused) == len(NAMES) * len(with_paths) > 0
 
 
@@ -175,7 +175,7 @@ def test_pages_write_no_more_than_a_limit(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(outputs, "MAX_FILES", 9)
     monkeypatch.setattr(outputs, "MAX_BYTES", 14)
     assert make(5) == f"saved {tmp_path / 'a_.._b_-3.mp4'}"
-    with pytest.raises(UserError, match="writes no more than"):
+    with pytest.raises(UserError, match="may have at most"):
         make(1)
     monkeypatch.setattr(outputs, "MAX_BYTES", 100)
     monkeypatch.setattr(outputs, "MAX_DOWNLOAD", 5)
@@ -258,7 +258,7 @@ def test_a_movie_that_becomes_too_large_is_ended(
             host.receive(client, Act(type="act", name=name))
         end = monotonic() + PATIENCE
         notice = ""
-        while "was not rendered: this server writes no more" not in notice:
+        while "was not rendered: files for pages may have" not in notice:
             notice = host.call(lambda session: session.state()["notice"]) or notice
             assert monotonic() < end, notice
             sleep(0.02)

@@ -190,7 +190,7 @@ def test_a_field_whose_value_is_refused_shows_what_holds(page: Page) -> None:
     page.select_option("select[name=color-by]", "the scene's")
     for value in ("magma", "plasma"):  # the second changes nothing else of the state
         page.select_option("select[name=set-map]", value)
-        page.wait_for_selector(".rt-notice:has-text('follow no column')")
+        page.wait_for_selector(".rt-notice:has-text('no colours by a column')")
         page.wait_for_function("() => !document.querySelector('select[name=set-map]').value")
 
 

@@ -205,7 +205,7 @@ def test_a_page_names_no_file() -> None:
                 for values in ({"path": "/tmp/of-a-page"}, ["/tmp/of-a-page"]):
                     message = {"type": "act", "name": name, "values": values}
                     await page.send_str(json.dumps(message))
-                    assert "names no file" in (await next_of(page, "error"))["sentence"]
+                    assert "cannot name files" in (await next_of(page, "error"))["sentence"]
         assert site.session.done == []
 
     run(test)

@@ -82,7 +82,7 @@ def test_the_commands_take_them(
     np.testing.assert_array_equal(film.sums, image.film.sums)
     for more, sentence in (
         (["--smoothing", "0"], "smoothing: "),
-        (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it holds 6 frames"),
+        (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it has 6 frames"),
     ):
         assert main([*words, str(tmp_path / "b.png"), *more]) == 2
         assert sentence in capsys.readouterr().err
@@ -90,9 +90,9 @@ def test_the_commands_take_them(
 
 
 def test_what_has_no_frames_is_told() -> None:
-    with pytest.raises(UserError, match="smoothing: goes with the path of a file"):
+    with pytest.raises(UserError, match="smoothing: is for a file"):
         raytracer.render(np.zeros((3, 3)), smoothing=5, **SMALL)
-    with pytest.raises(UserError, match="unwrap: goes with the path of a file"):
+    with pytest.raises(UserError, match="unwrap: is for a file"):
         raytracer.render(np.zeros((3, 3)), unwrap=True, **SMALL)
     with pytest.raises(UserError, match="smoothing: standard input is read only once"):
         raytracer.render("-", smoothing=3, **SMALL)

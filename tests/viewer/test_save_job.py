@@ -131,12 +131,12 @@ def test_sizes_that_are_taken(text: str, expected: Any) -> None:
         ("-4x20", "is not a size"),
         ("²x20", "is not a size"),
         ("9" * 5000 + "x20", "is not a size"),
-        ("0x20", "sides go from 1"),
-        ("20x0", "sides go from 1"),
-        ("20x20 0", "samples from 1"),
-        (f"{MAX_SIDE + 1}x10", "sides go from 1"),
-        (f"10x10 {MAX_SAMPLES + 1}", "samples from 1"),
-        ("100000x100000", "do not fit into one picture"),
+        ("0x20", "give sides of 1"),
+        ("20x0", "give sides of 1"),
+        ("20x20 0", "and 1 to"),
+        (f"{MAX_SIDE + 1}x10", "give sides of 1"),
+        (f"10x10 {MAX_SAMPLES + 1}", "and 1 to"),
+        ("100000x100000", "give at most 4,294,967,296"),
     ],
 )
 def test_sizes_that_are_refused(text: str, why: str) -> None:

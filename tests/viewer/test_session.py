@@ -120,15 +120,15 @@ def test_every_action_is_described_and_refuses_other_arguments(session: Session)
         (("orbit", 1.0, float("nan")), "orbit: up: must be a finite number"),
         (("orbit", 1, 2, 3), "orbit: takes 2 arguments, got 3"),
         (("zoom", 1e308), "zoom: amount: must be at most"),
-        (("along", 0, 0, 0), "along: 0, 0, 0 is no direction"),
+        (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
         (("set-look", "nice"), "set-look: name: there is no look 'nice'"),
         (("view", "izo"), "there is no view 'izo'; did you mean 'iso'?"),
-        (("set-map", "magma"), "the colours follow no column: choose one first"),
+        (("set-map", "magma"), "there are no colours by a column"),
         (("slice", "w"), "slice: axis: there is no axis 'w'"),
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
-        (("select", "x"), "select: 'x' is no condition; compare it"),
+        (("select", "x"), "select: 'x' is not a condition; compare it"),
         (("set-speed", 0), "set-speed: factor: must be"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
         (("export-keyframes",), "there is no keyframe yet"),
@@ -319,7 +319,10 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     session.do("select", "x <= 50")
     session.do("hide-selected")
     wait_for(
-        lambda: until(session, "hidden") and "nothing would be left" in session.state()["notice"]
+        lambda: (
+            until(session, "hidden")
+            and "all particles would be hidden" in session.state()["notice"]
+        )
     )
     assert until(session, "hidden") > 0  # what was there before
 
@@ -385,7 +388,7 @@ def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     session.do("view", "mine")
     assert np.allclose(session.state()["camera"]["position"], kept["position"])
     session.do("view", "7")
-    assert "view 7 is not kept yet" in session.state()["notice"]
+    assert "view 7 is not saved yet" in session.state()["notice"]
 
 
 def test_keyframes_become_a_scene_that_animate_takes(
@@ -434,7 +437,7 @@ def test_a_format_that_the_name_does_not_tell(
     assert raytracer.load("run-camera-1.toml", frame=2).count == 5
     with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
         opened(path, format="xyt")
-    with pytest.raises(UserError, match="format: goes with the path of a file"):
+    with pytest.raises(UserError, match="format: is for a file"):
         opened(balls(), format="xyz")
 
 
@@ -478,7 +481,7 @@ def test_a_movie_is_rendered_beside_the_session(
     with opened(write_frames(tmp_path / "run.xyz", 2), size=(16, 12)) as session:
         wait_for(lambda: until(session, "frame", "count") == 2)
         session.do("animate", "movie/####.png")
-        with pytest.raises(UserError, match="is being rendered already"):
+        with pytest.raises(UserError, match="is already being rendered"):
             session.do("animate", "other.gif")
         wait_for(lambda: "saved movie" in until(session, "notice"), "the movie")
         session.do("animate", "run.xyz")
@@ -543,8 +546,8 @@ def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
         assert {"Trails", "Contacts"} <= labels
         assert "Shape" not in labels
         for action, value, sentence in [
-            ("set-trails", "-2", "'-2' is no number of frames: give 1 or more"),
-            ("set-trails", "0", "'0' is no number of frames"),
+            ("set-trails", "-2", "'-2' is not a number of frames: give 1 or more"),
+            ("set-trails", "0", "'0' is not a number of frames"),
             ("set-contacts", "/etc/passwd", "there is no kind of contacts '/etc/passwd'"),
             ("set-shape", "ellipsoid", "there is no shape 'ellipsoid'"),
         ]:
