@@ -1,5 +1,5 @@
-// pipeline.cuh for products of any size and layout: persistent blocks, parts of tiles along k (units.cuh), either
-// operand stored along k or along its other dimension, with or without rows aligned to 16 bytes.
+// The pipeline of 11_async_stages.cu for products of any size and layout: persistent blocks, parts of tiles along k
+// (units.cuh), either operand stored along k or along its other dimension, with or without rows aligned to 16 bytes.
 //
 // What is new in the inner loop: the body has 16 steps along k (two stages), and the sums are multiplied by a
 // factor before they are stored. Both give the assembler freedom in the choice of registers, which have two
