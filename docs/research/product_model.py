@@ -1,10 +1,10 @@
 """Fits the constants of the model to times of this GPU, and prints them for model.py and skinny.py.
 
-    python docs/research/product_model.py matmul_bf16 --count 200 --seed 1
+    python docs/research/product_model.py matmul_bf16 --count 200 --seed 1  # needs SciPy
 
 At each random size the choices that the model puts first are timed, and some others. What counts is
 the order of the choices of one size: errors are those of logarithms, less their mean over the size,
-and weigh less the slower a choice is than the fastest (damped Gauss-Newton, numeric derivatives).
+and weigh less the slower a choice is than the fastest.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import least_squares
 
 from raytracer import variants
 from raytracer.benchmark import operations
@@ -28,7 +29,7 @@ FIRST, OTHERS = 16, 8  # choices that are timed at a size
 SMALLEST, LARGEST = 256, 16_384  # of m, n and k; every fourth size has one of 1 to 255
 NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
-ROUNDS, DELTA, LONGEST_STEP = 12, 1e-4, 0.5  # of logarithms
+ROUNDS = 12
 
 Array = NDArray[np.float64]
 
@@ -47,11 +48,11 @@ class Times(NamedTuple):
 
 
 def _predicted(problem: Problem, multiprocessors: int, choice: Choice) -> float:
-    tile, units, early = choice.tile, choice.units, choice.early
+    tile, units = choice.tile, choice.units
     if isinstance(tile, skinny.SkinnyTile):
         at_once = model.clusters_at_once(tile.parts, tile.layers, multiprocessors)
-        return skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
-    return model.predicted(problem, tile, units, multiprocessors, early)
+        return skinny.predicted(problem, tile, units, multiprocessors, at_once)
+    return model.predicted(problem, tile, units, multiprocessors, choice.early)
 
 
 def constants(size: int) -> dict[str, dict[Any, Any]]:
@@ -83,11 +84,13 @@ def flat(size: int) -> list[float]:
 
 def fit(times: Sequence[Times]) -> None:
     """Set the constants to those that suit the times best; those that are 0 stay 0."""
-    size, first = times[0].problem.a.size, np.array(flat(times[0].problem.a.size))
+    size = times[0].problem.a.size
+    first = np.array(flat(size))
     used, of_size = first > 0, np.repeat(np.arange(len(times)), [len(t.seconds) for t in times])
     measured = np.log(np.concatenate([t.seconds for t in times]))
     slower = np.concatenate([np.array(t.seconds) / min(t.seconds) - 1 for t in times])
     weights = np.exp(-NEAR * slower) + LEAST
+    before = np.log(first[used])
 
     def errors(logarithms: Array) -> Array:
         values = first.copy()
@@ -95,22 +98,10 @@ def fit(times: Sequence[Times]) -> None:
         put(size, values.tolist())
         raw = np.log(np.concatenate([t.predicted() for t in times])) - measured
         mean = np.bincount(of_size, weights * raw) / np.bincount(of_size, weights)
-        return np.asarray(raw - mean[of_size])
+        pull = np.sqrt(PRIOR) * (logarithms - before)
+        return np.concatenate([np.sqrt(weights) * (raw - mean[of_size]), pull])
 
-    before = at = np.log(first[used])
-    error, damping = errors(at), 1e-2
-    for _ in range(ROUNDS):
-        moved = [errors(at + DELTA * each) for each in np.eye(len(at))]
-        slopes = (np.array(moved) - error) / DELTA
-        curvature = (slopes * weights) @ slopes.T + PRIOR * np.eye(len(at))
-        slope = slopes @ (weights * error) + PRIOR * (at - before)
-        step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), slope)
-        then = at - np.clip(step, -LONGEST_STEP, LONGEST_STEP)
-        if weights @ (after := errors(then)) ** 2 < weights @ error**2:
-            at, error, damping = then, after, damping / 3
-        else:
-            damping *= 4
-    errors(at)
+    errors(least_squares(errors, before, max_nfev=ROUNDS).x)
 
 
 def share(times: Sequence[Times]) -> float:

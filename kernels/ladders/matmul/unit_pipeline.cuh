@@ -266,10 +266,10 @@ template <class Plan> struct UnitPipeline {
     }
 #pragma unroll
     for (int i = 0; i < 8 * kSums; ++i) sum[i / kSums][i % kSums] *= args.factor;
-    Parts::exchange(&shared, part, [&](int piece) { return sum[piece / kGroups] + piece % kGroups * 4; });
+    Parts::exchange(&shared, threadIdx.x, part, [&](int piece) { return sum[piece / kGroups] + piece % kGroups * 4; });
     row += thread_row(), col += thread_col();
     const bool aligned = args.pitch_c % 4 == 0 && reinterpret_cast<unsigned long long>(args.c) % 16 == 0;
-    Parts::add(&shared, part, [&](int piece, float4 v) {
+    Parts::add(&shared, threadIdx.x, part, [&](int piece, float4 v) {
       const int r = piece / kGroups, g = piece % kGroups;
       store4(args.c, row + r % 4 + r / 4 * kRowStep, col + g * kColStep, args.m, args.n, args.pitch_c, aligned, v);
     });

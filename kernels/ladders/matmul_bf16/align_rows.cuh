@@ -1,6 +1,6 @@
 // Copies of matrices of 16-bit values whose rows do not start at multiples of 16 bytes, to rows that do: the copy
 // engine has no map of the former. A thread writes 16 bytes of a row; it reads the one or two aligned pieces
-// of 16 bytes that hold them, and shifts.
+// of 16 bytes that hold them, and shifts. Values behind the end of a row are any: nothing reads them.
 #pragma once
 
 struct RowsToAlign {
@@ -19,18 +19,6 @@ __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, int offset) {
     low = make_uint4(low.x >> 16 | low.y << 16, low.y >> 16 | low.z << 16, low.z >> 16 | low.w << 16,
                      low.w >> 16 | high.x << 16);
   return low;
-}
-
-// The first `count` of eight values, then zeros.
-__device__ __forceinline__ uint4 first_values(uint4 v, int count) {
-  const unsigned long long low = v.x | static_cast<unsigned long long>(v.y) << 32;
-  const unsigned long long high = v.z | static_cast<unsigned long long>(v.w) << 32;
-  const int bits = 16 * count;
-  const unsigned long long keep_low = bits >= 64 ? ~0ull : (1ull << bits) - 1;
-  const unsigned long long keep_high = bits >= 128 ? ~0ull : bits <= 64 ? 0 : (1ull << (bits - 64)) - 1;
-  const unsigned long long a = low & keep_low, b = high & keep_high;
-  return make_uint4(static_cast<unsigned>(a), static_cast<unsigned>(a >> 32), static_cast<unsigned>(b),
-                    static_cast<unsigned>(b >> 32));
 }
 
 // A warp takes 128 pieces of a row at a time.
@@ -52,7 +40,7 @@ __device__ __forceinline__ void align_rows(const RowsToAlign& work) {
       const uint4* aligned = reinterpret_cast<const uint4*>(at & ~15ull);
       const uint4 low = __ldg(aligned);
       const uint4 high = offset + 2 * inside > 16 ? __ldg(aligned + 1) : make_uint4(0, 0, 0, 0);
-      *reinterpret_cast<uint4*>(to + piece * 8) = first_values(shifted(low, high, offset), inside);
+      *reinterpret_cast<uint4*>(to + piece * 8) = shifted(low, high, offset);
     }
   }
 }

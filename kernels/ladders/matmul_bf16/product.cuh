@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "../matmul/tma.cuh"
+#include "../matmul/unit_parts.cuh"
 #include "../matmul/units.cuh"
-#include "cluster_parts.cuh"
 #include "early_launch.cuh"
 #include "multicast.cuh"
 #include "named_barrier.cuh"
@@ -32,7 +32,7 @@ static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.p
 //   kTurns: two warpgroups take tiles in turns, instead of sharing each
 //   kCluster, kAcross: blocks with adjacent rows that share the columns of B, with adjacent columns the rows of A
 //   kSwapped: the product is that of the transposes: its rows are columns of C
-//   kParts: blocks of a cluster that divide each tile along k (cluster_parts.cuh)
+//   kParts: blocks of a cluster that divide each tile along k (unit_parts.cuh)
 //   kChunks: staging of C, of 2 KB for each warp
 //   kTransposedA, kTransposedB: A is stored along m, B along n
 //   Out: the type of C
@@ -62,7 +62,7 @@ template <class Plan> struct Product {
   static_assert(kAcross <= 2, "the mask of blocks that share rows");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
   static_assert(kParts == 1 || (kSharing == 1 && !kTurns && !Plan::kSwapped && kSums >= 4 * kParts), "parts");
-  using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
+  using Parts = UnitParts<kParts, kBlocks * kSums / 4, 128 * kGroups>;  // pieces of 8 columns, by columns
   static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 
   const ProductArgs& args;
@@ -229,6 +229,22 @@ template <class Plan> struct Product {
     });
   }
 
+  // Two neighbours of a row of C.
+  __device__ __forceinline__ void write2(int row, int col, float first, float second) const {
+    if (row >= args.m || col >= args.n) return;
+    using Out = typename Plan::Out;
+    Out* to = static_cast<Out*>(args.out) + row * args.out_cols + col;
+    if (col + 1 < args.n && reinterpret_cast<unsigned long long>(to) % (2 * sizeof(Out)) == 0) {
+      if constexpr (sizeof(Out) == 2)
+        *reinterpret_cast<__nv_bfloat162*>(to) = __floats2bfloat162_rn(first, second);
+      else
+        *reinterpret_cast<float2*>(to) = make_float2(first, second);
+      return;
+    }
+    to[0] = static_cast<Out>(first);
+    if (col + 1 < args.n) to[1] = static_cast<Out>(second);
+  }
+
   // A part without steps adds nothing.
   static __device__ __forceinline__ void clear(Sums& sum) {
 #pragma unroll
@@ -269,8 +285,14 @@ template <class Plan> struct Product {
         if (steps == 0) clear(sum);
         int row, col;
         origin(unit, row, col);
-        Parts::exchange(sum, shared, part, group);
-        Parts::template write<typename Plan::Out>(args, shared, part, group, row + first_row, col);
+        const int thread = threadIdx.x - 128;
+        Parts::exchange(shared, thread, part, [&](int piece) { return sum[piece % kBlocks] + piece / kBlocks * 4; });
+        row += first_row + thread / 32 % 4 * 16 + thread % 32 / 4, col += thread % 4 * 2;
+        Parts::add(shared, thread, part, [&](int piece, float4 v) {
+          const int r = row + piece % kBlocks * 64, c = col + piece / kBlocks * 8;
+          write2(r, c, v.x, v.y);
+          write2(r + 8, c, v.z, v.w);
+        });
         return;
       }
       release(before);

@@ -128,9 +128,8 @@ def skinny_candidates(problem: Problem, multiprocessors: int) -> Iterator[Choice
     for tile in skinny.forms(problem):
         units = skinny.division(problem, tile)
         at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
-        for early in (True, False):
-            seconds = skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
-            yield Choice(tile, units, seconds, early)
+        seconds = skinny.predicted(problem, tile, units, multiprocessors, at_once)
+        yield Choice(tile, units, seconds, early=True)
 
 
 def divisions(

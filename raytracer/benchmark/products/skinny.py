@@ -27,23 +27,22 @@ MAX_THREADS = 1 << 31  # of a launch of `DirectProduct`, less than
 DIRECT = (1, 4)  # rows, and columns, of a thread that works alone
 AT_ONCE = {1: 8, 4: 4}  # blocks of these that a multiprocessor runs at once
 
-# Microseconds for each, by bytes of a value: a launch; one that is not early; a cluster; a doubling
-# of its blocks; a turn of loads that a thread waits for; a batch of loads to shared memory; an
-# addition of sums of threads, one after the other; and of a multiprocessor's warps, in thousands:
-# loads, sectors that these touch, multiply-adds, reads of shared memory, sums to shared memory; a
-# megabyte of A, B, C.
+# Microseconds for each, by bytes of a value: a launch; a cluster; a doubling of its blocks; a turn
+# of loads that a thread waits for; a batch of loads to shared memory; an addition of sums of
+# threads, one after the other; and of a multiprocessor's warps, in thousands: loads, sectors that
+# these touch, multiply-adds, reads of shared memory, sums to shared memory; a megabyte of A, B, C.
 FACTORS = {
-    4: (1.1, 0.272, 0.661, 0.247, 0.155, 0.331, 0.0101, 1.23, 0.471, 0.21, 0.572, 4.5, 0.129),
-    2: (0.852, 0.255, 0.418, 0.292, 0.339, 0.295, 0.0321, 2.9, 0.225, 0.213, 0.0, 1.92, 0.16),
+    4: (1.1, 0.661, 0.247, 0.155, 0.331, 0.0101, 1.23, 0.471, 0.21, 0.572, 4.5, 0.129),
+    2: (0.852, 0.418, 0.292, 0.339, 0.295, 0.0321, 2.9, 0.225, 0.213, 0.0, 1.92, 0.16),
 }
-# By bytes of a value and rows of a thread: a launch; one that is not early; a turn of loads; and
-# of a multiprocessor's warps, in thousands: loads, stores, multiply-adds, loads of neighbouring
-# threads from different rows; a megabyte.
+# By bytes of a value and rows of a thread: a launch; a turn of loads; and of a multiprocessor's
+# warps, in thousands: loads, stores, multiply-adds, loads of neighbouring threads from different
+# rows; a megabyte.
 DIRECT_FACTORS = {
-    (4, 1): (0.411, 0.366, 0.406, 0.706, 24.3, 0.0, 2.47, 0.211),
-    (4, 4): (1.01, 0.827, 0.402, 0.738, 0.0, 0.0626, 1.98, 0.272),
-    (2, 1): (0.565, 0.383, 0.445, 0.0, 3.69, 0.0, 2.22, 2.25),
-    (2, 4): (0.934, 0.598, 0.312, 0.0, 0.0, 0.0, 3.06, 0.399),
+    (4, 1): (0.411, 0.406, 0.706, 24.3, 0.0, 2.47, 0.211),
+    (4, 4): (1.01, 0.402, 0.738, 0.0, 0.0626, 1.98, 0.272),
+    (2, 1): (0.565, 0.445, 0.0, 3.69, 0.0, 2.22, 2.25),
+    (2, 4): (0.934, 0.312, 0.0, 0.0, 0.0, 3.06, 0.399),
 }
 
 
@@ -252,7 +251,6 @@ def predicted(
     units: Units,
     multiprocessors: int,
     at_once: int,
-    early: bool,
 ) -> float:
     """Return the predicted seconds: counts times FACTORS. at_once: clusters that run at once."""
     m, n, k = problem.m, problem.n, problem.k
@@ -264,7 +262,7 @@ def predicted(
         factors = DIRECT_FACTORS[tile.value_size, tile.rows]
     else:
         counts = _shared(problem, tile, units, multiprocessors, at_once)
-    numbers = (1.0, float(not early), *counts, moved)
+    numbers = (1.0, *counts, moved)
     return 1e-6 * sum(number * each for number, each in zip(numbers, factors, strict=True))
 
 
