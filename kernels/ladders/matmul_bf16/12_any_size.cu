@@ -1,8 +1,8 @@
 // title: any size
 // idea: C in float32 or bfloat16, which each warp stores by itself; operands by rows or by columns at any distance from
-//       row to row, copied to aligned rows where the engine has no map of them. Tiles of many widths, of C or its
-//       transpose, and parts along k, so that they fill a whole number of waves: a model of waves chooses one of these
-//       compilations, or a kernel for few rows, columns or steps by multiply-adds (../matmul/skinny.cuh)
+//       row to row, copied to aligned rows where the engine has no map of them. Tiles of many widths, and parts along k,
+//       so that they fill a whole number of waves: a model of waves chooses one of these compilations, or a kernel for
+//       few rows, columns or steps by multiply-adds (../matmul/skinny.cuh)
 // sizes: any
 // block: 384
 // needs: sm_90a
@@ -37,9 +37,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
 struct Plan {
   static constexpr int kGroups = GROUPS, kBlocks = BLOCKS, kCols = COLS, kStages = STAGES;
-  static constexpr int kCluster = CLUSTER, kChunks = CHUNKS;
-  static constexpr int kAcross = ACROSS, kParts = PARTS;
-  static constexpr bool kSwapped = SWAPPED;
+  static constexpr int kCluster = CLUSTER, kChunks = CHUNKS, kParts = PARTS;
   static constexpr bool kTurns = TURNS, kTransposedA = TRANSPOSED_A, kTransposedB = TRANSPOSED_B;
   using Out = std::conditional_t<C_FLOAT, float, __nv_bfloat16>;
 };
@@ -51,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256)
   align_rows(b);
 }
 
-extern "C" __global__ void RT_CLUSTER(CLUSTER * ACROSS * PARTS) __launch_bounds__(Product<Plan>::kThreads, 1)
+extern "C" __global__ void RT_CLUSTER(CLUSTER * PARTS) __launch_bounds__(Product<Plan>::kThreads, 1)
     matmul_bf16(const __grid_constant__ ProductArgs args) {
   extern __shared__ __align__(1024) unsigned char shared[];
   Product<Plan>(args, shared).run();

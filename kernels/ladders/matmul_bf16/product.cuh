@@ -30,16 +30,14 @@ static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.p
 // Of a plan:
 //   kGroups, kBlocks: multiplying warpgroups, and blocks of 64 rows of each
 //   kTurns: two warpgroups take tiles in turns, instead of sharing each
-//   kCluster, kAcross: blocks with adjacent rows that share the columns of B, with adjacent columns the rows of A
-//   kSwapped: the product is that of the transposes: its rows are columns of C
+//   kCluster: blocks with adjacent rows that share the columns of B
 //   kParts: blocks of a cluster that divide each tile along k (unit_parts.cuh)
 //   kChunks: staging of C, of 2 KB for each warp
 //   kTransposedA, kTransposedB: A is stored along m, B along n
 //   Out: the type of C
 template <class Plan> struct Product {
   static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks;
-  static constexpr int kCluster = Plan::kCluster, kAcross = Plan::kAcross, kSharing = kCluster * kAcross;
-  static constexpr int kParts = Plan::kParts;
+  static constexpr int kCluster = Plan::kCluster, kParts = Plan::kParts;
   static constexpr bool kTurns = Plan::kTurns;
   static constexpr int kGroupRows = 64 * kBlocks;
   static constexpr int kRows = kTurns ? kGroupRows : kGroups * kGroupRows;
@@ -52,37 +50,32 @@ template <class Plan> struct Product {
   // begins early, and repeats some of the one before.
   static constexpr int kBoxB = Plan::kTransposedB ? kCols / kCluster : (kCols / 8 + kCluster - 1) / kCluster * 8;
   static constexpr int kArriving = kStageBytes + (kCluster * kBoxB - kCols) * kRowBytes;
-  using Store = WarpStore<typename Plan::Out, kCols, Plan::kSwapped>;
+  using Store = WarpStore<typename Plan::Out, kCols>;
   static constexpr int kSharers = kTurns ? 1 : kGroups;  // warpgroups that read a stage
   static constexpr int kSums = kCols / 2;
-  // Of the blocks with the rows of the first one, in the order of their numbers within the cluster.
-  static constexpr int kAcrossMask = kAcross == 1 ? 1 : 1 | 1 << kCluster;
-  static_assert(kCols % 8 == 0 && kBoxB <= kCols && kRows % (8 * kAcross) == 0 && kRows <= 256, "boxes");
+  static_assert(kCols % 8 == 0 && kBoxB <= kCols && kRows <= 256, "boxes");
   static_assert(!kTurns || kGroups == 2, "turns");
-  static_assert(kAcross <= 2, "the mask of blocks that share rows");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
-  static_assert(kParts == 1 || (kSharing == 1 && !kTurns && !Plan::kSwapped && kSums >= 4 * kParts), "parts");
+  static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums >= 4 * kParts), "parts");
   using Parts = UnitParts<kParts, kBlocks * kSums / 4, 128 * kGroups>;  // pieces of 8 columns, by columns
   static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 
   const ProductArgs& args;
   unsigned char* shared;  // stages, then chunks of C for each warp, then barriers
   Barrier *full, *empty;
-  int rank, across, part;  // of the block among those that share columns of B, rows of A, or a tile
+  int rank, part;  // of the block among those that share columns of B, or a tile
   int worker, workers;  // clusters
 
   __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
       : args(arguments),
         shared(bytes),
         rank(0),
-        across(0),
         part(0),
-        worker(blockIdx.x / (kSharing * kParts)),
-        workers(gridDim.x / (kSharing * kParts)) {
+        worker(blockIdx.x / (kCluster * kParts)),
+        workers(gridDim.x / (kCluster * kParts)) {
     full = reinterpret_cast<Barrier*>(chunks() + 4 * kGroups * Plan::kChunks * Store::kBytes);
     empty = full + kStages;
     if constexpr (kCluster > 1) rank = blockIdx.x % kCluster;
-    if constexpr (kAcross > 1) across = blockIdx.x / kCluster % kAcross;
     if constexpr (kParts > 1) part = blockIdx.x % kParts;
   }
   __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
@@ -102,30 +95,25 @@ template <class Plan> struct Product {
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
-    col = (col * kAcross + across) * kCols;
+    col *= kCols;
     if (args.units.split_tiles == 0) {
-      const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
-      if constexpr (!Plan::kTransposedA) row = min(row, max(0, (rows - kRows + 7) & ~7));
-      if constexpr (!Plan::kTransposedB) col = min(col, max(0, (cols - kCols + 7) & ~7));
+      if constexpr (!Plan::kTransposedA) row = min(row, max(0, (args.m - kRows + 7) & ~7));
+      if constexpr (!Plan::kTransposedB) col = min(col, max(0, (args.n - kCols + 7) & ~7));
     }
   }
 
-  // The share of this block, to all blocks of the cluster that need it.
   __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
-    const int blocks = kAcrossMask << rank;
     if constexpr (Plan::kTransposedA) {
-      const int first = across * (kDepth / kAcross);
 #pragma unroll
       for (int i = 0; i < kRows / 64; ++i)
-        copy_box_to<kAcross>(to + i * kPanelBytes + first * kRowBytes, &args.a, step * kDepth + first, row + i * 64,
-                             there, blocks);
+        copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
     } else {
-      const int first = across * (kRows / kAcross);
-      copy_box_to<kAcross>(to + first * kRowBytes, &args.a, row + first, step * kDepth, there, blocks);
+      copy_box(to, &args.a, row, step * kDepth, there);
     }
   }
+  // The share of this block, to all blocks of the cluster.
   __device__ __forceinline__ void copy_b(unsigned char* to, int col, int step, Barrier* there) const {
-    const int blocks = ((1 << kCluster) - 1) << (across * kCluster);
+    const int blocks = (1 << kCluster) - 1;
     if constexpr (Plan::kTransposedB) {
       const int first = rank * (kDepth / kCluster);
 #pragma unroll
@@ -154,14 +142,11 @@ template <class Plan> struct Product {
     });
   }
 
-  // The warpgroup has finished a stage, which the blocks of the cluster that share its rows or columns may fill again.
+  // The warpgroup has finished a stage, which the blocks of the cluster may fill again.
   __device__ __forceinline__ void release(int stage) const {
     const int thread = threadIdx.x % 128;
-    if constexpr (kSharing > 1) {
-      if (thread < kCluster) arrive_at(empty + stage, across * kCluster + thread);
-      if constexpr (kAcross > 1)
-        if (thread >= 32 && thread < 32 + kAcross && thread - 32 != across)
-          arrive_at(empty + stage, (thread - 32) * kCluster + rank);
+    if constexpr (kCluster > 1) {
+      if (thread < kCluster) arrive_at(empty + stage, thread);
     } else {
       if (thread == 0) arrive(empty + stage);
     }
@@ -192,11 +177,11 @@ template <class Plan> struct Product {
 
   // The place of this thread's sums among those of a block: 16 bytes a thread, so that accesses coalesce.
   __device__ __forceinline__ float4* slot(int of_worker, int group) const {
-    const int block = of_worker * kSharing + across * kCluster + rank;
+    const int block = of_worker * kCluster + rank;
     return args.parts + (block * kSharers + group) * (kBlocks * kSums / 4) * 128LL + threadIdx.x % 128;
   }
   __device__ __forceinline__ unsigned* flag(int of_worker, int group) const {
-    return args.flags + (of_worker * kSharing + across * kCluster + rank) * kSharers + group;
+    return args.flags + (of_worker * kCluster + rank) * kSharers + group;
   }
 
   __device__ __forceinline__ void hand_over(const Sums& sum, int group, int barrier) const {
@@ -317,11 +302,11 @@ template <class Plan> struct Product {
       prefetch_map(&args.b);
       for (int s = 0; s < kStages; ++s) {
         make_barrier(full + s, 1);
-        make_barrier(empty + s, kSharers * (kCluster + kAcross - 1));
+        make_barrier(empty + s, kSharers * kCluster);
       }
       publish_barriers();
     }
-    meet_cluster<kSharing>();
+    meet_cluster<kCluster>();
     wait_for_kernel_ahead();
     if (threadIdx.x < 128) {
       if constexpr (kGroups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -336,9 +321,9 @@ template <class Plan> struct Product {
       if constexpr (kGroups == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
       multiply_all();
     }
-    if constexpr (kSharing > 1) {
+    if constexpr (kCluster > 1) {
       __syncwarp();
-      meet_cluster<kSharing>();  // no block exits while another one copies to it
+      meet_cluster<kCluster>();  // no block exits while another one copies to it
     }
   }
 };

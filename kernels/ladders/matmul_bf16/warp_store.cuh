@@ -2,9 +2,6 @@
 // 2 KB of shared memory, and from there by the copy engine, or, where rows of C are not aligned, as neighbouring
 // values of a row. The last chunk ends where the sums end and may repeat columns of the one before. Layout of the
 // sums: wgmma.cuh.
-//
-// Swapped, the sums are those of the transpose: the 16 rows of a warp are columns of C. A chunk then has more
-// rows of C, of 16 columns each.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -12,12 +9,9 @@
 #include "swizzle.cuh"
 #include "wgmma.cuh"
 
-template <class Out, int Cols, bool Swapped = false> struct WarpStore {
-  static constexpr int kBytes = 2048;
-  static constexpr int kRowBytes = Swapped ? 16 * sizeof(Out) : 128;
-  static constexpr int kRows = kBytes / kRowBytes, kCols = kRowBytes / sizeof(Out);  // of C
-  static constexpr int kSums = Swapped ? kRows : kCols;  // columns of the sums
-  static_assert(Cols >= kSums && Cols % 8 == 0 && kSums % 16 == 0, "whole chunks");
+template <class Out, int Cols> struct WarpStore {
+  static constexpr int kBytes = 2048, kRowBytes = 128, kRows = kBytes / kRowBytes, kCols = kRowBytes / sizeof(Out);
+  static_assert(Cols >= kCols && Cols % 8 == 0 && kCols % 16 == 0, "whole chunks");
 
   unsigned char* chunks;
   int next = 0;
@@ -30,35 +24,19 @@ template <class Out, int Cols, bool Swapped = false> struct WarpStore {
     const __nv_bfloat162 w[4] = {__floats2bfloat162_rn(v[0], v[1]), __floats2bfloat162_rn(v[2], v[3]),
                                  __floats2bfloat162_rn(v[4], v[5]), __floats2bfloat162_rn(v[6], v[7])};
     const unsigned* r = reinterpret_cast<const unsigned*>(w);
-    if constexpr (Swapped) {
-      const int at = ((j + lane / 16) * 8 + lane % 8) * kRowBytes + lane / 8 % 2 * 16;
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                       shared_address(chunk + swizzle<kRowBytes>(at))),
-                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                   : "memory");
-    } else {
-      const int at = (lane % 16) * kRowBytes + (j + lane / 16) * 16;
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                       shared_address(chunk + swizzle<kRowBytes>(at))),
-                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                   : "memory");
-    }
+    const int at = (lane % 16) * kRowBytes + (j + lane / 16) * 16;
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     shared_address(chunk + swizzle<kRowBytes>(at))),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
   }
   static __device__ __forceinline__ void put(unsigned char* chunk, int j, const float* v, float*) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 2; ++i, v += 4) {
-      const int row = lane / 4, col = (j + i) * 8 + lane % 4 * 2;  // of the sums
-      if constexpr (Swapped) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          *reinterpret_cast<float*>(chunk + swizzle<kRowBytes>((col + e % 2) * kRowBytes + (row + e / 2 * 8) * 4)) =
-              v[e];
-      } else {
-        const int at = row * kRowBytes + col * 4;
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
-      }
+      const int at = lane / 4 * kRowBytes + ((j + i) * 8 + lane % 4 * 2) * 4;
+      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
+      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
     }
   }
 
@@ -68,25 +46,25 @@ template <class Out, int Cols, bool Swapped = false> struct WarpStore {
     const int lane = threadIdx.x % 32;
     row += threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-    for (int part = 0; part < (Cols + kSums - 1) / kSums; ++part) {
-      const int first = part * kSums < Cols - kSums ? part * kSums : Cols - kSums;
+    for (int part = 0; part < (Cols + kCols - 1) / kCols; ++part) {
+      const int first = part * kCols < Cols - kCols ? part * kCols : Cols - kCols;
       unsigned char* chunk = chunks + next * kBytes;
       next = next + 1 == Chunks ? 0 : next + 1;
       if (lane == 0) wait_boxes_read<Chunks - 1>();  // the previous store of this chunk has read it
       __syncwarp();
 #pragma unroll
-      for (int j = 0; j < kSums / 8; j += 2) put(chunk, j, sum + (first / 8 + j) * 4, (Out*)nullptr);
-      const int c_row = Swapped ? col + first : row, c_col = Swapped ? row : col + first;
+      for (int j = 0; j < kCols / 8; j += 2) put(chunk, j, sum + (first / 8 + j) * 4, (Out*)nullptr);
+      const int to_col = col + first;
       if (args.mapped) {
         fence_async_proxy();
         __syncwarp();
         if (lane == 0) {
-          write_box(&args.c, c_row, c_col, chunk);
+          write_box(&args.c, row, to_col, chunk);
           commit_boxes();
         }
       } else {
         __syncwarp();
-        copy_rows(args, chunk, c_row, c_col);
+        copy_rows(args, chunk, row, to_col);
       }
     }
   }
@@ -94,12 +72,11 @@ template <class Out, int Cols, bool Swapped = false> struct WarpStore {
   // Without the copy engine: lanes write neighbouring values.
   template <class Args>
   static __device__ __forceinline__ void copy_rows(const Args& args, const unsigned char* chunk, int row, int col) {
-    constexpr int kLanes = kCols < 32 ? kCols : 32, kAtOnce = 32 / kLanes;  // of a row, rows
-    const int lane = threadIdx.x % kLanes, first = threadIdx.x % 32 / kLanes;
-    Out* to = static_cast<Out*>(args.out) + (row + first) * args.out_cols + col + lane;
-    for (int r = first; r < kRows && row + r < args.m; r += kAtOnce, to += kAtOnce * args.out_cols)
+    const int lane = threadIdx.x % 32;
+    Out* to = static_cast<Out*>(args.out) + row * args.out_cols + col + lane;
+    for (int r = 0; r < kRows && row + r < args.m; ++r, to += args.out_cols)
 #pragma unroll
-      for (int i = 0; i < kCols; i += kLanes) {
+      for (int i = 0; i < kCols; i += 32) {
         const int at = swizzle<kRowBytes>(r * kRowBytes + (i + lane) * static_cast<int>(sizeof(Out)));
         if (col + i + lane < args.n) to[i] = *reinterpret_cast<const Out*>(chunk + at);
       }

@@ -223,16 +223,15 @@ def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) 
     """Return the struct `ProductArgs`."""
     tile, c = choice.tile, problem.c
     assert isinstance(tile, TensorTile)
-    depth, cluster, across = tile.depth, tile.cluster, tile.across
-    box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
-    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
+    depth = tile.depth
+    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
+    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
         map_c = _map(c, tile.stored, tile.stored[1] * c.size)
-    first = problem.swapped if tile.swapped else problem
     return (
-        _map(first.a, box_a, 128)
-        + _map(first.b, box_b, 128)
+        _map(problem.a, box_a, 128)
+        + _map(problem.b, box_b, 128)
         + map_c
         + struct.pack("<QqQQii", c.address, c.pitch, parts, flags, problem.m, problem.n)
         + choice.units.packed()

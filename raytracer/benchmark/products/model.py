@@ -43,18 +43,12 @@ TENSOR = {
     "split area": 0.00848, "split part": 0.07546, "copy": 2.73, "copy rate": 3.819, "memory": 2.906,
 }  # fmt: skip
 TENSOR_TILES = {
-    "64": (1.07, 0.324), "64 swapped": (1.253, 0.4038),
-    "64 cluster 2": (0.9062, 0.4048), "64 cluster 2 swapped": (0.9166, 0.5699),
-    "64 cluster 2 turns": (0.9656, 0.05924), "64 cluster 2x2": (1.081, 0.5008),
-    "64 cluster 4": (1.049, 0.3905), "64 cluster 4x2": (0.9141, 0.6659),
-    "128": (1.008, 0.3704), "128 swapped": (1.006, 0.717),
-    "128 turns": (1.006, 0.009529), "128 turns swapped": (1.021, 0.3455),
-    "128 cluster 2": (1.03, 0.3653), "128 cluster 2 swapped": (1.021, 1.0),
-    "128 cluster 2 turns": (1.072, 0.04968), "128 cluster 2x2": (1.064, 0.3905),
-    "128 cluster 4x2": (1.043, 0.4625), "192": (0.9872, 0.4365), "192 swapped": (0.988, 0.8322),
-    "192 cluster 2": (1.028, 0.4851), "192 cluster 2 swapped": (0.9912, 0.9625),
-    "256": (0.9943, 0.5925), "256 swapped": (0.9781, 1.008),
-    "256 cluster 2": (1.0, 0.6427), "256 cluster 2 swapped": (0.9846, 1.218),
+    "64": (1.07, 0.324), "64 cluster 2": (0.9062, 0.4048),
+    "64 cluster 2 turns": (0.9656, 0.05924), "64 cluster 4": (1.049, 0.3905),
+    "128": (1.008, 0.3704), "128 turns": (1.006, 0.009529),
+    "128 cluster 2": (1.03, 0.3653), "128 cluster 2 turns": (1.072, 0.04968),
+    "192": (0.9872, 0.4365), "192 cluster 2": (1.028, 0.4851),
+    "256": (0.9943, 0.5925), "256 cluster 2": (1.0, 0.6427),
 }  # fmt: skip
 SIMT = {
     "rate": 193.2, "shortest step": 0.2985, "launch": 0.8096, "early": 0.1386, "cluster": 0.1176,
@@ -83,7 +77,7 @@ class Choice:
     @property
     def blocks(self) -> int:
         """Blocks of the launch."""
-        return self.units.workers * self.tile.sharers * self.tile.parts
+        return self.units.workers * self.tile.cluster * self.tile.parts
 
 
 def proposals(
@@ -136,12 +130,10 @@ def divisions(
     problem: Problem, tile: TensorTile | SimtTile, multiprocessors: int
 ) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
-    if tile.swapped:
-        problem = problem.swapped
     cluster_rows = tile.rows * tile.cluster
-    rows, cols = -(-problem.m // cluster_rows), -(-problem.n // (tile.cols * tile.across))
+    rows, cols = -(-problem.m // cluster_rows), -(-problem.n // tile.cols)
     steps, tiles = -(-problem.k // tile.depth), rows * cols
-    most = clusters_at_once(tile.sharers, tile.per_multiprocessor, multiprocessors)
+    most = clusters_at_once(tile.cluster, tile.per_multiprocessor, multiprocessors)
     band = max(1, BAND_ROWS // cluster_rows)
     if tile.parts > 1:
         if tile.parts <= steps:  # a cluster for each tile
@@ -181,7 +173,7 @@ def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int
     If only some of the blocks find room beside those of the kernel ahead, all lie unevenly on the
     multiprocessors, which takes more time than the early launch saves.
     """
-    size = tile.sharers * tile.parts
+    size = tile.cluster * tile.parts
     share = units.workers * size / (multiprocessors * tile.per_multiprocessor)
     few, many = EARLY[min(size, 3)] if tile.per_multiprocessor == 1 else EARLY_SEVERAL[size > 2]
     return share <= few or share >= many
@@ -200,7 +192,7 @@ class Load(NamedTuple):
 
 def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> Load:
     """Return the work of the busiest worker."""
-    split, size = units.split_tiles, tile.sharers * tile.parts
+    split, size = units.split_tiles, tile.cluster * tile.parts
     waves = -(-(units.tiles - split) // units.workers)
     at_once = clusters_at_once(size, tile.per_multiprocessor, multiprocessors) * size
     launched = -(-units.workers * size // at_once)  # waves of workers
@@ -233,7 +225,7 @@ def predicted(
     else:
         c, copies = TENSOR, (not a.aligned, not b.aligned)
         terms = _tensor(problem, tile, load, crowded)
-    cluster = tile.sharers * tile.parts > 1
+    cluster = tile.cluster * tile.parts > 1
     seconds = c["launch"] - c["early"] * early + c["cluster"] * cluster
     for term in terms:
         seconds = seconds + term
@@ -248,9 +240,9 @@ def _tensor(problem: Problem, tile: TensorTile, load: Load, crowded: bool) -> tu
     """Microseconds on the tensor cores, beside launch and copies."""
     c, a, b, out = TENSOR, problem.a, problem.b, problem.c
     efficiency, each = TENSOR_TILES[f"{tile.rows}{tile.kind}"]
-    area, sharers = tile.rows * tile.cols * 1e-3, math.log2(tile.sharers)
+    area, sharers = tile.rows * tile.cols * 1e-3, math.log2(tile.cluster)
     bytes_of_step = tile.depth * a.size * 1e-3
-    traffic = (tile.rows / tile.across + tile.box_cols) * bytes_of_step
+    traffic = (tile.rows + tile.box_cols) * bytes_of_step
     reads = tile.rows / 64 * (64 + tile.cols) * bytes_of_step
     long = 2.0 * problem.m * problem.n * problem.k > LONG_FLOP
     multiply = area * 128 / (c["rate"] * efficiency) * (1 + c["long"] * long)

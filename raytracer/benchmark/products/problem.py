@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 
@@ -50,14 +50,6 @@ class Problem:
     a: Operand
     b: Operand
     c: Operand
-
-    @property
-    def swapped(self) -> Problem:
-        """The product of the transposes, which is the transpose of C, in the same memory.
-
-        A by rows and B by columns (bfloat16) change places; C is stored as before.
-        """
-        return replace(self, m=self.n, n=self.m, a=self.b, b=self.a)
 
 
 @dataclass(frozen=True)

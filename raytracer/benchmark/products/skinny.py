@@ -70,7 +70,7 @@ class SkinnyTile:
     pack: int = 1  # neighbouring steps of a column that a thread loads at once
 
     threads = THREADS
-    sharers = 1
+    cluster = 1
 
     @property
     def cols(self) -> int:

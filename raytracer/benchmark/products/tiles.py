@@ -29,27 +29,19 @@ class Shape:
     rows: int  # that a block computes at a time
     cols: int  # the same
     cluster: int = 1  # blocks with adjacent rows that share the columns of B
-    across: int = 1  # blocks with adjacent columns that share the rows of A
     turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
-    swapped: bool = False  # rows and columns are those of the transpose of C
     parts: int = 1  # blocks of a cluster that divide the tile along k
 
     @property
     def kind(self) -> str:
         """What distinguishes it from others of these rows and columns, but for parts."""
-        cluster = f" cluster {self.cluster}" if self.sharers > 1 else ""
-        across = f"x{self.across}" if self.across > 1 else ""
-        return f"{cluster}{across}{' turns' * self.turns}{' swapped' * self.swapped}"
+        cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
+        return f"{cluster}{' turns' * self.turns}"
 
     @property
     def label(self) -> str:
         """The tile in words, like "128x256 cluster 2"."""
         return f"{self.rows}x{self.cols}{self.kind}{f' parts {self.parts}' * (self.parts > 1)}"
-
-    @property
-    def sharers(self) -> int:
-        """Blocks of a cluster that share operands."""
-        return self.cluster * self.across
 
 
 def _shapes(rows: int, widths: Iterable[int], *parts: int, **kind: Any) -> list[Shape]:
@@ -69,23 +61,17 @@ SIMT_SHAPES = (
     *_shapes(128, (256,), 2, 4),
 )
 # Widths in all steps of the instruction, so that tiles fill waves to a few per cent; clusters of
-# four, and of four by two, ask the L2 cache for less.
+# four ask the L2 cache for less.
 TENSOR_SHAPES = (
-    *_shapes(64, _to(256, step=16), cluster=2, across=2),
     *_shapes(64, _to(192, step=16), cluster=4),
-    *_shapes(64, _to(256, step=16), cluster=4, across=2),
     *_shapes(64, (256,), cluster=2, turns=True),
-    *_shapes(128, _to(192, step=16), cluster=2, across=2),
-    *_shapes(128, _to(192, step=16), cluster=4, across=2),
     *_shapes(128, _to(192, 96), turns=True),
     *_shapes(128, _to(192, 96), cluster=2, turns=True),
-    *_shapes(128, _to(192, 128, 32), turns=True, swapped=True),
     *(
         shape
         for rows, widest in ((64, 256), (128, 256), (192, 192), (256, 160))
         for cluster in (1, 2)
-        for swapped in (False, True)
-        for shape in _shapes(rows, _to(widest), cluster=cluster, swapped=swapped)
+        for shape in _shapes(rows, _to(widest), cluster=cluster)
     ),
     *_shapes(64, _to(160), 2),
     *_shapes(64, _to(128), 3, 4),
@@ -105,8 +91,8 @@ TENSOR_SHAPES = (
 class TensorTile(Shape):
     """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks."""
 
-    transposed_a: bool = False  # A is stored by columns; swapped, B by rows
-    transposed_b: bool = False  # B is stored by rows; swapped, A by columns
+    transposed_a: bool = False  # A is stored by columns
+    transposed_b: bool = False  # B is stored by rows
     c_size: int = 4  # bytes of a value of C: 4 or 2
 
     depth = 64  # along k in a step
@@ -135,7 +121,7 @@ class TensorTile(Shape):
     @property
     def stored(self) -> tuple[int, int]:
         """Rows and columns of C that a warp stores at a time (warp_store.cuh)."""
-        cols = 16 if self.swapped else 128 // self.c_size
+        cols = 128 // self.c_size
         return CHUNK // (cols * self.c_size), cols
 
     @cached_property
@@ -176,8 +162,6 @@ class TensorTile(Shape):
                 "TRANSPOSED_B": self.transposed_b,
                 "C_FLOAT": self.c_size == 4,
                 "PARTS": self.parts,
-                "ACROSS": self.across,
-                "SWAPPED": self.swapped,
             }
         )
 
@@ -270,8 +254,6 @@ def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTi
     """Return the kernels of a tile for the layouts of a problem: none where these forbid it."""
     a, b, c = problem.a, problem.b, problem.c
     if a.size == 2:
-        if shape.swapped:
-            a, b = b, a
         if b.transposed and shape.cols % 64:  # B by rows comes in panels of 64 columns
             return []
         layout = {"transposed_a": a.transposed, "transposed_b": b.transposed}
