@@ -6,11 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from raytracer.benchmark.datasheet import card
+from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result
+from raytracer.errors import UserError
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
@@ -25,7 +28,9 @@ class Benchmark(ABC):
     name: str
     by_default = False  # whether it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
+    takes_scenes = False  # whether it has scenes to choose from (`--scene`)
     is_counted = False  # whether it supports the counters of Nsight Compute (`--ncu`)
+    note = ""  # what is timed
 
     @abstractmethod
     def listing(self) -> Iterator[str]:
@@ -39,17 +44,17 @@ class Benchmark(ABC):
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Check the outputs, then time them; `tell` is called with a line before each step."""
 
-    @abstractmethod
     def explain(self, options: BenchOptions, arch: str) -> str:
         """Describe what is timed; kernels are compiled for `arch` to tell registers and spills."""
+        return "\n".join([*self.listing(), *wrap(self.note, WIDTH)]) + "\n"
 
-    @abstractmethod
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks; return the labels.
 
         Raises:
             UserError: the benchmark has no kernels.
         """
+        raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
 
 
 @dataclass

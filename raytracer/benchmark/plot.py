@@ -57,6 +57,8 @@ def _values(rows: list[Row], result: Result, device: Device) -> tuple[list[float
     """Return the values of timed rows, and their unit."""
     if any("msamples" in row for row in rows):
         return [row.get("msamples", 0.0) for row in rows], "Msamples/s"
+    if any("mspheres" in row for row in rows):
+        return [row.get("mspheres", 0.0) for row in rows], "Mspheres/s"
     rates, work = [figures(row, result, device) for row in rows], result["work"]
     if work["flop"] > 8 * max(work["bytes_read"] + work["bytes_written"], 1):
         return [each["tflops"] for each in rates], "TFLOP/s"
@@ -80,7 +82,7 @@ def _bars(axis: Any, result: Result, device: Device) -> None:
     if unit == "Msamples/s" and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
-    details = sizes(result) if unit == "Msamples/s" else f"{sizes(result)}; {kind(result)}"
+    details = sizes(result) if "scene" in result["axes"] else f"{sizes(result)}; {kind(result)}"
     axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):

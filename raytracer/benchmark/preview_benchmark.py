@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from statistics import median
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
 from raytracer.benchmark import timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result, device_of
 from raytracer.errors import UserError
@@ -41,6 +39,7 @@ class PreviewBenchmark(Benchmark):
     """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
+    note = NOTE.format(frames=FRAMES["cuda"])
 
     def listing(self) -> Iterator[str]:
         """Yield the cases of a GPU and of a CPU."""
@@ -59,15 +58,6 @@ class PreviewBenchmark(Benchmark):
         device, measured = results(machine.backend, tell=tell)
         machine.device.update(device)
         return measured
-
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe what is timed."""
-        lines = [*self.listing(), *wrap(NOTE.format(frames=FRAMES["cuda"]), WIDTH)]
-        return "\n".join(lines) + "\n"
-
-    def profile(self, options: BenchOptions) -> list[str]:
-        """Raise UserError: the kernels are those of render and tone."""
-        raise UserError("preview has no kernels of its own; profile render or tone")
 
 
 def results(

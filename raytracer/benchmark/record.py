@@ -93,8 +93,12 @@ class Row(TypedDict):
     rays: NotRequired[dict[str, float]]
     """Rays of a frame; as the two before in records of earlier versions."""
     mspheres: NotRequired[float]
-    """Million spheres per second (stages)."""
+    """Million spheres per second (stages, trees and moves)."""
     bytes_per_sphere: NotRequired[float]
+    nodes: NotRequired[int]
+    """Nodes of a tree."""
+    cost_per_ray: NotRequired[float]
+    """Expected cost of a ray that meets the root, relative to a visit of a node."""
     upload: NotRequired[Times]
     """Upload of the scene to the device."""
 
@@ -169,9 +173,9 @@ class Result(TypedDict):
     """One benchmark at one size."""
 
     op: str
-    """Name of the operation; "render", "tone ..." or "preview"."""
+    """Name of the operation; "render", "tone ...", "preview", "build" or "live"."""
     axes: dict[str, int | str]
-    """Sizes by name; for "render" also the name of the scene."""
+    """Sizes by name; for "render", "build" and "live" also the name of the scene."""
     dtype: str
     input: str
     """Distribution of the input values, or the scene."""

@@ -12,6 +12,7 @@ from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.preview_benchmark import PreviewBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
+from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
 from raytracer.errors import UserError, suggestion
 
 
@@ -23,6 +24,7 @@ def benchmarks() -> dict[str, Benchmark]:
         copy if op.name == copy.name else OperationBenchmark(op) for op in operations.EVERY
     ]
     every += [RenderBenchmark(), ToneBenchmark(), PreviewBenchmark()]
+    every += [BuildBenchmark(), LiveBenchmark()]
     return {each.name: each for each in every}
 
 

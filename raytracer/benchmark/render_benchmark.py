@@ -61,6 +61,7 @@ class RenderBenchmark(Benchmark):
     """Render kernels on example scenes, from a list of spheres to the production kernels."""
 
     name = "render"
+    takes_scenes = True
     is_counted = True
 
     def listing(self) -> Iterator[str]:

@@ -14,7 +14,8 @@ from raytracer.benchmark.record import Device, Record, Result, Row
 FORMATS = ("table", "markdown", "csv", "json")
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
-    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "upload", "title",
+    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes",
+    "cost/ray", "upload", "title",
 )  # fmt: skip
 LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
 SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
@@ -128,6 +129,8 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
+        "nodes": number(row.get("nodes")),
+        "cost/ray": number(row.get("cost_per_ray")),
         "upload": seconds(row["upload"]["median"]) if "upload" in row else "",
     }
 

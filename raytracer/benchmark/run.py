@@ -45,7 +45,8 @@ def bench(
 
     Args:
         *names: of operations, all by default; "render" for the example scenes, "tone" for film
-            statistics and tone mapping, "preview" for the window.
+            statistics and tone mapping, "preview" for the window, "build" for trees over spheres,
+            "live" for pictures of spheres that move.
         variant: labels, names or numbers of variants; all by default.
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
@@ -58,7 +59,7 @@ def bench(
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
         ncu: whether to add the counters of Nsight Compute for each kernel.
-        scene: example scenes for "render"; all by default.
+        scene: example scenes for "render", kinds of spheres for "build" and "live"; all by default.
         progress: called with a line before each step.
 
     Returns:
@@ -101,9 +102,9 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
     """Raise UserError if `--with` or `--ncu` is not supported by the benchmarks."""
     if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
-    if options.scenes and all(each.name != "render" for each in selection):
+    if options.scenes and not any(each.takes_scenes for each in selection):
         names = ", ".join(each.name for each in selection)
-        raise UserError(f"scene: {names}: no scenes; `raytracer bench render` has")
+        raise UserError(f"scene: {names}: no scenes; render, build and live have some")
     if options.ncu and not any(each.is_counted for each in selection):
         names = ", ".join(each.name for each in selection)
         raise UserError(f"--ncu: not available for {names}")

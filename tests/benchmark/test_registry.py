@@ -11,7 +11,7 @@ from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 
-RENDERER = ["render", "tone", "preview"]
+RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
 each = pytest.mark.parametrize("name", NAMES)
 # What a moment on the CPU takes, by name.

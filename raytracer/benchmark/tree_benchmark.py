@@ -1,0 +1,273 @@
+"""`raytracer bench build` and `live`: trees over spheres, and pictures of spheres that move."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer import layout
+from raytracer.arguments import one_of
+from raytracer.backends.select import select
+from raytracer.benchmark import peers, record, timing
+from raytracer.benchmark.axes import picture_size
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.record import Kind, Result, Row, device_of
+from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
+from raytracer.errors import UserError
+from raytracer.live_scene import LiveScene
+from raytracer.pipeline import render
+from raytracer.scene.packing.pack import pack
+from raytracer.scene.scene import Scene
+from raytracer.settings import RenderSettings
+from raytracer.sphere_update import SphereUpdate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import Device
+    from raytracer.buffers import Bvh, SceneBuffers
+
+    Doubles = NDArray[np.float64]
+
+STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
+TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
+NODES = 1 << 16  # that are decoded at a time
+SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
+WARP = {"cpu": ("sah", "cubql"), "cuda": ("lbvh", "cubql")}  # its builders
+
+Rows = dict[str, list[Row]]
+
+
+class SpheresBenchmark(Benchmark):
+    """A benchmark of spheres of several kinds and numbers."""
+
+    takes_scenes = True
+    summary: str
+    counts: tuple[int, ...]  # of spheres, by default
+
+    def listing(self) -> Iterator[str]:
+        """Yield the default numbers, and the kinds."""
+        yield f"{self.name}: {self.summary}, on the CPU or a GPU"
+        yield f"  spheres {', '.join(map(str, self.counts))}; scenes:"
+        for kind, (meaning, _) in KINDS.items():
+            yield f"  {kind:<28} {meaning}"
+
+    def check(self, options: BenchOptions) -> None:
+        """Validate kinds and axes; raise UserError for variants."""
+        if options.variant:
+            raise UserError(f"{self.name} has no variants: remove --variant")
+        for word in options.scenes:
+            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
+        self._axes("cpu", options)
+
+    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+        """Return the results of each kind and number of spheres."""
+        device, results = select(machine.backend), list[Result]()
+        machine.device.update(device_of(device))
+        counts = options.sizes or self.counts
+        if max(counts) > device.max_spheres:
+            raise UserError(
+                f"{self.name}: {max(counts):,} spheres are more than the {device.max_spheres:,} "
+                f"that {device.name} takes: give a smaller --size"
+            )
+        for kind in options.scenes or KINDS:
+            for count in counts:
+                tell(f"{self.name}: {kind}, {count:,} spheres")
+                axes: dict[str, int | str] = {"scene": kind, "spheres": count}
+                axes |= self._axes(machine.backend, options)
+                found = self._rows(device, *spheres(kind, count), options)
+                results += [_result(op, axes, machine, rows) for op, rows in found.items()]
+        results[-1]["note"] = self.note
+        return results
+
+    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
+        """Return further axes of a result; raise UserError for invalid ones."""
+        if options.axes:
+            raise UserError(f"{self.name} has no axes: --size sets the number of spheres")
+        return {}
+
+    @abstractmethod
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        """Time one set of spheres; return rows by what is timed."""
+
+
+class BuildBenchmark(SpheresBenchmark):
+    """Trees: built, and refitted around spheres that moved a little."""
+
+    name = "build"
+    summary = "trees over spheres: built and refitted"
+    counts = (10_000, 100_000)
+    note = (
+        "build: from a packed scene to its tree. build refit: from new positions, at most "
+        f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
+        f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
+        f"Warp is given the boxes of the spheres. Seed {SEED}."
+    )
+
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        settings = RenderSettings(width=64, height=64, samples=1)
+        buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
+        tree, count = device.build(buffers), len(radii)
+        built = _row("build", lambda: device.build(buffers), count, options)
+        built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / count}
+        built["cost_per_ray"] = cost_per_ray(tree)
+        rows = {"build": [built], "build refit": [_refitted(device, buffers, tree, options)]}
+        if options.peers:
+            for op, each in _warp_rows(device, centers, radii, options):
+                rows[op].append(each)
+        return rows
+
+
+class LiveBenchmark(SpheresBenchmark):
+    """Pictures of spheres that move."""
+
+    name = "live"
+    summary = "spheres that move: from new positions to a picture"
+    counts = (10_000,)
+    note = (
+        "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
+        "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
+        f"{STEP} radii from those before, which refits the tree. places exchanged: with the same "
+        f"positions in another order, which builds it anew. Seed {SEED}."
+    )
+
+    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
+        width, height = picture_size(self.name, options.axes, SIZES[backend])
+        return {"width": width, "height": height}
+
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        settings: dict[str, Any] = {"backend": device, "samples": 1}
+        settings |= self._axes(device.name, options)
+        shuffled = centers[np.random.default_rng(SEED).permutation(len(radii))]
+        small, large = cycle((centers, _stepped(centers, radii))), cycle((centers, shuffled))
+
+        def anew() -> Any:
+            scene = Scene.from_arrays(next(small), radii, "white")
+            return render(scene, **settings).pixels(8)
+
+        with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
+
+            def step(moves: Iterator[Array]) -> Any:
+                live.update(positions=next(moves))
+                return live.pixels()
+
+            timed: dict[str, tuple[Callable[[], Any], Kind]] = {
+                "scene made anew": (anew, "variant"),
+                "small steps": (lambda: step(small), "variant"),
+                "places exchanged": (lambda: step(large), "variant"),
+                "update, small steps": (lambda: live.update(positions=next(small)), "stage"),
+                "picture": (live.pixels, "stage"),
+            }
+            count = len(radii)
+            rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
+        for row in rows[:3]:
+            row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
+        return {"live": rows}
+
+
+def _result(op: str, axes: dict[str, int | str], machine: Machine, rows: list[Row]) -> Result:
+    return {
+        "op": op, "axes": axes, "dtype": "float32", "input": str(axes["scene"]), "mode": "warm",
+        "backend": machine.backend, "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
+        "note": "", "rows": rows,
+    }  # fmt: skip
+
+
+def _row(
+    label: str, run: Callable[[], Any], count: int, options: BenchOptions, kind: Kind = "variant"
+) -> Row:
+    row = timing.row(label, timing.clocked(run, options.min_time), kind=kind)
+    row["mspheres"] = 1e-6 * count / row["time"]["median"]
+    return row
+
+
+def _stepped(positions: Array, radii: Array) -> Array:
+    """Return positions after a step in a random direction."""
+    steps = np.random.default_rng(SEED).uniform(-STEP, STEP, positions.shape)
+    return positions + (steps * radii[:, None]).astype(np.float32)
+
+
+def _refitted(device: Device, buffers: SceneBuffers, tree: Bvh, options: BenchOptions) -> Row:
+    positions = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
+    moves, count = cycle((_stepped(positions, buffers.radius), positions)), buffers.count
+    with device.scene(buffers, tree) as scene:
+        if not scene.can_update:
+            reason = f"trees of {device.name} do not follow spheres"
+            return record.row("refit", "", "variant", "skipped", reason)
+
+        def refit() -> None:
+            place = np.eye(3), np.zeros(3), 1.0
+            scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
+
+        return _row("refit", refit, count, options)
+
+
+def _warp_rows(
+    device: Device, centers: Array, radii: Array, options: BenchOptions
+) -> Iterator[tuple[str, Row]]:
+    """Time builders of NVIDIA Warp over the boxes of the spheres."""
+    wp = import_module("warp") if find_spec("warp") else None
+    if wp is None or (device.name == "cuda" and not wp.is_cuda_available()):
+        reason = "this Warp has no CUDA" if wp else "warp is not installed"
+        yield "build", record.row("warp.Bvh", "", "peer", "skipped", reason)
+        return
+    wp.config.log_level = 30  # warnings and errors alone
+    place = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
+    low, high = (
+        wp.array(centers + sign * radii[:, None], dtype=wp.vec3, device=place) for sign in (-1, 1)
+    )
+
+    def build(builder: str) -> Any:
+        tree = wp.Bvh(low, high, constructor=builder)
+        wp.synchronize_device(place)
+        return tree
+
+    def refit(tree: Any) -> None:
+        tree.refit()
+        wp.synchronize_device(place)
+
+    for builder in WARP[device.name]:
+        runs = {"build": partial(build, builder), "build refit": partial(refit, build(builder))}
+        for op, run in runs.items():
+            row = _row(f"warp.Bvh {builder}", run, len(radii), options, "peer")
+            row["version"] = peers.version("warp")
+            yield op, row
+
+
+def cost_per_ray(tree: Bvh) -> float:
+    """Return the expected cost of a ray that meets the root, relative to a visit of a node.
+
+    The probability that it meets a box is the ratio of the areas (J. Goldsmith, J. Salmon,
+    "Automatic Creation of Object Hierarchies for Ray Tracing", IEEE CG&A 7(5), 1987). Boxes are
+    those that a traversal tests, as they are quantised.
+    """
+    nodes = np.ascontiguousarray(tree.nodes).view(layout.dtype("Node")).reshape(-1)
+    parts = (_decoded(nodes[first : first + NODES]) for first in range(0, len(nodes), NODES))
+    cost = sum(float((_areas(high - low) * weight).sum()) for low, high, weight in parts)
+    low, high, weight = _decoded(nodes[:1])
+    used = weight > 0
+    return 1.0 + cost / float(_areas(high[used].max(axis=0) - low[used].min(axis=0)))
+
+
+def _decoded(nodes: NDArray[np.void]) -> tuple[Doubles, Doubles, Doubles]:
+    """Return corners of slots, (M, 8, 3), relative to the node, and costs of those that are hit."""
+    cell = np.exp2(nodes["exponent"].astype(np.float64) - 127)[:, None]
+    low, high = (
+        np.stack([nodes[f"{end}_{axis}"] for axis in "xyz"], axis=2) * cell for end in ("lo", "hi")
+    )
+    inner = nodes["inner"][:, None] >> np.arange(8) & 1
+    tests = np.diff(nodes["leaf_end"].astype(np.int64), axis=1, prepend=0)
+    return low, high, np.asarray(inner + TEST_COST * tests, np.float64)
+
+
+def _areas(edges: Doubles) -> Doubles:
+    """Return half of the areas of boxes, whose edges are (..., 3)."""
+    return np.asarray((edges * np.roll(edges, 1, axis=-1)).sum(axis=-1))

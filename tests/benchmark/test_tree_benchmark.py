@@ -1,0 +1,217 @@
+"""`raytracer bench build` and `live`: kinds of spheres, the cost of trees, and what is reported."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.backends.cpu import CpuDevice, CpuScene
+from raytracer.benchmark import record
+from raytracer.benchmark.sphere_kinds import KINDS, spheres
+from raytracer.benchmark.tree_benchmark import TEST_COST, cost_per_ray
+from raytracer.buffers import Bvh
+from raytracer.cli import main
+from raytracer.errors import UserError
+from support.nodes import read_tree, walk
+
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def tree_of(centers: NDArray[Any], radii: NDArray[Any]) -> Bvh:
+    from raytracer import _core
+
+    return Bvh(*_core.build_bvh((*np.ascontiguousarray(centers.T), radii), 2))
+
+
+def share_of_cells(centers: NDArray[Any]) -> float:
+    """Return the share of 20^3 cells of the unit cube that have a centre."""
+    cells = np.clip((centers * 20).astype(int), 0, 19)
+    return len(np.unique(cells, axis=0)) / 20**3
+
+
+@kinds
+@pytest.mark.parametrize("count", [1, 2, 1000, 1001])
+def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> None:
+    centers, radii = spheres(kind, count)
+    assert centers.shape == (count, 3)
+    assert radii.shape == (count,)
+    assert centers.dtype == radii.dtype == np.float32
+    assert np.isfinite(centers).all()
+    assert (radii > 0).all()
+    again = spheres(kind, count)
+    assert (again[0] == centers).all()
+    assert (again[1] == radii).all()
+
+
+def test_kinds_are_what_they_are_called() -> None:
+    count = 20_000
+    made = {kind: spheres(kind, count) for kind in KINDS}
+    centers, radii = made["uniform"]
+    assert np.allclose(centers.mean(axis=0), 0.5, atol=0.02)
+    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() == pytest.approx(0.08, rel=1e-4)
+    places, radii = made["lattice"]
+    assert len(np.unique(places, axis=0)) == count
+    assert (places == np.round(places)).all()
+    assert radii == pytest.approx(np.full(count, 0.5))
+    distance = np.sort(np.linalg.norm(made["plummer"][0], axis=1))
+    assert distance[int(0.5 / 0.985 * count)] == pytest.approx(1.3048, rel=0.02)  # half of the mass
+    assert share_of_cells(made["web"][0]) < 0.5 * share_of_cells(made["uniform"][0])
+    radii = made["overlap"][1]
+    assert np.log(radii).std() == pytest.approx(0.8, rel=0.03)
+    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() > 1  # more than the whole cube
+
+
+@kinds
+def test_the_cost_of_a_tree_is_that_of_random_rays(kind: str) -> None:
+    """Lines of all directions and places meet as many boxes as the areas say."""
+    tree = tree_of(*spheres(kind, 600))
+    decoded = read_tree(tree.nodes, tree.order, tree.spheres)
+    boxes, weights = list[tuple[Any, Any]](), list[float]()
+    for node, _ in walk(decoded):
+        children = [box for _, box in decoded.children(node)]
+        leaves = list(decoded.leaves(node))
+        boxes += children + [box for *_, box in leaves]
+        weights += [1.0] * len(children) + [TEST_COST * (last - first) for first, last, _ in leaves]
+        root = boxes[-len(children) - len(leaves) :] if node == 0 else None
+    assert root is not None
+    low, high = (np.array([box[end] for box in boxes]) for end in (0, 1))
+    root_low, root_high = np.array(root)[:, 0].min(axis=0), np.array(root)[:, 1].max(axis=0)
+
+    rng, rays = np.random.default_rng(5), 60_000
+    direction = rng.normal(size=(rays, 3))
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    reach = np.linalg.norm(root_high - root_low) / 2
+    point = rng.normal(size=(rays, 3))  # of a disc that faces the direction
+    point -= (point * direction).sum(axis=1)[:, None] * direction
+    point *= (reach * np.sqrt(rng.random(rays)) / np.linalg.norm(point, axis=1))[:, None]
+    point += (root_low + root_high) / 2
+
+    def met(low: Any, high: Any, origin: Any, direction: Any) -> NDArray[np.bool_]:
+        near, far = (low - origin) / direction, (high - origin) / direction
+        enter, leave = np.minimum(near, far).max(axis=-1), np.maximum(near, far).min(axis=-1)
+        return np.asarray(enter <= leave)
+
+    hit = met(root_low, root_high, point, direction)
+    point, direction = point[hit], direction[hit]
+    counts = [met(a, b, point, direction).sum() for a, b in zip(low, high, strict=True)]
+    measured = 1 + (np.array(counts) * weights).sum() / hit.sum()
+    assert cost_per_ray(tree) == pytest.approx(measured, rel=0.03)
+
+
+def test_the_cost_of_one_sphere_is_a_visit_and_a_test() -> None:
+    tree = tree_of(*spheres("uniform", 1))
+    assert cost_per_ray(tree) == pytest.approx(1 + TEST_COST)
+
+
+def rows_of(record: Any, op: str) -> dict[str, Any]:
+    (result,) = (each for each in record["results"] if each["op"] == op)
+    return {row["label"]: row for row in result["rows"]}
+
+
+def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["--scene", "web", "--size", "500", "--min-time", "0.001", "--backend", "cpu"]
+    saved, plot = tmp_path / "build.json", tmp_path / "build.png"
+    assert main(["bench", "build", *words, "--save", str(saved), "--plot", str(plot)]) == 0
+    table = capsys.readouterr().out
+    assert "build refit: scene web, spheres 500" in table
+    assert "cost/ray" in table
+    made = record.validated(json.loads(saved.read_text()), "the record")
+    tree = tree_of(*spheres("web", 500))
+    built = rows_of(made, "build")["build"]
+    assert built["nodes"] == len(tree.nodes)
+    assert built["bytes_per_sphere"] == tree.nbytes / 500
+    assert built["cost_per_ray"] == pytest.approx(cost_per_ray(tree), rel=0.02)
+    assert built["mspheres"] == pytest.approx(500e-6 / built["time"]["median"])
+    assert rows_of(made, "build refit")["refit"]["status"] == "ok"
+    assert plot.stat().st_size > 1000
+
+
+def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]
+    words += ["--min-time", "0.001", "--backend", "cpu", "--format", "json"]
+    assert main(["bench", "live", *words]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [result["axes"] for result in made["results"]] == [
+        {"scene": "uniform", "spheres": count, "width": 32, "height": 24} for count in (40, 80)
+    ]
+    for result in made["results"]:
+        kinds = {row["label"]: row["kind"] for row in result["rows"]}
+        assert kinds == {
+            "scene made anew": "variant", "small steps": "variant", "places exchanged": "variant",
+            "update, small steps": "stage", "picture": "stage",
+        }  # fmt: skip
+        assert all(row["time"]["median"] > 0 for row in result["rows"])
+        assert result["rows"][0]["title"].endswith(" frames/s")
+
+
+def test_trees_of_warp_are_timed_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = list[str]()
+
+    class Tree:
+        def __init__(self, low: Any, high: Any, constructor: str) -> None:
+            assert (high - low > 0).all()
+            done.append(constructor)
+
+        def refit(self) -> None:
+            done.append("refit")
+
+    warp = SimpleNamespace(
+        __spec__=ModuleSpec("warp", None), __version__="1.2.3", config=SimpleNamespace(), vec3=None,
+        array=lambda array, dtype, device: array, Bvh=Tree, synchronize_device=done.append,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "warp", warp)
+    options: Any = {"scene": "lattice", "size": 64, "backend": "cpu", "min_time": 1e-3}
+    made = raytracer.bench("build", **options)
+    for op, ours in (("build", "build"), ("build refit", "refit")):
+        rows = rows_of(made, op)
+        assert list(rows) == [ours, "warp.Bvh sah", "warp.Bvh cubql"]
+        assert rows["warp.Bvh sah"]["kind"] == "peer"
+        assert rows["warp.Bvh sah"]["version"] == "1.2.3"
+    assert {"sah", "cubql", "refit", "cpu"} == set(done)
+    assert list(rows_of(raytracer.bench("build", peers=False, **options), "build")) == ["build"]
+    monkeypatch.setattr("raytracer.benchmark.tree_benchmark.find_spec", lambda _: None)
+    skipped = rows_of(raytracer.bench("build", **options), "build")["warp.Bvh"]
+    assert (skipped["status"], skipped["reason"]) == ("skipped", "warp is not installed")
+
+
+def test_a_device_whose_trees_do_not_follow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CpuScene, "can_update", False)
+    made = raytracer.bench("build", scene="web", size=9, backend="cpu", min_time=1e-3, peers=False)
+    row = rows_of(made, "build refit")["refit"]
+    assert (row["status"], row["reason"]) == ("skipped", "trees of cpu do not follow spheres")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
+        ("live", {"scene": "galaxy"}, "live scene: there is no kind of spheres 'galaxy'"),
+        ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
+        ("live", {"axes": {"depth": 9}}, "live has no axis 'depth'"),
+        ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
+        ("live", {"variant": "one"}, "live has no variants"),
+    ],
+)
+def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        raytracer.bench(name, backend="cpu", **given)
+    assert CpuDevice.max_spheres < 2**40
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["build", "live"])
+def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
+    made = raytracer.bench(name, scene="overlap", size=3000, backend=cuda, min_time=1e-3)
+    rows = [row for result in made["results"] for row in result["rows"]]
+    assert {row["status"] for row in rows} <= {"ok", "skipped"}
+    assert any(row["status"] == "ok" for row in rows)
