@@ -29,6 +29,7 @@ _HOMES = {
         "film.statistics": "Statistics",
         "film.tone_settings": "ToneSettings",
         "live_scene": "LiveScene",
+        "in_situ.live_view": "LiveView live",
         "pipeline": "render",
         "scene.animation": "AnimationSettings Keyframe",
         "scene.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "

@@ -16,6 +16,8 @@ from raytracer.film.film import Film as Film
 from raytracer.film.image import Image as Image
 from raytracer.film.statistics import Statistics as Statistics
 from raytracer.film.tone_settings import ToneSettings as ToneSettings
+from raytracer.in_situ.live_view import LiveView as LiveView
+from raytracer.in_situ.live_view import live as live
 from raytracer.live_scene import LiveScene as LiveScene
 from raytracer.pipeline import render as render
 from raytracer.scene.animation import AnimationSettings as AnimationSettings

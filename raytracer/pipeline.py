@@ -612,6 +612,10 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
 
     scene = source.scene
     if not isinstance(scene, SceneType):
+        from raytracer.trajectory.source import LiveSource
+
+        if isinstance(scene, LiveSource):
+            return scene.load(0, columns)
         return SceneType.from_object(scene, frame=frame)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")

@@ -43,6 +43,7 @@ LAYERS = [
     {"live_scene"},
     {"animation", "benchmark", "viewer"},
     {"browser", "ops", "compile_all", "pack_wheel"},
+    {"in_situ"},
     {"commands"},
     {"process"},
     {"cli"},

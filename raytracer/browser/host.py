@@ -69,7 +69,7 @@ class Host:
         own_rights: bool = False,
     ) -> None:
         self.failure: BaseException | None = None
-        self.on_failure: Callable[[], object] = _nothing
+        self.on_end: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._clients: dict[Outlet, Client] = {}
         self._picture: Picture | None = None  # the latest
@@ -101,6 +101,11 @@ class Host:
         atexit.register(self.close)
 
     # For any thread
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session has ended by itself, or by a failure."""
+        return self._stopped or self.failure is not None
 
     @property
     def backlog(self) -> int:
@@ -180,7 +185,7 @@ class Host:
                 self._check()
         except BaseException as error:
             self.failure = error
-            self.on_failure()
+            self.on_end()
 
     def _take_calls(self) -> None:
         try:
@@ -198,6 +203,9 @@ class Host:
     def _check(self) -> None:
         if self._session.failure is not None:
             raise self._session.failure
+        if self._session.viewer.closing and not self._stopped:  # the simulation has ended
+            self._stopped = True
+            self.on_end()
 
     def _join(self, outlet: Outlet) -> None:
         self._clients[outlet] = client = Client(outlet)

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -69,19 +69,18 @@ def serve(
         _require_no_loop()
         token = security.new_token() if token_file is None else security.token_of(token_file)
         server = Server(Host(open_session, output_folder), token)
-        _serve(server, listening, open_browser, say, settings)
+        if (notice := settings.get("notice")) is not None:
+            notice("")  # from here on the page shows the progress
+        run_server(server, listening, open_browser, say)
 
 
-def _serve(
-    server: Server,
-    listening: socket.socket,
-    open_browser: bool,
-    say: Callable[[str], None],
-    settings: Mapping[str, Any],
+def run_server(
+    server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
 ) -> None:
-    """Serve until a signal or a failure, and close the session; arguments as for `serve`."""
-    if (notice := settings.get("notice")) is not None:
-        notice("")  # the page shows the progress from now on
+    """Serve until a signal, the end of a simulation or a failure, and close the session.
+
+    Arguments are those of `serve`.
+    """
     stop = _Stop()
     with stop.taken():  # a second signal must not leave threads running
         try:
@@ -140,7 +139,7 @@ async def _run(
 ) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    server.host.on_failure = stop.act = lambda: loop.call_soon_threadsafe(ended.set)
+    server.host.on_end = stop.act = lambda: loop.call_soon_threadsafe(ended.set)
     await server.start(listening)
     say(f"{server.host.name} is shown at {server.address}")
     say(f"from another machine: {ssh_line(server.port)}")
@@ -148,7 +147,7 @@ async def _run(
     if open_browser:
         await loop.run_in_executor(None, _open, server.address)
     try:
-        if stop.number is None:
+        if stop.number is None and not server.host.has_ended:
             await ended.wait()
     finally:
         await server.stop()

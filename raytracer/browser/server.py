@@ -61,8 +61,8 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The address for a browser on this machine, or through a tunnel."""
-        return f"http://{ADDRESS}:{self.port}/?token={self.token}"
+        """The address for a browser on this machine, or at the other end of a tunnel."""
+        return _address(self.port, self.token)
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
@@ -200,6 +200,15 @@ class _Outlet:
                     await socket.send_str(content)
                 else:
                     await socket.send_bytes(content)
+
+
+def address_of(listening: sockets.socket, token: str) -> str:
+    """Return the address of a server that will answer on a socket; see `bound`."""
+    return _address(listening.getsockname()[1], token)
+
+
+def _address(port: int, token: str) -> str:
+    return f"http://{ADDRESS}:{port}/?token={token}"
 
 
 def bound(port: int | None) -> sockets.socket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +52,27 @@ class FrameSource(ABC):
     def sent(self) -> FrameSource:
         """Return what other processes read. Raises UserError: they cannot read it."""
         return self
+
+
+class LiveSource(FrameSource):
+    """A simulation that runs: its only frame is its latest state, which changes."""
+
+    count = 1
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether views of it are to end."""
+
+    @abstractmethod
+    def has_newer(self) -> bool:
+        """Return whether there is a state after the one that was loaded last.
+
+        Without one, `on_change` is called once when there is, or when `closed` becomes true.
+        """
+
+    on_change: Callable[[], None]
+    """Any thread may call it."""
 
 
 class FileSource(FrameSource):
@@ -171,6 +192,8 @@ def frames_of(source: Source) -> FrameSource:
         UserError: it has none, or they cannot be counted.
     """
     value = source.scene
+    if isinstance(value, FrameSource):
+        return value
     if isinstance(value, Path):
         return FileSource(source)
     if isinstance(value, Scene):

@@ -22,7 +22,7 @@ from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer.content import Applied, Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
@@ -45,7 +45,9 @@ MORE_FRAMES = "the first is shown: for another one give --frame"
 
 
 def holds_particles(source: Source) -> bool:
-    """Whether the source is a file of particles, not a scene file."""
+    """Whether what is shown are particles of a file or a simulation, without a scene of theirs."""
+    if isinstance(source.scene, LiveSource):
+        return True
     return source.path is not None and not is_scene(source.path)
 
 
@@ -109,6 +111,11 @@ class Frames:
         if scales and scales[-1].kind != "categorical":
             self._first_range = scales[-1].low, scales[-1].high
         return loaded
+
+    @property
+    def live(self) -> LiveSource | None:
+        """The simulation whose states are the frames; None of files and scenes."""
+        return self.source.scene if isinstance(self.source.scene, LiveSource) else None
 
     def count(self) -> int:
         """Return the number of frames; may read the whole file."""

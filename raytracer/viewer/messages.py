@@ -131,6 +131,11 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """A simulation that is followed has another state, or has ended."""
+
+
+@dataclass(frozen=True)
 class Broken:
     sentence: str
 
@@ -146,5 +151,6 @@ Message = (
     | Opened
     | Staged
     | Counted
+    | Changed
     | Broken
 )

@@ -92,6 +92,12 @@ def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
 
 
 def receive(viewer: ViewerState, message: Message) -> None:
+    """Handle a message of another thread."""
+    _receive(viewer, message)
+    viewer.follow()
+
+
+def _receive(viewer: ViewerState, message: Message) -> None:
     if isinstance(message, Picked):
         _receive_picked(viewer, message)
     elif isinstance(message, Metered):

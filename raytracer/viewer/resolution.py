@@ -60,6 +60,12 @@ class ResolutionController:
         """Return width and height of the next frame, in pixels, in a window of size `full`."""
         return size_at(self.level, full)
 
+    def finest(self, full: Size, seconds: float) -> Size:
+        """Return the largest size that takes at most so long, at least that of `choose`."""
+        sizes = (size_at(level, full) for level in range(self.level))
+        fitting = (size for size in sizes if self.per_pixel and self.seconds(size) <= seconds)
+        return next(fitting, self.choose(full))
+
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
         """Learn from a frame of one sample per pixel."""
         self.learn(pixels, rendering)

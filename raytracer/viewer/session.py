@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import perf_counter
@@ -37,7 +38,7 @@ from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Frame, Loaded, Message, Opened, Shown
+from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Opened, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
@@ -88,8 +89,12 @@ class Session:
             self.worker.stop()
             raise
         self.viewer.on_opened = self._watch_other
-        loader.count()
-        if loaded_scene.content.hidden:  # hidden particles need a reload
+        if frames.live is None:
+            loader.count()
+        else:
+            frames.live.on_change = partial(self.worker.post, Changed())
+            frames.live.on_change()  # for the end, if it came while the first state was loaded
+        if loaded_scene.content.hidden:  # what is hidden is not there yet
             loader.show(loaded_scene.content, loaded_scene)
 
     def _watch_other(self, path: Path) -> None:
@@ -176,8 +181,7 @@ class Session:
         if self._copier is None:
             self._copier = Copier(frame.request.loaded_scene.job.device)
         pixels = drawn_over(self._copier.copied(frame.picture), frame.marks)
-        before, self.viewer.frame = self.viewer.frame, frame
-        self.worker.release(before)
+        self.worker.release(self.viewer.present(frame))
         self._pictures += 1
         return Picture(
             pixels, frame.request.size, frame.samples, frame.request.samples, frame.draft,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -272,6 +272,27 @@ class ViewerState:
         """Request a content; it is shown once loaded."""
         self.content = content
         self.loader.show(content, self.loaded_scene)
+
+    def present(self, frame: Frame) -> Frame | None:
+        """Note which frame is on the screen now, and return the one before."""
+        before, self.frame = self.frame, frame
+        self.follow()
+        return before
+
+    def follow(self) -> None:
+        """Ask for the latest state of a simulation, as soon as the one before is on the screen.
+
+        So states are loaded as fast as they are shown, and none where nobody looks.
+        """
+        live = self.loader.frames.live
+        if live is None:
+            return
+        if live.closed:
+            self.closing = True
+        is_loading = self.content.frame != self.loaded_scene.content.frame
+        is_shown = self.frame is not None and self.frame.request.loaded_scene is self.loaded_scene
+        if is_shown and not is_loading and live.has_newer():
+            self.show(replace(self.content, frame=self.frame_number + 1))
 
     # Messages
 

@@ -138,7 +138,7 @@ class PreviewWindow(Surface):
         if self.viewer.closing:
             self._end()
             return
-        before = self.viewer.frame
+        before = None if frame is None else self.viewer.present(frame)
         with self._turn():
             if frame is not None and not self._present(frame):
                 self._end()
@@ -167,7 +167,6 @@ class PreviewWindow(Surface):
 
     def _present(self, frame: Frame) -> bool:
         """Copy a frame to the canvas; a failure ends the preview."""
-        self.viewer.frame = frame
         try:
             self.presenter.present(frame.picture, self.picture_canvas)
         except RaytracerError as error:

@@ -31,6 +31,10 @@ IDLE_DELAY = 0.08
 FULL_SIZE_SECONDS = 0.35
 """Longest first pass at full size in seconds; otherwise coarser passes precede it."""
 
+FRAME_SECONDS = 0.1
+"""Seconds that the draft of another frame of a trajectory, or state of a simulation, may take: it
+follows no hand, and loading takes time as well."""
+
 IDLE_INTERVAL = 1.0 / 30.0
 """Seconds between two frames when idle."""
 
@@ -220,17 +224,26 @@ class Worker:
             return
         if self._loaded_scenes[0] is not request.loaded_scene:
             self._close_scenes_before(request.loaded_scene)
+        is_moved = before is not None and _frame_of(before) != _frame_of(request)
         start = perf_counter()
-        self._render_draft(request)
+        self._render_draft(request, FRAME_SECONDS if is_moved else 0.0)
         self._publish(request, self._rate(1, start), start)
         ready = perf_counter()
         self._idle_from = ready + IDLE_DELAY
         self._wait_for_window()
-        self.resolution.record(self._film.pixels, ready - start, perf_counter() - ready)
+        if is_moved:
+            self.resolution.learn(self._film.pixels, ready - start)
+        else:
+            self.resolution.record(self._film.pixels, ready - start, perf_counter() - ready)
 
-    def _render_draft(self, request: RenderRequest) -> None:
-        """Restart the film with one sample at the resolution for interaction."""
-        size = self.resolution.choose(request.size) if self._adaptive else request.size
+    def _render_draft(self, request: RenderRequest, seconds: float = 0.0) -> None:
+        """Restart the film with one sample at the resolution for interaction, or a finer one.
+
+        seconds: that it may take at the finer one.
+        """
+        size = request.size
+        if self._adaptive:
+            size = self.resolution.finest(request.size, seconds)
         self._film.restart(request, size, draft=True)
         self._film.expose(request, 1, self._check_stop)
 
@@ -369,7 +382,12 @@ class Worker:
         self.post(message)
 
 
+def _frame_of(request: RenderRequest) -> int | None:
+    """Return the number of the frame of a trajectory, or of the state of a simulation."""
+    return request.loaded_scene.content.frame
+
+
 def _min_samples(request: RenderRequest) -> int:
-    """Return the samples per pixel from which a picture replaces a draft."""
+    """Return the fewest samples per pixel that are shown in place of a draft."""
     rays = request.buffers.view.occlusion_rays
     return max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays)) if rays else MIN_IDLE_SAMPLES

@@ -277,7 +277,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
     async def test(site: Site) -> None:
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
-        site.server.host.on_failure = lambda: loop.call_soon_threadsafe(ended.set)
+        site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
         async with site.connect() as page:
             await page.send_str('{"type":"act","name":"defect"}')
             await ended.wait()

@@ -36,6 +36,7 @@ class FakeViewer:
         self.saved: list[tuple[tuple[int, int], int]] = []
         self.sizes: list[tuple[int, int]] = []
         self.outputs = Outputs()
+        self.closing = False
 
     def resize(self, width: int, height: int) -> None:
         """Keep a size."""

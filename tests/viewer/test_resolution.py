@@ -83,3 +83,16 @@ def test_finer_ends_at_the_full_size_in_a_few_steps(
         size, steps = step, steps + 1
     assert steps <= 13
     assert next_size(full, full, resolution, 0.35) == full
+
+
+@given(cost=COSTS, level=st.integers(0, len(LEVELS) - 1), seconds=st.floats(0.0, 1.0))
+def test_a_frame_that_follows_no_hand_is_as_fine_as_its_time_allows(
+    cost: float, level: int, seconds: float
+) -> None:
+    resolution = ResolutionController(level)
+    assert resolution.finest(FULL, seconds) == resolution.choose(FULL)  # the cost is unknown
+    resolution.learn(1, cost)
+    size = resolution.finest(FULL, seconds)
+    finer = [size_at(each, FULL) for each in range(level)]
+    fitting = [each for each in finer if cost * each[0] * each[1] <= seconds]
+    assert size == (max(fitting) if fitting else resolution.choose(FULL))

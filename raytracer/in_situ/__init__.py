@@ -1,0 +1,1 @@
+"""Views that follow a running simulation (in situ visualization)."""

@@ -1,0 +1,128 @@
+"""Feed: the latest state of a simulation as a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Event, Lock
+from time import sleep
+from typing import Any
+
+from numpy.typing import NDArray
+
+from raytracer.errors import ClosedError, shown
+from raytracer.in_situ.mailbox import Reader, State
+from raytracer.scene.annotations import Annotations, SimulationBox
+from raytracer.scene.background import Background
+from raytracer.scene.inferred import making_set
+from raytracer.scene.particles.source import Particles
+from raytracer.scene.scene import Scene, SphereSet
+from raytracer.settings import RenderSettings
+from raytracer.trajectory.source import LiveSource
+
+TITLE = "simulation"
+"""Title of the scenes."""
+
+COLUMN = "."
+"""Start of the names of arrays that are columns."""
+
+WAIT = 0.02
+"""Seconds between two looks for the first state."""
+
+
+class Feed(LiveSource):
+    """The states that a reader takes, as scenes. Several threads may use it."""
+
+    name = TITLE
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._closed = False
+        self._lock = Lock()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def on_change(self) -> Callable[[], None]:
+        return self._reader.on_change
+
+    @on_change.setter
+    def on_change(self, call: Callable[[], None]) -> None:
+        self._reader.on_change = call
+
+    def close(self) -> None:
+        """End the views, from any thread."""
+        self._closed = True
+        self.on_change()
+
+    def has_newer(self) -> bool:
+        return self._reader.awaits()
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        """Return the latest state; before the first one, wait for that.
+
+        Raises:
+            ClosedError: the simulation ended before.
+            UserError: its arrays make no spheres.
+        """
+        while not self._reader.number:
+            if self._closed:
+                raise ClosedError("the simulation ended before it logged any points")
+            sleep(WAIT)
+        return self._scene()
+
+    def scenes(self) -> Iterator[Scene]:
+        """Yield the scenes of all states until the end.
+
+        The simulation has to wait until one is taken before it publishes the next.
+        """
+        changed = Event()
+        self.on_change = changed.set
+        while True:
+            changed.clear()
+            closed = self._closed  # before the look: the last state is published before
+            if self.has_newer():
+                yield self._scene()
+            elif closed:
+                return
+            else:
+                changed.wait()
+
+    def _scene(self) -> Scene:
+        with self._lock:
+            state = self._reader.take()
+            copied = {
+                name: ({key: array.copy() for key, array in arrays.items()}, values)
+                for name, (arrays, values) in state.sets.items()
+            }
+        return scene_of(state._replace(sets=copied))
+
+
+def scene_of(state: State) -> Scene:
+    """Return the scene of a state, which uses its arrays. Raises UserError."""
+    sets = [
+        _set(name, *given, state.about)
+        for name, given in state.sets.items()
+        if len(given[0]["positions"])
+    ]
+    boxed = Annotations(box=SimulationBox()) if "box" in state.about else None
+    return Scene(
+        tuple(sets), render=RenderSettings.of_particles(), background=Background.of_particles(),
+        title=TITLE, annotations=boxed,
+    )  # fmt: skip
+
+
+def _set(
+    name: str, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> SphereSet:  # fmt: skip
+    given = {**arrays, **values}
+    particles = Particles(
+        f"log_points '{shown(name)}'", given["positions"], given.get("radii"), given.get("colors"),
+        names={"centers": "positions", "radius": "radii", "color": "colors"},
+        box=about.get("box"), time=about.get("time"),
+        extra={key[1:]: value for key, value in given.items() if key.startswith(COLUMN)},
+    )  # fmt: skip
+    with making_set(name):
+        return SphereSet.of_particles(particles)

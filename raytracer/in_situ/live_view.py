@@ -1,0 +1,397 @@
+"""`raytracer.live`: a view that follows a running simulation."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+import numpy as np
+
+from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
+from raytracer.backends.select import select
+from raytracer.errors import SceneError, UserError, counted, shown, shown_value
+from raytracer.fields import check_names, takes
+from raytracer.files.access import path_of
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.in_situ.feed import COLUMN, TITLE, scene_of
+from raytracer.in_situ.mailbox import State
+from raytracer.in_situ.outlets import (
+    Movie,
+    Outlet,
+    Points,
+    ProcessRunner,
+    Runner,
+    ThreadRunner,
+    View,
+)
+from raytracer.pipeline import VIEW_SETTINGS
+from raytracer.scene.annotations import Annotations, SimulationBox
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.particles.source import Moment
+from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import box_of, triple
+from raytracer.settings import RenderSettings
+from raytracer.viewer.options import ViewOptions
+
+if TYPE_CHECKING:
+    from raytracer.film.image import Image
+    from raytracer.in_situ.recording import Pictures
+    from raytracer.pipeline import Settings
+
+KINDS = ("window", "page")
+"""What can be opened."""
+
+WIDTH, HEIGHT = 1280, 720
+"""Size of the first picture, in pixels."""
+
+
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+def live(
+    *,
+    backend: str = "auto",
+    open: str | None = "window",  # noqa: A002
+    record: str | PathLike[str] | None = None,
+    every: int = 1,
+    fps: float = 30.0,
+    port: int | None = None,
+    open_browser: bool = False,
+    threads: int = 0,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+    **settings: Unpack[Settings],
+) -> LiveView:
+    """Open a view that follows a running simulation; it shows the points that are logged.
+
+    >>> with raytracer.live() as view:
+    ...     for step in range(1000):
+    ...         simulation.step()
+    ...         view.log_points("grains", simulation.positions, radii=simulation.radii)
+
+    The view renders in a process of its own at the lowest priority, with CUDA in a thread.
+
+    Args:
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the GPU
+            with number 1.
+        open: "window"; "page" for web browsers, on this machine or at the other end of an SSH
+            tunnel, whose address is printed; None opens nothing, as for a movie alone.
+        record: file of a movie (.mp4, .mov, .mkv, .webm; `pip install 'raytracer[video]'`), or of
+            numbered pictures, `frames/####.png`; None writes nothing.
+        every: the movie has a frame of every so many steps, from the first on.
+        fps: frames in a second of the movie.
+        port: of the page, from 1 to 65535; None takes 8765, or a free one if that is in use.
+        open_browser: open the page in the browser of this machine.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        tone: initial exposure and tone curve; see `preview`.
+        annotations: what is drawn over the picture; see `render`. In texts {time} is that of
+            `LiveView.set_time`.
+        say: called with each line to be printed.
+
+    Returns:
+        The view.
+
+    Raises:
+        UserError: an argument is wrong, there is no display, the port is in use, or the file cannot
+            be written.
+        TypeError: there is no argument of that name.
+    """
+    check_names(live, settings)
+    function(say, "say")
+    truth(open_browser, "open_browser", UserError)
+    if open is not None:
+        one_of(open, "open", KINDS, "kind of view", UserError)
+    given: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
+    given |= {name: value for name, value in settings.items() if value is not None}
+    given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
+    ViewOptions.of(Scene(), **given)
+    fps = real(fps, "fps", 0.01, 1000.0, error=UserError)
+    if (every := whole(every, "every", error=UserError)) < 1:
+        raise UserError(f"every {every}: give a number of steps, 1 or more")
+    runner = _runner(backend, threads)
+    view = LiveView(given, fps)
+    try:
+        if open == "page":
+            from raytracer.browser.serve import check_port, require_library, ssh_line
+
+            check_port(port)
+            require_library()
+            view._open(View(runner("page", given | {"port": port, "open_browser": open_browser})))
+            say(f"{TITLE} is shown at {view.address}")
+            say(f"from another machine: {ssh_line(_port_of(view.address))}")
+        elif open is not None:
+            view._open(View(runner(open, given)))
+        if record is not None:
+            from raytracer.in_situ.recording import check_record
+
+            check_record(path := path_of(record, "record"), given)
+            to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
+            view._open(Movie(runner("record", to_file), every))
+    except BaseException:
+        view._end()
+        raise
+    return view
+
+
+def _runner(backend: str, threads: int) -> Callable[[str, Mapping[str, Any]], Runner]:
+    """Return what runs an outlet: a thread where it has to share a GPU, else a process."""
+    return ThreadRunner if select(backend, threads).has_own_memory else ProcessRunner
+
+
+def _port_of(address: str) -> int:
+    return int(address.partition("/?")[0].rpartition(":")[2])
+
+
+class LiveView:
+    """A view that follows a running simulation, as `raytracer.live` returns it; a context manager.
+
+    One thread of the simulation may use it.
+
+    Attributes:
+        address: of the page for web browsers, "" without one.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], fps: float) -> None:
+        self.address = ""
+        self._settings, self._fps = settings, fps
+        self._outlets: list[Outlet] = []
+        self._latest: dict[str, Points] = {}
+        self._step: list[str] = []  # names that were logged in this step
+        self._last: str | None = None  # of the step before
+        self._about: dict[str, Any] = {}  # of the state as a whole
+        self._pictures: Pictures | None = None
+        self._images = 0
+        atexit.register(self.close)
+
+    def _open(self, outlet: Outlet) -> None:
+        """Wait until an outlet is ready. Raises UserError: it is not."""
+        self._outlets.append(outlet)
+        self.address = outlet.runner.ready() or self.address
+
+    def log_points(
+        self, name: str, positions: Any, *, radii: Any = None, colors: Any = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        """Show points as spheres from now on; logging a name again replaces its points.
+
+        It returns at once. The arrays are copied at most 60 times per second, and less often if
+        copying would take more than 2% of the time; a state that comes sooner is left out (see
+        `flush`). Nothing happens after the view was closed. A step ends when a name is logged that
+        was logged in it already.
+
+        Args:
+            name: of the set of points.
+            positions: (N, 3), scene units; N may change from step to step.
+            radii: one radius or (N,), scene units; None is half of the mean spacing of the first
+                state.
+            colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or (N, 4) with
+                opacities; None is light grey.
+            columns: further values by name, (N,) or (N, K), to colour and select by.
+
+        Raises:
+            UserError: arrays of other shapes or kinds; in the first state of a name, also values
+                that make no spheres. Of later states the view says what is wrong, and goes on.
+        """
+        points = _points(name, positions, radii, colors, columns)
+        if name not in self._latest:
+            scene_of(State(1, {name: points}, {}))  # for its errors
+        if name in self._step:
+            self._last, self._step = self._step[-1], []
+        is_first = not self._step
+        self._step.append(name)
+        self._latest[name] = points
+        is_last = self._last is None or name == self._last
+        for outlet in self._outlets:
+            if not outlet.look():
+                continue
+            if is_first:
+                outlet.begin()
+            outlet.log(name, points, self._about, is_last)
+
+    def set_time(self, time: float) -> None:
+        """State the time of what is logged from now on, for {time} in texts over the picture."""
+        self._about = self._about | {"time": Moment(real(time, "time", error=UserError))}
+
+    def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
+        """Show the simulation box of what is logged from now on.
+
+        Args:
+            edges: three lengths along x, y and z, or three edge vectors, (3, 3), scene units.
+            origin: the corner where they start, (3,).
+
+        Raises:
+            UserError: they are no finite numbers of these shapes.
+        """
+        rows = _numbers(edges, "edges", ((3,), (3, 3)))
+        a, b, c = map(triple, np.diag(rows) if rows.ndim == 1 else rows)
+        corner = triple(_numbers(origin, "origin", ((3,),)))
+        box = box_of(Scene(), SimulationBox((a, b, c), corner))
+        self._about = self._about | {"box": box}
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is shown or recorded any more, as after the user closed the window."""
+        return not any(outlet.look() for outlet in self._outlets)
+
+    def image(self) -> Image:
+        """Return a picture of what was logged last, rendered now in this process.
+
+        The first one decides about a fitted camera, the ends of colour scales and a metered
+        exposure; the camera of a window or page is the user's.
+
+        Raises:
+            UserError: nothing was logged, or it cannot be rendered.
+        """
+        if not self._latest:
+            raise UserError("image: nothing was logged yet: call log_points first")
+        self.flush()
+        if self._pictures is None:
+            from raytracer.in_situ.recording import Pictures
+
+            self._pictures = Pictures(self._settings, self._fps)
+        scene = scene_of(State(1, dict(self._latest), self._about))
+        self._images += 1
+        return self._pictures.image(scene, self._images - 1)
+
+    def wait(self) -> None:
+        """Show the latest state until the user closes the view, or presses Ctrl-C."""
+        self.flush()
+        try:
+            for outlet in self._outlets:
+                if isinstance(outlet, View):
+                    outlet.runner.wait()
+                    outlet.look()
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Show nothing more, and complete the movie; a second call does no harm.
+
+        Raises:
+            UserError: the movie could not be written.
+        """
+        atexit.unregister(self.close)
+        self.flush()
+        self._end()
+
+    def flush(self) -> None:
+        """Show what was logged last, if it was left out because it came too soon.
+
+        The arrays are copied as they are now. `wait`, `image` and `close` do this too, and so does
+        the end of a cell in a notebook.
+        """
+        for outlet in self._outlets:
+            if outlet.look():
+                outlet.flush()
+
+    def _end(self) -> None:
+        """End all outlets, and free their memory."""
+        outlets, self._outlets = self._outlets, []
+        try:
+            for outlet in outlets:
+                outlet.runner.close()
+            for outlet in outlets:
+                outlet.finish()
+        except BaseException:
+            for outlet in outlets:
+                outlet.runner.kill()
+            raise
+        finally:
+            if self._pictures is not None:
+                self._pictures.close()
+            self._pictures = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _points(
+    name: str, positions: Any, radii: Any, colors: Any, columns: Mapping[str, Any] | None
+) -> Points:
+    """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
+    if not text(name, "name", UserError):
+        raise UserError("name: is empty; give the set of points a name, as 'grains'")
+    centers = _array(positions, name, "positions")
+    if centers.ndim != 2 or centers.shape[1] != 3:
+        raise _wrong(name, f"positions: have shape {centers.shape}; give (N, 3)")
+    count = len(centers)
+    arrays, values = {"positions": centers}, dict[str, Any]()
+    if radii is not None:
+        sizes = _array(radii, name, "radii")
+        if sizes.ndim and sizes.shape != (count,):
+            raise _wrong(
+                name, f"radii: have shape {sizes.shape} for {counted(count, 'point')}; give one "
+                "radius or (N,)"
+            )  # fmt: skip
+        _keep("radii", sizes if sizes.ndim else sizes.item(), arrays, values)
+    if colors is not None:
+        _keep("colors", _colors(colors, count, name), arrays, values)
+    if columns is not None:
+        for key, value in mapping(columns, "columns", UserError).items():
+            column = _array(value, name, f"columns '{shown(key)}'")
+            if column.shape[:1] != (count,):
+                raise _wrong(
+                    name, f"column '{shown(key)}': has shape {column.shape} for "
+                    f"{counted(count, 'point')}"
+                )  # fmt: skip
+            arrays[COLUMN + key] = column
+    return Points(arrays, values)
+
+
+def _keep(key: str, value: Any, arrays: dict[str, Any], values: dict[str, Any]) -> None:
+    """Keep an array, or another value."""
+    (arrays if isinstance(value, np.ndarray) else values)[key] = value
+
+
+def _colors(colors: Any, count: int, name: str) -> Any:
+    """Return one colour as it is, or an array of colours."""
+    if isinstance(colors, str):
+        return colors
+    rows = _array(colors, name, "colors")
+    if rows.shape in ((3,), (4,)) and rows.dtype.kind in "iuf":
+        return tuple(rows.tolist())
+    if rows.ndim == 2 and rows.shape[0] == count and rows.shape[1] in (3, 4):
+        return rows
+    if rows.dtype.kind == "U" and rows.shape == (count,):
+        return rows
+    raise _wrong(
+        name, f"colors: have shape {rows.shape} for {counted(count, 'point')}; give one colour or "
+        "(N, 3)"
+    )  # fmt: skip
+
+
+def _array(value: Any, name: str, what: str) -> np.ndarray[Any, Any]:
+    """Return an array of the host, without a copy where it is one."""
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        array = np.asarray(value)
+    except Exception as error:  # whatever a foreign object raises
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise _wrong(name, f"{what}: {shown_value(value)} is no array ({shown(reason)})") from None
+    if array.dtype.kind == "O":
+        raise _wrong(name, f"{what}: {shown_value(value)} is no array of numbers")
+    return array
+
+
+def _numbers(
+    value: Any, name: str, shapes: tuple[tuple[int, ...], ...]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return finite numbers of one of some shapes, float64. Raises UserError."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape not in shapes or not np.isfinite(array).all():
+        wanted = " or ".join(str(shape) for shape in shapes)
+        raise UserError(f"{name}: give finite numbers of shape {wanted}, not {shown_value(value)}")
+    return array
+
+
+def _wrong(name: str, problem: str) -> UserError:
+    return SceneError(f"log_points '{shown(name)}': {problem}")

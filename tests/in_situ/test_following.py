@@ -1,0 +1,161 @@
+"""A session that follows a simulation: each state it shows, at the pace of who looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from raytracer.errors import ClosedError
+from raytracer.viewer.session import Picture, Session
+from support.live import SETTINGS, Simulation, grid
+from support.previews import PATIENCE, wait_for
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    return Simulation()
+
+
+@pytest.fixture
+def session(simulation: Simulation) -> Iterator[Session]:
+    """A session that shows three points in a row."""
+    simulation.log(grid(3), speed=[1.0, 2.0, 3.0])
+    with Session.open(simulation.feed, say=lambda _: None, **SETTINGS) as made:
+        finished(made, 3)
+        yield made
+
+
+def finished(session: Session, count: int) -> Picture:
+    """The finished picture of a state of so many points."""
+
+    def last() -> Picture | None:
+        found = session.picture(PATIENCE)
+        done = found is not None and found.finished and session.state()["spheres"] == count
+        return found if done else None
+
+    found: Picture = wait_for(last, f"the picture of {count} points")
+    return found
+
+
+def test_states_are_shown_and_refined_when_the_simulation_pauses(
+    simulation: Simulation, session: Session
+) -> None:
+    before = session.viewer.frame
+    simulation.log(grid(4))
+    picture = finished(session, 4)
+    assert (picture.samples, picture.draft) == (SETTINGS["samples"], False)
+    assert session.viewer.frame is not before
+    simulation.log(grid(2, shift=0.4))
+    assert (finished(session, 2).pixels != picture.pixels).any()
+
+
+def test_a_picture_is_that_of_the_arrays(simulation: Simulation, session: Session) -> None:
+    simulation.log(grid(6))
+    picture = finished(session, 6)
+    other = Simulation()
+    other.log(grid(6))
+    camera = session.viewer.camera
+    with Session.open(other.feed, say=lambda _: None, **SETTINGS) as fresh:
+        finished(fresh, 6)
+        fresh.viewer.loaded_scene.scene.camera = camera
+        fresh.viewer.set_view(fresh.viewer.initial_view())
+        expected = finished(fresh, 6).pixels
+    # The camera went through scene units, so that a ray at an edge may meet another sphere.
+    differs = (picture.pixels != expected).any(axis=-1)
+    assert differs.mean() < 0.01
+
+
+def test_the_camera_stays_the_users(simulation: Simulation, session: Session) -> None:
+    session.do("orbit", 0.5, 0.2)
+    camera = session.viewer.camera
+    for count in (4, 50, 2):
+        simulation.log(grid(count, shift=3.0))
+        finished(session, count)
+        now = session.viewer.camera
+        np.testing.assert_allclose(now.position, camera.position, rtol=1e-5)  # type: ignore[arg-type]
+        np.testing.assert_allclose(now.look_at, camera.look_at, rtol=1e-5, atol=1e-5)  # type: ignore[arg-type]
+
+
+def test_no_state_is_loaded_while_nobody_looks(simulation: Simulation, session: Session) -> None:
+    simulation.log(grid(4))
+
+    def is_taken() -> bool:
+        session.receive()
+        return simulation.writer.is_taken
+
+    wait_for(is_taken, "one state")
+    for count in range(5, 12):
+        simulation.log(grid(count))
+        session.receive()
+    assert not simulation.writer.is_taken
+    finished(session, 11)
+
+
+def test_colors_selection_and_hidden_points_follow(
+    simulation: Simulation, session: Session
+) -> None:
+    session.do("color-by", "speed")
+    session.do("select", "speed > 2.5")
+    for count in (4, 5):
+        simulation.log(grid(count), speed=np.arange(count) + 1.0)
+        finished(session, count)
+        state = session.state()
+        assert state["color"]["by"] == "speed"
+        assert state["selection"]["count"] == count - 2
+    session.do("hide-selected")
+    finished(session, 2)
+    simulation.log(grid(7), speed=np.arange(7) + 1.0)
+    finished(session, 2)
+
+
+def test_several_sets_are_one_scene(simulation: Simulation, session: Session) -> None:
+    simulation.log(grid(4, shift=10.0), name="more")
+    finished(session, 7)
+    simulation.log(np.empty((0, 3)), name="more")
+    finished(session, 3)
+
+
+def test_a_state_that_is_wrong_is_said_and_the_next_is_shown(
+    simulation: Simulation, session: Session
+) -> None:
+    simulation.log(np.full((2, 3), np.nan))
+    wait_for(lambda: session.picture() or session.state()["notice"], "the notice")
+    assert "coordinates must be finite" in session.state()["notice"]
+    assert session.state()["spheres"] == 3
+    simulation.log(grid(2))
+    finished(session, 2)
+
+
+def test_radii_without_any_are_those_of_the_first_state() -> None:
+    simulation = Simulation()
+    for scale in (1.0, 5.0):
+        simulation.writer.write("points", {"positions": scale * grid(3)}, {})
+        assert simulation.writer.publish({})
+        if scale == 1.0:
+            made = Session.open(simulation.feed, say=lambda _: None, **SETTINGS)
+    with made as session:
+
+        def radius() -> float:
+            session.picture()
+            return float(session.viewer.loaded_scene.scene.spheres[0].radius)
+
+        first = radius()
+        wait_for(lambda: session.picture() or simulation.writer.is_taken, "the second state")
+        finished(session, 3)
+        assert radius() == first
+
+
+def test_the_end_of_the_simulation_closes_the_session(
+    simulation: Simulation, session: Session
+) -> None:
+    simulation.feed.close()
+    session.receive()
+    assert session.viewer.closing
+
+
+def test_a_simulation_that_ends_before_it_logs_is_no_scene(simulation: Simulation) -> None:
+    simulation.feed.close()
+    with pytest.raises(ClosedError, match="before it logged any points"):
+        Session.open(simulation.feed, say=lambda _: None, **SETTINGS)

@@ -1,0 +1,363 @@
+"""`raytracer.live`: views and movies of a simulation, and how they end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.in_situ import live_view, outlets
+from raytracer.in_situ.outlets import Movie, ProcessRunner, ThreadRunner
+from support.live import SETTINGS, grid, runs, script
+from support.movies import decoded
+from support.previews import wait_for
+
+pytest.importorskip("aiohttp", reason="the extra serve is missing")
+
+HEAD = """
+import numpy as np
+import raytracer
+
+view = raytracer.live(open="page", backend="cpu", threads=1, width=64, height=48)
+view.log_points("points", np.zeros((1, 3)), radii=1.0)
+print(view._outlets[0].runner._process.pid, flush=True)
+"""
+"""A simulation that tells the number of the process of its page."""
+
+
+def quiet(_: str) -> None:
+    """Print nothing."""
+
+
+@pytest.fixture(params=[ProcessRunner, ThreadRunner])
+def page(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[raytracer.LiveView]:
+    """A page of a process, and of a thread as CUDA has it."""
+    monkeypatch.setattr(live_view, "_runner", lambda *_: request.param)
+    with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
+        yield view
+
+
+def fetched(address: str) -> str:
+    """The page at an address."""
+    with urllib.request.urlopen(address, timeout=60.0) as answer:
+        return str(answer.read().decode())
+
+
+def test_a_page_is_served_from_the_first_state_until_the_end(page: raytracer.LiveView) -> None:
+    page.log_points("points", grid(5), radii=0.5)
+    assert "<title>simulation - raytracer</title>" in fetched(page.address)
+    assert not page.closed
+    page.close()
+    with pytest.raises(urllib.error.URLError):
+        fetched(page.address)
+    assert page.closed
+    page.close()
+    page.log_points("points", grid(5))  # nothing happens
+
+
+def test_logging_does_not_wait_for_the_view(page: raytracer.LiveView) -> None:
+    for step in range(1000):
+        page.log_points("points", grid(5 + step % 7), radii=0.5, colors=np.ones((5 + step % 7, 3)))
+    assert page._outlets[0].writer.nbytes < 100_000
+
+
+def test_a_view_that_never_had_a_state_ends(page: raytracer.LiveView) -> None:
+    page.close()
+    assert page.closed
+
+
+def test_the_address_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with raytracer.live(open="page", **SETTINGS) as view:
+        first, second = capsys.readouterr().out.splitlines()
+    assert first == f"simulation is shown at {view.address}"
+    port = re.search(r":(\d+)/\?token=", view.address)
+    assert port is not None
+    assert second.startswith(f"from another machine: ssh -N -L {port[1]}:127.0.0.1:{port[1]} ")
+
+
+def test_an_exception_in_the_simulation_leaves_no_process(tmp_path: Path) -> None:
+    with script(HEAD + "raise RuntimeError('unstable')\n", tmp_path) as process:
+        output, errors = process.communicate(timeout=60.0)
+    assert "RuntimeError: unstable" in errors
+    pid = int(output.splitlines()[-1])
+    wait_for(lambda: not runs(pid), "the end of the process")
+
+
+def test_the_death_of_the_simulation_ends_the_view(tmp_path: Path) -> None:
+    with script(HEAD + "import time; time.sleep(600)\n", tmp_path) as process:
+        assert process.stdout is not None
+        for _ in range(2):
+            process.stdout.readline()
+        pid = int(process.stdout.readline())
+        process.kill()
+        process.communicate(timeout=60.0)
+    wait_for(lambda: not runs(pid), "the end of the process")
+
+
+def test_a_simulation_goes_on_when_its_view_dies() -> None:
+    view = raytracer.live(open="page", say=quiet, **SETTINGS)
+    view.log_points("points", grid(3))
+    runner = view._outlets[0].runner
+    assert isinstance(runner, ProcessRunner)
+    os.kill(runner._process.pid, signal.SIGKILL)
+    runner.wait()
+    with pytest.warns(raytracer.RaytracerWarning, match=r"the view ended \(signal 9\)"):
+        wait_for(lambda: view.closed, "the end of the view")
+    view.log_points("points", grid(3))
+    view.close()
+
+
+def test_wait_returns_when_the_view_has_ended() -> None:
+    view = raytracer.live(open="page", say=quiet, **SETTINGS)
+    view.log_points("points", grid(3))
+    view._outlets[0].runner.close()  # as the user does
+    view.wait()
+    assert view.closed
+    view.close()
+
+
+@pytest.mark.parametrize(("every", "frames"), [(1, 7), (3, 3), (7, 1), (100, 1)])
+def test_a_movie_has_the_frames_that_were_asked_for(
+    every: int, frames: int, tmp_path: Path
+) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    path = tmp_path / "run.mp4"
+    with raytracer.live(open=None, record=path, every=every, **SETTINGS) as view:
+        for step in range(7):
+            view.log_points("points", grid(3, shift=0.2 * step), radii=0.5)
+            view.log_points("more", grid(2, shift=5.0), radii=0.5)
+    movie = decoded(path)
+    assert len(movie) == frames
+    assert all((one != two).any() for one, two in pairwise(movie))
+
+
+@pytest.mark.parametrize("runner", [ProcessRunner, ThreadRunner])
+def test_recorded_pictures_are_those_of_render(
+    runner: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "_runner", lambda *_: runner)
+    path, rng = tmp_path / "frames" / "##.png", np.random.default_rng(2)
+    path.parent.mkdir()
+    radii, colors = rng.uniform(0.2, 0.6, 20), rng.integers(0, 255, (20, 3), np.uint8)
+    states = [rng.normal(size=(20, 3)) for _ in range(3)]
+    with raytracer.live(open=None, record=path, look="soft", view="front", **SETTINGS) as view:
+        for positions in states:
+            view.log_points("points", positions, radii=radii, colors=colors)
+            last = view.image()
+    written = sorted(each.name for each in path.parent.iterdir())
+    assert written == ["00.png", "01.png", "02.png"]
+    scene = raytracer.Scene.from_arrays(states[0], radii, colors)
+    scene.render, scene.background = scene_settings()
+    expected = raytracer.render(scene, look="soft", view="front", **SETTINGS)
+    assert (pixels(path.with_name("00.png")) == expected.to_uint8()).all()
+    assert (pixels(path.with_name("02.png")) == last.to_uint8()).all()
+
+
+def scene_settings() -> tuple[Any, Any]:
+    """Settings and background of particles that come without a scene."""
+    return raytracer.RenderSettings.of_particles(), raytracer.Background.of_particles()
+
+
+def pixels(path: Path) -> Any:
+    """The pixels of a PNG."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def test_a_movie_of_nothing_is_not_written(tmp_path: Path) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
+    with pytest.raises(raytracer.UserError, match="not written, because no points were logged"):
+        view.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    view = raytracer.live(open=None, record=folder / "#.png", **SETTINGS)
+    folder.rmdir()
+    for _ in range(2):  # the first state is written when the second step begins
+        view.log_points("points", grid(3))
+    view._outlets[0].runner.wait()
+    with pytest.warns(raytracer.RaytracerWarning, match="there is no folder"):
+        view.log_points("points", grid(3))
+    with pytest.raises(raytracer.UserError, match="there is no folder"):
+        view.close()
+
+
+def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
+    with raytracer.live(open=None, **SETTINGS) as view:
+        with pytest.raises(raytracer.UserError, match="nothing was logged yet"):
+            view.image()
+        view.log_points("points", grid(3), radii=0.5)
+        first = view.image()
+        view.log_points("points", grid(1), radii=0.5)
+        second = view.image()
+        view.log_points("points", grid(3), radii=0.5)
+        again = view.image()
+    assert first.metadata["camera"] == second.metadata["camera"]
+    assert (first.to_uint8() != second.to_uint8()).any()
+    assert (first.to_uint8() == again.to_uint8()).all()
+
+
+def test_time_and_box_are_those_of_the_state() -> None:
+    with raytracer.live(open=None, **SETTINGS) as view:
+        view.set_time(2.5)
+        view.log_box((4, 5, 6), origin=(-1, 0, 1))
+        view.log_points("points", grid(3), radii=0.1)
+        assert view._about["time"].value == 2.5
+        box = view._about["box"]
+        assert box.origin == (-1.0, 0.0, 1.0)
+        assert box.edges == ((4.0, 0.0, 0.0), (0.0, 5.0, 0.0), (0.0, 0.0, 6.0))
+        boxed = view.image()
+    with raytracer.live(open=None, **SETTINGS) as view:
+        view.log_points("points", grid(3), radii=0.1)
+        assert (view.image().to_uint8() != boxed.to_uint8()).any()
+
+
+class Clock:
+    """The time, which passes by itself alone."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(outlets, "perf_counter", clock)
+    with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
+        writer = view._outlets[0].writer
+        published: list[int] = []
+
+        def log(name: str, seconds: float) -> int:
+            clock.now += seconds
+            view.log_points(name, grid(3))
+            return int(writer._words[0])
+
+        published = [log("a", 1.0), log("b", 0.0)]  # in the first step each of them at once
+        assert published == [1, 2]
+        assert [log("a", 1.0), log("b", 0.0)] == [2, 3]  # then a step as a whole
+        assert [log("a", 1.0), log("b", 0.0)] == [3, 4]
+        assert [log("a", 0.002), log("b", 0.0)] == [4, 4]
+        assert [log("a", 0.002), log("b", 0.0)] == [4, 4]
+        view.flush()
+        assert int(writer._words[0]) == 5
+        view.flush()
+        assert int(writer._words[0]) == 5
+        assert [log("a", 0.02), log("b", 0.0)] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"open": "windows"}, "open: there is no kind of view 'windows'; did you mean 'window'"),
+        ({"open": 3}, "open: 3 is no text"),
+        ({"open": "page", "port": 0}, "port 0: give one from 1 to 65535"),
+        ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
+        ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
+        ({"record": "##.exr"}, "##.exr: numbered pictures of a simulation end in .png"),
+        ({"every": 0}, "every 0: give a number of steps, 1 or more"),
+        ({"fps": 0.0}, "fps: must be at least 0.01"),
+        ({"look": "nonsense"}, "there is no look 'nonsense'"),
+        ({"backend": "nonsense"}, "there is no backend 'nonsense'"),
+        ({"threads": -1}, "threads"),
+        ({"say": 3}, "say: 3 is no function"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(
+    settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "record" in settings:
+        pytest.importorskip("av", reason="the extra video is missing")
+    with pytest.raises(raytracer.UserError) as caught:
+        raytracer.live(**{"open": None} | SETTINGS | settings)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_argument_that_does_not_exist_is_named() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'loook'; did you mean 'look'"):
+        raytracer.live(open=None, loook="soft")  # type: ignore[call-arg]
+
+
+def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(raytracer.UserError, match="there is no display"):
+        raytracer.live(**SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"name": ""}, "name: is empty"),
+        ({"name": 3}, "name: 3 is no text"),
+        ({"positions": [1, 2, 3]}, r"log_points 'a': positions: have shape \(3,\); give \(N, 3\)"),
+        ({"positions": None}, "positions: None is no array of numbers"),
+        ({"positions": [[0, 0, "x"]]}, "positions"),
+        ({"positions": [[0, 0, np.nan]]}, "sphere 0 lies at"),
+        ({"radii": [1.0, 2.0]}, r"radii: have shape \(2,\) for 1 point"),
+        ({"radii": -1.0}, "it must be finite and positive"),
+        ({"colors": [[1, 2]]}, r"colors: have shape \(1, 2\) for 1 point"),
+        ({"colors": "no colour"}, "there is no colour named"),
+        ({"columns": {"speed": [1, 2]}}, r"column 'speed': has shape \(2,\) for 1 point"),
+        ({"columns": [1]}, "columns"),
+    ],
+)
+def test_points_that_are_wrong_are_refused_in_a_sentence(
+    arguments: dict[str, Any], words: str
+) -> None:
+    given = {"name": "a", "positions": [[0.0, 0.0, 0.0]]} | arguments
+    with (
+        raytracer.live(open=None, **SETTINGS) as view,
+        pytest.raises(raytracer.UserError, match=words) as caught,
+    ):
+        view.log_points(**given)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("edges", "origin", "words"),
+    [
+        (3, (0, 0, 0), "edges: give finite numbers"),
+        ((1, 1, 1), (0, 0), "origin: give finite numbers"),
+        ((1, 1, np.inf), (0, 0, 0), "edges: give finite numbers"),
+        ((1, 1, 0), (0, 0, 0), "in a plane"),
+    ],
+)
+def test_boxes_that_are_wrong_are_refused(edges: Any, origin: Any, words: str) -> None:
+    with (
+        raytracer.live(open=None, **SETTINGS) as view,
+        pytest.raises(raytracer.UserError, match=words),
+    ):
+        view.log_box(edges, origin)
+
+
+def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
+    with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
+        movie = view._outlets[0]
+        assert isinstance(movie, Movie)
+        for step in range(4):
+            view.log_points("points", grid(3))
+            assert movie.writer._words[0] == step  # published when the next step begins
+    assert len(list(tmp_path.iterdir())) == 4

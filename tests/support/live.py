@@ -1,0 +1,67 @@
+"""Live views for tests: states in memory, scripts in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raytracer.in_situ.feed import COLUMN, Feed
+from raytracer.in_situ.mailbox import Reader, ThreadLink, Writer, control_memory
+
+SETTINGS: dict[str, Any] = {
+    "backend": "cpu", "threads": 1, "width": 64, "height": 48, "samples": 2,
+}  # fmt: skip
+
+
+def mailbox() -> tuple[Writer, Reader]:
+    """Both sides of a mailbox in this process."""
+    control, link = control_memory(), ThreadLink()
+    link.reader = Reader(control, link)
+    return Writer(control, link), link.reader
+
+
+class Simulation:
+    """What logs states into a feed, without a view."""
+
+    def __init__(self) -> None:
+        self.writer, reader = mailbox()
+        self.feed = Feed(reader)
+
+    def log(self, positions: Any, name: str = "points", **columns: Any) -> None:
+        """Publish a state of points of radius 0.5."""
+        arrays = {"positions": np.asarray(positions, np.float64)}
+        arrays |= {COLUMN + key: np.asarray(value) for key, value in columns.items()}
+        self.writer.write(name, arrays, {"radii": 0.5})
+        while not self.writer.publish({}):
+            pass
+
+
+def grid(count: int, shift: float = 0.0) -> Any:
+    """Places of points in a row, (N, 3)."""
+    return np.stack([np.arange(count) + shift, np.zeros(count), np.zeros(count)], axis=1)
+
+
+def script(
+    text: str, folder: Path, environment: dict[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """Start a script that is a simulation; its standard output and errors are pipes."""
+    path = folder / "simulation.py"
+    path.write_text(text)
+    return subprocess.Popen(
+        [sys.executable, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=folder, env=environment or os.environ,
+    )  # fmt: skip
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
