@@ -328,12 +328,17 @@ class Bvh:
 
 def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     """Build the hierarchy over all spheres of a scene."""
-    nodes, order, spheres = core().build_bvh(
-        buffers.columns, thread_count(threads), buffers.large_id.tolist()
-    )
+    tree = host_tree(buffers.columns, buffers.large_id, threads)
     if len(buffers.shapes):
-        spheres = np.concatenate([spheres, buffers.shapes])
-    return Bvh(nodes, order, spheres)
+        return replace(tree, spheres=np.concatenate([tree.spheres, buffers.shapes]))
+    return tree
+
+
+def host_tree(
+    columns: tuple[NDArray[np.float32], ...], large_id: NDArray[np.int32], threads: int = 0
+) -> Bvh:
+    """Build a hierarchy on the host; arguments as in `SceneBuffers`."""
+    return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

@@ -73,3 +73,10 @@ extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_refit(const 
     for (uint32_t k = threadIdx.x; k < b.apart_count; k += blockDim.x)
       b.spheres[b.count + k] = rt::load_record(b.records + b.apart[k]);
 }
+
+// The records in the order of the input, out of the leaves.
+extern "C" __global__ void __launch_bounds__(256) tree_restore(const __grid_constant__ rt::BuildArgs args) {
+  const rt::Build b(args);
+  for (uint32_t place = blockIdx.x * blockDim.x + threadIdx.x; place < b.total(); place += gridDim.x * blockDim.x)
+    ((rt::PrimitiveRecord*)args.records)[b.order[place]] = rt::load_record(b.spheres + place);
+}

@@ -45,6 +45,9 @@ class DeviceScene(Closeable, ABC):
     can_update = False
     """Whether spheres can move in the memory of the device (`update`)."""
 
+    tree_nbytes: int
+    """Bytes of nodes, and of the primitives in leaf order with their numbers."""
+
     def __init__(self, buffers: SceneBuffers) -> None:
         self._ground = buffers.count if buffers.has_ground else None
         self._sky = buffers.sky
@@ -77,11 +80,6 @@ class DeviceScene(Closeable, ABC):
                 scene stays as it was.
         """
         raise NotImplementedError
-
-    @property
-    @abstractmethod
-    def tree_nbytes(self) -> int:
-        """Bytes of nodes, and of the primitives in leaf order with their numbers."""
 
     @property
     @abstractmethod

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import (
-    TREE,
     Bands,
     DeviceFilm,
     DeviceScene,
@@ -56,6 +55,7 @@ class CpuScene(DeviceScene):
         super().__init__(buffers)
         self._threads = threads
         self._color, self._large = buffers.color, buffers.large_id.tolist()
+        self.tree_nbytes = tree.nbytes
         self._arrays: Any = core().Scene(**sphere_arrays(buffers, tree), large=buffers.large)
 
     @property
@@ -64,10 +64,6 @@ class CpuScene(DeviceScene):
         if self._arrays is None:
             raise ValueError("the scene is closed")
         return self._arrays
-
-    @property
-    def tree_nbytes(self) -> int:
-        return sum(self._parts[name].nbytes for name in TREE if name in self._parts)
 
     @property
     def nbytes(self) -> int:

@@ -85,10 +85,7 @@ class GroupScene(DeviceScene):
     def __init__(self, buffers: SceneBuffers, scenes: Sequence[DeviceScene]) -> None:
         super().__init__(buffers)
         self.scenes = scenes
-
-    @property
-    def tree_nbytes(self) -> int:
-        return sum(scene.tree_nbytes for scene in self.scenes)
+        self.tree_nbytes = sum(scene.tree_nbytes for scene in scenes)
 
     @property
     def nbytes(self) -> int:

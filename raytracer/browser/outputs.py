@@ -102,8 +102,8 @@ class PageOutputs(Outputs):
                 return f"saved {self._kept(path, self._folder)}"
             if path.stat().st_size > MAX_DOWNLOAD:
                 return (
-                    f"{path.name} is larger than {size_text(MAX_DOWNLOAD)}, the limit of downloads: "
-                    "start the server with --output-folder FOLDER"
+                    f"{path.name} is larger than {size_text(MAX_DOWNLOAD)}, the limit of "
+                    "downloads: start the server with --output-folder FOLDER"
                 )
             self._send(asker, path.name, MIMES[path.suffix], path.read_bytes())
             return f"sent {path.name}"

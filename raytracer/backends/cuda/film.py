@@ -62,6 +62,7 @@ class CudaFilm(DeviceFilm):
         scene.check(view)
         kernel = scene.kernel(view)
         with self._context.lock, self._context.active():
+            scene.settle()
             scene.fill(kernel, view)
             sums = self._on_device()
             try:

@@ -134,6 +134,14 @@ class RenderKernel:
         if spheres.nbytes <= size:
             self._write(address, spheres)
 
+    def copy_spheres(self, address: int, size: int) -> None:
+        """Do what `set_spheres` does, with spheres that are on the device."""
+        if self._lists_spheres:
+            constant, room = self._pass.module.get_global(SPHERES)
+            if size <= room:
+                self._written.pop(constant, None)
+                self._context.driver.memcpy_dtod_async(constant, address, size, self.stream)
+
     def launch(self, arguments: NDArray[np.void], group: Group) -> float:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 

@@ -31,6 +31,7 @@ from raytracer.backends.cuda.kernel import (
     render_kernel,
 )
 from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -40,7 +41,8 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh, host_tree
+from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
 from raytracer.view import View
 
@@ -86,10 +88,32 @@ class CudaScene(DeviceScene):
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
+        self.can_update = not self.has_capsules and kernel is None
+        self._apart = buffers.large_id
+        self._moving: MovingSpheres | None = None
 
-    @property
-    def tree_nbytes(self) -> int:
-        return sum(map(self._memory.size, TREE))
+    def update(self, spheres: SphereUpdate) -> None:
+        with self._context.lock, self._context.active():
+            if self._moving is None:
+                self._moving = MovingSpheres(self.number, self._memory, self.count, self._apart)
+                self.few_spheres = None
+            self._moving.update(spheres)
+
+    def settle(self) -> None:
+        """Wait for the tree of the last update; the context is active, and its lock held.
+
+        Raises:
+            SceneError: an update had a sphere that cannot be shown.
+        """
+        if self._moving is None:
+            return
+        self._node_count, is_complete = self._moving.settle()
+        if is_complete:
+            return
+        tree = host_tree(tuple(np.ascontiguousarray(self._moving.records().T)), self._apart)
+        self._node_count = len(tree.nodes)
+        for name in TREE:
+            staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
 
     @property
     def nbytes(self) -> int:
@@ -113,6 +137,7 @@ class CudaScene(DeviceScene):
                 arrays |= self._build(buffers)
             for name, array in arrays.items():
                 self._bring(name, array)
+            self.tree_nbytes = sum(map(self._memory.size, TREE))
             with self._context.lock, self._context.active():
                 staging(self.number).stream.synchronize()
         except BaseException:
@@ -199,6 +224,8 @@ class CudaScene(DeviceScene):
         )
         if self.few_spheres is not None:
             kernel.set_spheres(self.few_spheres[: self._shown(view)])
+        elif self._moving is not None:
+            kernel.copy_spheres(self.address("spheres"), 16 * self._shown(view))
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.kernel(view).describe()
@@ -245,6 +272,7 @@ class CudaScene(DeviceScene):
         arguments = self.arguments(view, picture)
         arguments["tile_end"] = picture.tiles
         with self._context.lock, self._context.active():
+            self.settle()
             kernel = first_hits(self.number, self.has_capsules)
             return kernel.find(arguments, self.large, view.through_centers())
 
@@ -255,6 +283,8 @@ class CudaScene(DeviceScene):
             staging(self.number).stream.synchronize()
 
     def close(self) -> None:
+        if self._moving is not None:
+            self._moving.close()
         self._memory.close()
 
 

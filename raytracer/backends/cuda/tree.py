@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
+from raytracer.backends.base import TREE
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
@@ -23,9 +24,9 @@ from raytracer.variants import product
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {
     "tree_bounds": 256, "tree_keys": 256, "tree_sort": 256, "tree_cluster": 256, "tree_nodes": 256,
-    "tree_end": 256,
+    "tree_end": 256, "tree_refit": 256, "tree_restore": 256,
 }  # fmt: skip
-"""Kernels of a build in the order of their launches, with the threads of a block."""
+"""Kernels with the threads of a block, those of a build in the order of their launches."""
 
 NODE_BYTES, CLUSTER_BYTES = 80, 33
 SORT_TILE, SORT_PASSES, DIGITS = 3072, 8, 256
@@ -47,6 +48,11 @@ def tree_sizes(count: int, record_bytes: int) -> dict[str, int]:
         "spheres": count * record_bytes,
         "order": 4 * count,
     }
+
+
+def box_bytes(count: int) -> int:
+    """Return the bytes of the boxes that a refit keeps of the nodes."""
+    return 32 * max_nodes(count)
 
 
 def scratch_sizes(count: int) -> dict[str, int]:
@@ -112,6 +118,23 @@ class TreeKernels:
             self._launch("tree_nodes", grid, args, stream, step)
         self._launch("tree_end", 1, args, stream, LEVELS)
 
+    def refit(self, memory: DeviceMemory, count: int, apart: int, stream: Any, step: int) -> None:
+        """Queue a refit to the records; `step` numbers those of a tree and its boxes from 1 on.
+
+        memory: has "records" and, zero before the first refit, the "boxes" too.
+        """
+        args = _arguments(memory, count, apart, memory.address("records"))
+        # cost and the ticket of blocks
+        self._driver.memset_d32_async(memory.address("state") + 8, 0, 3, stream)
+        grid = min(_blocks(max_nodes(count), NODE_TILE), 8 * self._multiprocessors)
+        self._launch("tree_refit", grid, args, stream, step)
+
+    def restore(self, memory: DeviceMemory, count: int, apart: int, stream: Any) -> None:
+        """Queue the recovery of the records from the tree."""
+        args = _arguments(memory, count, apart, memory.address("records"))
+        grid = min(_blocks(count, ENTRIES["tree_restore"]), 8 * self._multiprocessors)
+        self._launch("tree_restore", grid, args, stream)
+
     def _launch(
         self, entry: str, grid: int, args: NDArray[np.void], stream: Any, step: int = 0
     ) -> None:
@@ -123,7 +146,7 @@ class TreeKernels:
 def _arguments(memory: DeviceMemory, count: int, apart: int, records: int) -> NDArray[np.void]:
     """Return the arguments of all kernels, structured (1,)."""
     args = np.zeros(1, layout.dtype("BuildArgs"))
-    for name in ("nodes", "spheres", "order", "clusters", "queue", "status", "state", "apart"):
+    for name in (*TREE, "clusters", "queue", "status", "state", "boxes", "apart"):
         args[name] = memory.address(name)
     leaves, clusters = memory.address("spheres"), memory.address("clusters")
     args["records"] = records

@@ -1,0 +1,253 @@
+"""Trees that a GPU builds: valid, the same every time, with the pictures of the host's trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.backends.base import TREE
+from raytracer.backends.cuda.run import CudaDevice
+from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.transfer import staging
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.errors import UserError
+from raytracer.film.film import Film
+from raytracer.layout import dtype
+from raytracer.scene.packing.pack import pack
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+Doubles = NDArray[np.float64]
+
+
+def spheres(kind: str, count: int, seed: int = 1) -> tuple[Doubles, Doubles]:
+    """Return centres (N, 3) and radii (N,) of spheres of a kind."""
+    g = np.random.default_rng(seed)
+    size = count ** (-1 / 3)
+    centers, radii = g.uniform(-1, 1, (count, 3)), np.full(count, 0.4 * size)
+    if kind == "overlap":
+        radii *= 8
+    elif kind == "giants":
+        radii[::500] = 0.3
+    elif kind == "lognormal":
+        radii *= np.exp(g.normal(size=count))
+    elif kind == "sheet":
+        centers[:, 2] *= 1e-3
+    elif kind == "plummer":
+        part = g.uniform(5e-4, 0.999, count)
+        direction = g.normal(size=(count, 3))
+        direction /= np.linalg.norm(direction, axis=1)[:, None]
+        centers = direction * (0.1 / np.sqrt(part ** (-2 / 3) - 1))[:, None]
+    elif kind == "shrinking":  # each half as far out as the one before, over and over
+        place = 0.5 ** (np.arange(count) % 60)
+        centers, radii = np.stack([place, 0.5 * place, 0 * place], axis=1), 0.1 * place
+    elif kind == "few places":
+        centers = centers[g.integers(0, 5, count)]
+    return centers, radii
+
+
+KINDS = (
+    "even", "overlap", "giants", "lognormal", "sheet", "plummer", "shrinking", "few places",
+)  # fmt: skip
+
+
+def packed(centers: Any, radii: Any, **settings: Any) -> SceneBuffers:
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    return pack(scene, replace(scene.render, width=160, height=120, samples=1, **settings))
+
+
+def of_device(scene: CudaScene) -> Bvh:
+    """Return the tree of a scene in the memory of the GPU."""
+    arrays: dict[str, Any] = {}
+    for name, kind in (("nodes", np.uint8), ("order", np.int32), ("spheres", np.float32)):
+        arrays[name] = np.empty(scene._memory.size(name) // np.dtype(kind).itemsize, kind)
+        with scene._context.lock, scene._context.active():
+            staging(scene.number).to_host(scene.address(name), arrays[name])
+    nodes = arrays["nodes"].reshape(-1, 80)[: scene._node_count]
+    return Bvh(nodes, arrays["order"], arrays["spheres"].reshape(len(arrays["order"]), -1))
+
+
+def check(tree: Bvh, columns: tuple[NDArray[np.float32], ...], in_tree: int) -> None:
+    """Check a tree over spheres against its definition, in float64."""
+    records = np.stack(columns, axis=1)
+    assert np.array_equal(np.sort(tree.order), np.arange(len(records)))
+    assert np.array_equal(tree.spheres, records[tree.order])
+    nodes: Any = np.ascontiguousarray(tree.nodes).view(dtype("Node")).reshape(-1)
+    low = tree.spheres[:, :3].astype(np.float64) - tree.spheres[:, 3:4]
+    high = tree.spheres[:, :3].astype(np.float64) + tree.spheres[:, 3:4]
+    seen = np.zeros(len(records), int)
+    boxes: list[Any] = [None] * len(nodes)
+    for index in range(len(nodes) - 1, -1, -1):  # children come after their parents
+        node, child, begin, all_of = nodes[index], int(nodes[index]["child_base"]), 0, []
+        cell = np.ldexp(1.0, node["exponent"].astype(int) - 127)
+        for slot in range(8):
+            end = int(node["leaf_end"][slot])
+            rows = slice(int(node["sphere_base"]) + begin, int(node["sphere_base"]) + end)
+            if node["inner"] >> slot & 1:
+                assert begin == end
+                assert child > index
+                box = boxes[child]
+                child += 1
+            elif begin < end:
+                assert end - begin <= 8
+                seen[rows] += 1
+                box = low[rows].min(0), high[rows].max(0)
+            else:
+                continue
+            begin = end
+            sides = [np.array([node[f"{s}_{a}"][slot] for a in "xyz"]) for s in ("lo", "hi")]
+            slack = 2.0**-22 * np.maximum(np.abs(box[0]), np.abs(box[1]))
+            assert (node["origin"] + sides[0] * cell <= box[0] + slack).all()
+            assert (node["origin"] + sides[1] * cell >= box[1] - slack).all()
+            all_of.append(box)
+        boxes[index] = np.min([b[0] for b in all_of], 0), np.max([b[1] for b in all_of], 0)
+    assert (seen[:in_tree] == 1).all()
+    assert not seen[in_tree:].any()
+
+
+@pytest.fixture
+def device(cuda: str) -> CudaDevice:
+    return CudaDevice()
+
+
+def film_of(device: CudaDevice, scene: Any, buffers: SceneBuffers) -> NDArray[np.float32]:
+    view = buffers.view
+    with device.film(Film.blank(view.width, view.height)) as film:
+        film.add(scene, view, view.samples)
+        return film.to_host().sums.copy()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [4097, 7001, 30_011])
+def test_tree_is_valid_and_gives_the_picture_of_the_hosts(
+    device: CudaDevice, kind: str, count: int
+) -> None:
+    buffers = packed(*spheres(kind, count))
+    with device.scene(buffers) as made, device.scene(buffers, build_bvh(buffers)) as expected:
+        check(of_device(made), buffers.columns, count - len(buffers.large))
+        found, wanted = (film_of(device, each, buffers) for each in (made, expected))
+    # of spheres that a ray meets at the same distance the first in the tree is seen
+    assert (found != wanted).any(-1).mean() < (0.5 if kind == "few places" else 1e-3)
+    if kind == "few places":
+        np.testing.assert_allclose(found.mean(), wanted.mean(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("count", [4097, 100_003, 1_000_000])
+def test_tree_has_the_same_bytes_every_time(device: CudaDevice, count: int) -> None:
+    buffers = packed(*spheres("lognormal", count))
+    trees = []
+    for _ in range(3):
+        with device.scene(buffers) as made:
+            trees.append(of_device(made))
+    for name in TREE:
+        first, *others = (getattr(tree, name) for tree in trees)
+        assert all(np.array_equal(first, other) for other in others)
+
+
+def test_ground_and_large_spheres_stay_beside_the_tree(device: CudaDevice) -> None:
+    centers, radii = spheres("even", 5000)
+    centers[17], radii[17] = (0.0, -1.0e6 - 1.1, 0.0), 1.0e6
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    scene.ground = raytracer.Ground()
+    buffers = pack(scene, replace(scene.render, width=160, height=120, samples=2))
+    assert buffers.large_id.tolist() == [17, 5000]
+    with device.scene(buffers) as made, device.scene(buffers, build_bvh(buffers)) as expected:
+        assert of_device(made).order[-2:].tolist() == [17, 5000]
+        found, wanted = (film_of(device, each, buffers) for each in (made, expected))
+    assert (found != wanted).any(-1).mean() < 1e-3
+
+
+def test_capsules_cones_and_ellipsoids(device: CudaDevice) -> None:
+    g = np.random.default_rng(3)
+    centers, radii = spheres("even", 5000)
+    ends = g.uniform(-1, 1, (3000, 3))
+    scene = raytracer.Scene(
+        spheres=[raytracer.SphereSet(centers, radii)],
+        capsules=[raytracer.CapsuleSet(ends, ends + g.normal(size=(3000, 3)) * 0.1, 0.02)],
+        cones=[raytracer.ConeSet(ends[:500] * 0.9, ends[:500] + 0.1, (0.05, 0.0))],
+        ellipsoids=[
+            raytracer.EllipsoidSet(
+                g.uniform(-1, 1, (700, 3)), g.uniform(0.02, 0.1, (700, 3)), g.normal(size=(700, 4))
+            )
+        ],
+    )
+    buffers = pack(scene, replace(scene.render, width=160, height=120, samples=2))
+    with device.scene(buffers) as made, device.scene(buffers, build_bvh(buffers)) as expected:
+        found, wanted = (film_of(device, each, buffers) for each in (made, expected))
+    assert (found != wanted).any(-1).mean() < 1e-3
+
+
+def moved(live: raytracer.LiveScene) -> NDArray[np.float32]:
+    return np.asarray(live.render().film.sums)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 21, 700, 5000, 40_000])
+def test_moving_spheres_have_the_picture_of_new_ones(device: CudaDevice, count: int) -> None:
+    g = np.random.default_rng(count)
+    centers, radii = spheres("even", count)
+    colors = g.uniform(size=(count, 3)).astype(np.float32)
+    scene = raytracer.Scene.from_arrays(centers, radii, colors)
+    settings: dict[str, Any] = {"width": 160, "height": 120, "samples": 1}
+    with (
+        raytracer.LiveScene(scene, backend="cuda", **settings) as live,
+        raytracer.LiveScene(scene, backend="cpu", **settings) as reference,
+    ):
+        for step in range(6):
+            centers = centers + g.normal(size=centers.shape) * radii[:, None] * (0.1, 1.0)[step % 2]
+            colors = g.uniform(size=(count, 3)).astype(np.float32)
+            for each in (live, reference):
+                each.update(centers, radii=radii if step == 2 else None, colors=colors)
+            found, wanted = moved(live), moved(reference)
+            assert (np.abs(found - wanted) > 1e-4).any(-1).mean() < 2e-3
+
+
+def test_updates_have_the_same_bytes_and_valid_trees(device: CudaDevice) -> None:
+    g = np.random.default_rng(5)
+    centers, radii = spheres("giants", 20_000)
+    steps = [centers + g.normal(size=centers.shape) * 0.01 * k for k in range(8)]
+    pictures = []
+    for _ in range(2):
+        scene = raytracer.Scene.from_arrays(centers, radii)
+        with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
+            shown = []
+            for step in steps:
+                live.update(step)
+                shown.append(moved(live))
+            made: Any = live._open().scene
+            tree = of_device(made)
+            with made._context.lock, made._context.active():
+                records = made._moving.records()
+            check(tree, tuple(np.ascontiguousarray(records.T)), 20_000)
+        pictures.append(np.stack(shown))
+    assert np.array_equal(pictures[0], pictures[1])
+
+
+def test_a_sphere_that_is_wrong_leaves_the_scene_as_it_was(device: CudaDevice) -> None:
+    centers, radii = spheres("even", 6000)
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
+        live.update(centers * 0.9)
+        before = moved(live)
+        bad = centers.copy()
+        bad[4321, 1] = np.nan
+        with pytest.raises(UserError, match="4321"):
+            live.update(bad)
+        assert np.array_equal(moved(live), before)
+
+
+def test_updates_allocate_nothing(device: CudaDevice) -> None:
+    centers, radii = spheres("even", 10_000)
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
+        made: Any = live._open().scene
+        sizes = set()
+        for step in range(20):
+            live.update(centers + 0.01 * step)
+            live.device_pixels()
+            sizes.add((made.nbytes, made._moving.nbytes))
+    assert len(sizes) == 1
