@@ -28,6 +28,12 @@ PACKED, BUILD, LEAVES = 16, 40, 20
 """Bytes of a sphere: x, y, z and radius, float32; beside them during the build, two copies with
 their numbers; and in leaf order, with its number."""
 
+BUILD_THERE = 50
+"""Bytes of a sphere on a GPU that builds the tree: its record, and what the build needs."""
+
+STAGED = 192 * MIB
+"""Bytes of records that are put together for a GPU, and of page-locked memory."""
+
 NODES, MAX_NODES = 3, 12
 """Bytes of nodes for each sphere: as a rule, and at most."""
 
@@ -96,6 +102,7 @@ class Need:
     threads: int = 0
     output: Output = field(default_factory=Output)
     solids: int = 0  # those of `count` that are no spheres
+    tree_there: bool = False  # whether a GPU builds the tree in its own memory
 
     @property
     def packed(self) -> int:
@@ -125,14 +132,18 @@ class Need:
     @property
     def extra(self) -> int:
         """Bytes that the job adds to the memory of the process."""
-        build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
-        render = self.appearance + self.tree() + self.picture
+        build, tree = self.packed + STAGED, 0
+        if not self.tree_there:
+            build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
+            tree = self.tree()
+        render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
         return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
 
     @property
     def address_space(self) -> int:
-        return self.extra + BUILD_SPACE * self.count + thread_count(self.threads) * THREAD_SPACE
+        build = 0 if self.tree_there else BUILD_SPACE * self.count
+        return self.extra + build + thread_count(self.threads) * THREAD_SPACE
 
     @property
     def on_device(self) -> int:
@@ -140,7 +151,10 @@ class Need:
         hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
         draft = 4 * prod(draft_shape(self.height, self.width)) if out.window else 0
         film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
-        return self.appearance + self.tree(NODES) + film
+        tree = self.tree(NODES)
+        if self.tree_there:
+            tree = self.tree() + (BUILD_THERE + (SOLID_LEAF if self.solids else 0)) * self.count
+        return self.appearance + tree + film
 
 
 _estimate = 0

@@ -222,7 +222,7 @@ def prepare(
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
         memory.require_count(sum(counts.values()), device.max_spheres, device.name)
-        need = _need(source, loaded, crop, threads, memory_of, plan, keep)
+        need = _need(source, loaded, crop, threads, memory_of, plan, keep, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
@@ -634,7 +634,7 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
 
 def _need(
     source: Source, scene: Scene, crop: Crop | None, threads: int, output: memory.Output | None,
-    plan: Plan | None, keep: bool,
+    plan: Plan | None, keep: bool, device: Device,
 ) -> memory.Need:  # fmt: skip
     """Return what a job allocates after loading; arguments as for `prepare`."""
     from raytracer.scene.packing.pack import nbytes, packed_looks
@@ -649,7 +649,7 @@ def _need(
     kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
     return memory.Need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), kept=kept, threads=threads,
-        output=output, solids=total - scene.count,
+        output=output, solids=total - scene.count, tree_there=device.has_own_memory,
     )  # fmt: skip
 
 

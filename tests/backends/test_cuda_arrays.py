@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -73,6 +74,7 @@ def package(name: str) -> Callable[[NDArray[Any]], Any]:
     return there
 
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # tests share the GPU
 PACKAGES = ["driver", "torch", "cupy", "jax", "warp", "numba.cuda", "pycuda.gpuarray"]
 
 

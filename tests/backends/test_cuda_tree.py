@@ -44,7 +44,7 @@ def spheres(kind: str, count: int, seed: int = 1) -> tuple[Doubles, Doubles]:
         direction /= np.linalg.norm(direction, axis=1)[:, None]
         centers = direction * (0.1 / np.sqrt(part ** (-2 / 3) - 1))[:, None]
     elif kind == "shrinking":  # each half as far out as the one before, over and over
-        place = 0.5 ** (np.arange(count) % 60)
+        place = 0.5 ** (np.arange(count) % 17)
         centers, radii = np.stack([place, 0.5 * place, 0 * place], axis=1), 0.1 * place
     elif kind == "few places":
         centers = centers[g.integers(0, 5, count)]
@@ -169,7 +169,7 @@ def test_capsules_cones_and_ellipsoids(device: CudaDevice) -> None:
     scene = raytracer.Scene(
         spheres=[raytracer.SphereSet(centers, radii)],
         capsules=[raytracer.CapsuleSet(ends, ends + g.normal(size=(3000, 3)) * 0.1, 0.02)],
-        cones=[raytracer.ConeSet(ends[:500] * 0.9, ends[:500] + 0.1, (0.05, 0.0))],
+        cones=[raytracer.ConeSet(ends[:500] * 0.9, ends[:500] + 0.1, 0.05)],
         ellipsoids=[
             raytracer.EllipsoidSet(
                 g.uniform(-1, 1, (700, 3)), g.uniform(0.02, 0.1, (700, 3)), g.normal(size=(700, 4))
