@@ -23,8 +23,8 @@ class OutOfRangeError(SceneError):
 
     def __init__(self) -> None:
         super().__init__(
-            "positions, radii: a sphere is too far, too large or too small beside those that the "
-            "scene was made with: lengths may differ by a factor of at most 1e18"
+            "positions, radii: a sphere is too far away, too large or too small compared with "
+            "those that the scene was made with: lengths may differ by a factor of at most 1e18"
         )
 
 

@@ -401,7 +401,7 @@ class Scene {
         Scene* scene;
         ~Taken() { scene->take_tree(); }
       } taken{this};
-      if (moving_->place(motion, threads)) built = moving_->follow(limit, threads, cancel);
+      built = moving_->move(motion, limit, threads, cancel);
     });
     nodes_ = {}, spheres_ = {}, order_ = {};
     return built;

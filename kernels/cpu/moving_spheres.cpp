@@ -63,31 +63,18 @@ template <int kFloats> class Moving final : public MovingSpheres {
     start_following(threads);
   }
 
-  bool place(const SphereMotion& m, int threads) override {
-    Record* out = placed_.get() + m.first;
-    const int64_t chunks = (m.count + kChunk - 1) / kChunk;
-    std::vector<uint8_t> fits((size_t)chunks, 1);
-    ThreadPool pool((int)std::min<int64_t>(threads_for(m.count, threads), chunks));
-    pool.each(chunks, [&](int64_t c, int) {
-      const int64_t begin = c * kChunk, end = std::min(m.count, begin + kChunk);
-      bool good = true;
-      if (m.positions.data)
-        good &= m.positions.is_double ? place_centers<double>(m, begin, end, out)
-                                      : place_centers<float>(m, begin, end, out);
-      if (m.radii.data)
-        good &= m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out);
-      fits[(size_t)c] = good;
-    });
-    const bool good = std::all_of(fits.begin(), fits.end(), [](uint8_t f) { return f; });
-    if (!good) put_back();
-    return good;
-  }
-
-  bool follow(double limit, int threads, Cancel* cancel) override {
-    if (plan_.in_slots + (int64_t)apart_.size() == count_) {
-      refit_tree(threads);
-      excess_ += std::max(growth_ - 1.0, 0.0) + kAging;
-      if (excess_ <= limit) return false;
+  std::optional<bool> move(const SphereMotion& m, double limit, int threads, Cancel* cancel) override {
+    {
+      ThreadPool pool(threads_for(count_, threads));
+      if (!place(m, pool)) {
+        put_back();
+        return {};
+      }
+      if (plan_.in_slots + (int64_t)apart_.size() == count_) {
+        growth_ = refit(nodes_, plan_, placed_.get(), order_.get(), records_.get(), pool);
+        excess_ += std::max(growth_ - 1.0, 0.0) + kAging;
+        if (excess_ <= limit) return false;
+      }
     }
     build(threads, cancel);
     return true;
@@ -109,16 +96,28 @@ template <int kFloats> class Moving final : public MovingSpheres {
     for (int64_t k = 0; k < count_; ++k) placed_[(size_t)order_[(size_t)k]] = records_[(size_t)k];
   }
 
-  void refit_tree(int threads) {
-    ThreadPool pool(threads_for(count_, threads));
-    growth_ = refit(nodes_, plan_, placed_.get(), order_.get(), records_.get(), pool);
+  bool place(const SphereMotion& m, ThreadPool& pool) {
+    Record* out = placed_.get() + m.first;
+    std::vector<uint8_t> fits((size_t)((m.count + kChunk - 1) / kChunk));
+    pool.each((int64_t)fits.size(), [&](int64_t c, int) {
+      const int64_t begin = c * kChunk, end = std::min(m.count, begin + kChunk);
+      bool good = true;
+      if (m.positions.data)
+        good &= m.positions.is_double ? place_centers<double>(m, begin, end, out)
+                                      : place_centers<float>(m, begin, end, out);
+      if (m.radii.data)
+        good &= m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out);
+      fits[(size_t)c] = good;
+    });
+    return std::all_of(fits.begin(), fits.end(), [](uint8_t f) { return f; });
   }
 
   // The first refit measures the tree.
   void start_following(int threads) {
     plan_ = plan_refit(nodes_);
-    refit_tree(threads);
-    excess_ = 0.0;
+    ThreadPool pool(threads_for(count_, threads));
+    refit(nodes_, plan_, placed_.get(), order_.get(), records_.get(), pool);
+    growth_ = 1.0, excess_ = 0.0;
   }
 
   void build(int threads, Cancel* cancel) {

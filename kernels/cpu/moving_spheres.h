@@ -1,6 +1,7 @@
 // Spheres of a scene that move: their records, and a tree that follows them, in memory that is allocated once.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "bvh/build.h"
 
@@ -39,12 +40,10 @@ class MovingSpheres {
   // records of kSphereFloats or kSolidFloats
   static std::unique_ptr<MovingSpheres> make(int floats, const BuiltTree& built, int threads);
 
-  // False, and all stays as it was, where a sphere is not finite, or longer than float32 takes in render space.
-  virtual bool place(const SphereMotion& motion, int threads) = 0;
-  // Refits the tree around the spheres as they were placed. Where what it has grown (bvh/refit.h), added over all calls
-  // since it was built, is above `limit`, or where equal primitives are in no slot, it is built anew. Returns whether
-  // it was built.
-  virtual bool follow(double limit, int threads, Cancel* cancel) = 0;
+  // Moves spheres and refits the tree around them. Where what it has grown (bvh/refit.h), added over all calls since it
+  // was built, is above `limit`, or where equal primitives are in no slot, it is built anew. Returns whether it was
+  // built; nothing, and all stays as it was, where a sphere is not finite, or longer than float32 takes in render space.
+  virtual std::optional<bool> move(const SphereMotion& motion, double limit, int threads, Cancel* cancel) = 0;
 
   // of the tree at its last refit
   virtual double growth() const = 0;
