@@ -366,11 +366,11 @@ class LiveScene:
 
         Args:
             samples, camera, refit_camera: as for `render`.
-            stream: on which the picture will be read, as for `update`; the next picture waits for
-                it.
+            stream: on which the picture will be read, as for `update`: it waits for the picture,
+                and the next picture for what is queued there until then.
 
         Returns:
-            uint8 (h, w, 4), sRGB with straight alpha, complete.
+            uint8 (h, w, 4), sRGB with straight alpha.
 
         Raises:
             UserError: the scene is on the CPU, or an argument is wrong.
@@ -388,8 +388,9 @@ class LiveScene:
             job.expose(film, job.settings.samples)
             if self._picture is None:
                 self._picture = job.device.picture()
+            self._picture.reader = stream_handle(stream)
             film.develop_into(self._tone, self._picture)
-            array: DeviceArray = self._picture.array(stream_handle(stream))
+            array: DeviceArray = self._picture.array()
             return array
 
     def close(self) -> None:

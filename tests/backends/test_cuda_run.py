@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
 from raytracer.backends.base import sphere_arrays
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda import context, kernel, run, tone, transfer
+from raytracer.backends.cuda import context, kernel, pictures, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
@@ -254,6 +255,39 @@ def test_several_gpus_give_the_bytes_of_one(
             film.add(made, buffers.view, 1, interrupt)
         assert film.samples == 0
         assert not film.to_host().sums.any()
+    assert driver.live == {}
+
+
+def test_a_picture_and_its_reader_wait_for_each_other(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[Any] = []
+    monkeypatch.setattr(pictures, "order", lambda *given: waits.append(given[:2]))
+    picture = CudaDevice().picture()
+    stream = SimpleNamespace(handle=5, synchronize=lambda: waits.append("host"))
+    for reader, expected in ((None, ["host"]), (9, [(5, 9), (9, 5)])):
+        waits.clear()
+        picture.reader = reader
+        with context.primary_context(0).active():
+            address = picture.resize(4, 3)
+        with picture.written_by(stream):
+            assert waits == expected[:-1]
+        assert waits == expected
+        array = picture.array()
+        assert (array.address, array.shape, array.device) == (address, (3, 4, 4), 0)
+        assert array.stream == (None if reader is None else 5)
+        assert array.owner is picture
+        assert array.is_contiguous
+    picture.close()
+
+
+def test_a_picture_of_the_host_goes_to_memory_of_its_own(driver: FakeDriver) -> None:
+    pixels = np.arange(60, dtype=np.uint8).reshape(3, 5, 4)
+    array = pictures.upload(0, pixels)
+    assert array.stream is None
+    assert driver.view(array.address, 60).tobytes() == pixels.tobytes()
+    assert driver.live == {array.address: 60}
+    del array
     assert driver.live == {}
 
 

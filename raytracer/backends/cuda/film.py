@@ -157,7 +157,10 @@ class CudaFilm(DeviceFilm):
             return out, kernels.read_histogram()
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
-        """Measure if the exposure is automatic, and develop; bloom and counts need the host."""
+        """Measure if the exposure is automatic, and develop; bloom and counts need the host.
+
+        If the picture has a reader, its stream waits, and this call does not.
+        """
         if settings.bloom or self.host.counts is not None:
             bright, settings = with_bloom(self.to_host(), settings)
             with CudaFilm(self._number, bright) as film:
@@ -169,13 +172,12 @@ class CudaFilm(DeviceFilm):
             sums = self._on_device()
             kernels = tone_kernels(self._number)
             address = picture.resize(width, height)
-            picture.wait(kernels.stream)
-            kernels.develop(
-                sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
-                backdrop=host.backdrop, picture_height=host.height,
-                neighbor_weight=self._neighbor_weight,
-            )  # fmt: skip
-            kernels.stream.synchronize()
+            with picture.written_by(kernels.stream):
+                kernels.develop(
+                    sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
+                    backdrop=host.backdrop, picture_height=host.height,
+                    neighbor_weight=self._neighbor_weight,
+                )  # fmt: skip
 
     def clear(self) -> None:
         """Remove all samples; the sums of the host stay as they are until `to_host`."""

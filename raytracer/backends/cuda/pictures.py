@@ -8,7 +8,8 @@ OpenGL would copy once more, and some cards are slow at that: 0.7 ms of a 4K fra
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -23,14 +24,19 @@ CHANNELS = 4  # bytes a pixel
 
 
 class DevicePicture:
-    """An RGBA picture, uint8, row 0 on top, in memory that grows as needed."""
+    """An RGBA picture, uint8, row 0 on top, in memory that grows as needed.
+
+    reader: handle of the stream that reads the pictures, which waits for each of them, and for
+    which the next one waits; None: the host waits for each.
+    """
 
     def __init__(self, number: int) -> None:
         """Allocate nothing yet. number: of the GPU."""
         self.size = 0, 0
+        self.reader: int | None = None
+        self._writer: int | None = None
         self._number = number
         self._context = context = primary_context(number)
-        self._reader: int | None = None
         self._memory: dict[str, Any] = {}  # at most one allocation
         self._room = 0
         self._free = weakref.finalize(self, release, context, self._memory)
@@ -54,23 +60,28 @@ class DevicePicture:
             self._room = self.nbytes
         return self.address
 
-    def array(self, reader: int | None = None) -> DeviceArray:
-        """Return the picture as an array, uint8 (h, w, 4), which is that of the next picture later.
+    @contextmanager
+    def written_by(self, stream: Any) -> Iterator[None]:
+        """Queue a picture on a stream in the block, in the order of the reader."""
+        handle = int(stream.handle)
+        if self.reader is not None:
+            order(handle, self.reader, self._number)
+        yield
+        if self.reader is None:
+            stream.synchronize()
+        else:
+            order(self.reader, handle, self._number)
+        self._writer = None if self.reader is None else handle
 
-        reader: handle of the stream that reads it; the next picture waits for what it has queued.
-        """
-        self._reader = reader
+    def array(self) -> DeviceArray:
+        """Return the picture as an array, uint8 (h, w, 4); the next picture is in its memory."""
         width, height = self.size
         strides = width * CHANNELS, CHANNELS, 1
         dtype = np.dtype(np.uint8)
         return DeviceArray(
-            self.address, (height, width, CHANNELS), strides, dtype, self._number, None, self
-        )
-
-    def wait(self, stream: Any) -> None:
-        """Let a stream that writes the picture wait for the one that reads it."""
-        if self._reader is not None:
-            order(int(stream.handle), self._reader, self._number)
+            self.address, (height, width, CHANNELS), strides, dtype, self._number, self._writer,
+            self,
+        )  # fmt: skip
 
     def close(self) -> None:
         self._free()
@@ -81,8 +92,8 @@ def upload(number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
     picture, context = DevicePicture(number), primary_context(number)
     with context.lock, context.active():
         address = picture.resize(pixels.shape[1], pixels.shape[0])
-        staging(number).to_device(pixels, address)
-        staging(number).stream.synchronize()
+        with picture.written_by(staging(number).stream):
+            staging(number).to_device(pixels, address)
     return picture.array()
 
 
