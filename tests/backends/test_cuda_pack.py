@@ -32,7 +32,7 @@ from raytracer.backends.cuda.pack import (
 )
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.device_array import DeviceArray
-from raytracer.scene.colors import linear_rgb
+from raytracer.scene.colors import linear_rgb, srgb_to_linear
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
@@ -56,8 +56,8 @@ Launch = Callable[[int, int, NDArray[np.void]], None]
 
 
 @pytest.fixture(scope="module")
-def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
-    """The kernel compiled for the CPU: takes blocks, threads of a block and PackArgs (1,)."""
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernel compiled for the CPU, and its decoding of sRGB over an array."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is missing")
     folder = tmp_path_factory.mktemp("kernel")
@@ -67,12 +67,22 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         "void by_address(std::uint64_t args) { pack_spheres(*(const rt::PackArgs*)args); }\n"
         'extern "C" void go(unsigned blocks, unsigned threads, std::uint64_t args) {\n'
         "  launch(by_address, blocks, threads, &args);\n}\n"
+        'extern "C" void decode(float* values, std::int64_t count) {\n'
+        "  for (std::int64_t i = 0; i < count; ++i)\n"
+        "    values[i] = (float)rt::srgb_decode(values[i]);\n}\n"
     )
     flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
     flags += ["-DSTATIC_SHARED", "-I", str(SUPPORT), "-I", str(kernels_root())]
     subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
-    go = ctypes.CDLL(str(library)).go
-    return lambda blocks, threads, args: go(blocks, threads, ctypes.c_uint64(args.ctypes.data))
+    return ctypes.CDLL(str(library))
+
+
+@pytest.fixture(scope="module")
+def launch(library: ctypes.CDLL) -> Launch:
+    """Takes blocks, threads of a block and PackArgs (1,)."""
+    return lambda blocks, threads, args: library.go(
+        blocks, threads, ctypes.c_uint64(args.ctypes.data)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -317,6 +327,17 @@ def test_values_have_the_colours_of_their_scale(pack: Pack, name: str, kind: str
     else:
         assert not is_other.any()
     assert info.wrong == {}
+
+
+@pytest.mark.slow
+def test_every_float_is_decoded_as_on_the_host(library: ctypes.CDLL) -> None:
+    """Of those that a power is computed for."""
+    first, last = (int(np.float32(end).view(np.uint32)) for end in (0.04, 1.0))
+    for begin in range(first, last + 1, 1 << 20):
+        bits = np.arange(begin, min(begin + (1 << 20), last + 1), dtype=np.uint32)
+        made = bits.view(np.float32).copy()
+        library.decode(ctypes.c_void_p(made.ctypes.data), ctypes.c_int64(len(made)))
+        assert made.tobytes() == srgb_to_linear(bits.view(np.float32)).astype(np.float32).tobytes()
 
 
 def test_one_colour_of_all(pack: Pack) -> None:
