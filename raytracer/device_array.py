@@ -58,7 +58,7 @@ def stream_handle(stream: Any, name: str = "stream") -> int:
         number = -1
     if isinstance(stream, (bool, str, float)) or number < 0:
         raise SceneError(
-            f"{name}: a {type_name(stream)} is no CUDA stream; give its handle, or a stream of "
+            f"{name}: a {type_name(stream)} is not a CUDA stream; give its handle, or a stream of "
             "CuPy, PyTorch, Warp or Numba"
         )
     return number or LEGACY_STREAM
@@ -242,9 +242,9 @@ def on_host(value: Any, name: str = "") -> Any:
             return way(value)
     if kind in dlpack.HOST:
         return value
-    device = dlpack.DEVICES.get(kind, f"DLPack's kind {kind}")
+    device = dlpack.DEVICES.get(kind, f"DLPack type {kind}")
     place = f"{name}: " if name else ""
-    raise SceneError(f"{place}lies on a device of {device}: copy it to the host first")
+    raise SceneError(f"{place}is on a {device} device: copy it to the host first")
 
 
 def _device_kind(value: Any) -> int | None:
@@ -282,8 +282,8 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
         raise SceneError(f"{place}has a mask: give an array without one")
     dtype = np.dtype(interface["typestr"])
     if dtype.kind == "V" or not dtype.isnative:
-        problem = "records" if dtype.kind == "V" else "numbers in foreign byte order"
-        raise SceneError(f"{place}holds {problem}: give an array of float32")
+        problem = "contains records" if dtype.kind == "V" else "does not have native byte order"
+        raise SceneError(f"{place}{problem}: give an array of float32")
     shape = tuple(int(n) for n in interface["shape"])
     given = interface.get("strides")
     strides = (
@@ -292,7 +292,7 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
         else tuple(int(each) for each in given)
     )
     if len(strides) != len(shape) or min(shape, default=0) < 0:
-        raise SceneError(f"{place}states shape {shape} and strides {strides}, which make no array")
+        raise SceneError(f"{place}shape {shape} and strides {strides} do not describe an array")
     address, own = int(interface["data"][0] or 0), interface.get("stream")
     device = _device_of(address, place) if 0 not in shape else 0
     handle = None if own is None else int(own) or LEGACY_STREAM
@@ -323,7 +323,7 @@ def _check(status: int) -> None:
         if cuda is not None:
             cuda.cuGetErrorString(status, ctypes.byref(text))
         raise BackendError(
-            f"CUDA's driver refused the use of an array on a GPU: {(text.value or b'?').decode()}"
+            f"the CUDA driver cannot use an array on a GPU: {(text.value or b'?').decode()}"
         )
 
 
@@ -353,7 +353,7 @@ def _context(device: int) -> Iterator[ctypes.CDLL]:
     cuda = _driver()
     if cuda is None:
         raise BackendError(
-            "an array lies on a GPU, and there is no driver: see `raytracer devices`"
+            "an array is on a GPU, but there is no CUDA driver: see `raytracer devices`"
         )
     _check(cuda.cuCtxPushCurrent_v2(_primary(device)))
     try:

@@ -123,11 +123,13 @@ def read(capsule: Any) -> tuple[Description, Owner]:
     """
     versioned = next((v for v, name in _NAMES.items() if _is_valid(capsule, name)), None)
     if versioned is None:
-        raise CapsuleError("gave no DLPack capsule, or one that was used before")
+        raise CapsuleError("did not return a DLPack capsule, or returned one that was used before")
     address = _pointer(capsule, _NAMES[versioned])
     managed = _STRUCTS[versioned].from_address(address)
     if isinstance(managed, _Versioned) and managed.major != VERSION[0]:
-        raise CapsuleError(f"has version {managed.major}.{managed.minor} of DLPack")
+        raise CapsuleError(
+            f"has DLPack version {managed.major}.{managed.minor}; version 1 is supported"
+        )
     described = _description(managed.tensor)
     _rename(capsule, _USED[versioned])  # from now on its own end leaves the memory
     return described, Owner(address, managed.deleter)
@@ -150,14 +152,18 @@ def _description(tensor: _Tensor) -> Description:
 
 def _dtype(code: int, bits: int, lanes: int) -> np.dtype[Any]:
     if code == _BFLOAT:
-        raise CapsuleError(f"holds bfloat{bits} numbers, which NumPy lacks: give float32")
+        raise CapsuleError(f"has dtype bfloat{bits}, which NumPy does not have: give float32")
     letter = _LETTERS.get(code)
     if letter is None or lanes != 1 or bits % 8:
-        raise CapsuleError(f"holds numbers of DLPack's type {code} ({bits} bits): give float32")
+        raise CapsuleError(
+            f"has DLPack type code {code} with {bits} bits, which is not supported: give float32"
+        )
     try:
         return np.dtype(f"{letter}{bits // 8}")
     except TypeError:
-        raise CapsuleError(f"holds numbers of {bits} bits: give float32") from None
+        raise CapsuleError(
+            f"has numbers of {bits} bits, which NumPy does not have: give float32"
+        ) from None
 
 
 def packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

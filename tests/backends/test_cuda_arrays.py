@@ -326,7 +326,7 @@ def test_addresses_that_are_not_on_a_gpu_are_refused() -> None:
 
 def test_another_gpus_array_is_refused(packing: Packing) -> None:
     elsewhere = replace(device_array(OnGpu(np.zeros((4, 3)))) or pytest.fail("none"), device=7)
-    with pytest.raises(UserError, match="positions: lies on GPU 7, and the scene on GPU 0: copy"):
+    with pytest.raises(UserError, match="positions: is on GPU 7, and the scene is on GPU 0: copy"):
         packing.queue(update(elsewhere))
 
 

@@ -355,14 +355,14 @@ def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
     good = np.zeros((4, 3))
     wrong = replace(moved(good), positions=np.zeros((5, 3)))
     assert told(wrong) == "positions: has shape (5, 3), where (4, 3) is needed"
-    assert "positions: holds complex128 numbers on a GPU; give one of" in told(moved(good * 1j))
+    assert "positions: has dtype complex128; on a GPU, give one of" in told(moved(good * 1j))
     packed = np.zeros((4, 25), np.uint8)[:, 1:].view(np.float64)
-    assert told(moved(packed)) == "positions: its numbers are not aligned; give a copy of the array"
+    assert told(moved(packed)) == "positions: is not aligned to its dtype; give a copy of the array"
     integers = colored(np.zeros((4, 3), np.int32))
-    assert told(integers).startswith("colors: holds int32 numbers on a GPU; give uint8")
+    assert told(integers).startswith("colors: has dtype int32; on a GPU, give uint8")
     assert told(colored(np.zeros((4, 4)))) == "colors: has shape (4, 4), where (4, 3) is needed"
     categories = ColorScale("tab10", "categorical", names=("a", "b"))
-    with pytest.raises(UserError, match="values: of a categorical scale are names"):
+    with pytest.raises(UserError, match="values: a categorical scale has names"):
         categories.color_map()
 
 
@@ -499,7 +499,7 @@ def test_nothing_is_allocated_after_the_first_call(gpu: Gpu) -> None:
 
 def test_an_array_of_another_gpu_is_refused(gpu: Gpu) -> None:
     elsewhere = replace(gpu.there(POSITIONS), device=3)
-    with pytest.raises(UserError, match="positions: lies on GPU 3, and the scene on GPU 0: copy"):
+    with pytest.raises(UserError, match="positions: is on GPU 3, and the scene is on GPU 0: copy"):
         gpu(everything(elsewhere, RADII, None))
 
 

@@ -36,8 +36,8 @@ _WRONG = {
     "radius": ("radii", "has a radius that is not finite and positive"),
     "reach": (
         "positions",
-        "is too far, too large or too small beside the others: lengths may differ by a factor of "
-        "at most 1e18",
+        "is too far away, too large or too small compared with the others: lengths may differ by a "
+        "factor of at most 1e18",
     ),
     "color": ("colors", "has a colour out of range: numbers go from 0 to 1, and bytes are uint8"),
 }
@@ -128,7 +128,7 @@ class Packer(Closeable):
         if isinstance(array, DeviceArray):
             if array.device not in (None, self._ordinal):
                 raise SceneError(
-                    f"{name}: lies on GPU {array.device}, and the scene on GPU {self._ordinal}: "
+                    f"{name}: is on GPU {array.device}, and the scene is on GPU {self._ordinal}: "
                     "copy it there, or render with the backend of that GPU"
                 )
             return array
@@ -216,8 +216,7 @@ def _source_of(update: SphereUpdate) -> str:
         return "values"
     if dtype.kind != "f" and dtype != np.uint8:
         raise SceneError(
-            f"colors: holds {dtype} numbers on a GPU; give uint8 from 0 to 255, or float32 from 0 "
-            "to 1"
+            f"colors: has dtype {dtype}; on a GPU, give uint8 from 0 to 255, or float32 from 0 to 1"
         )
     return update.color_space
 
@@ -239,9 +238,9 @@ def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: 
         raise SceneError(f"{name}: has shape {array.shape}, where {wanted} is needed")
     if kind is None:
         known = ", ".join(map(str, number_kinds()))
-        raise SceneError(f"{name}: holds {array.dtype} numbers on a GPU; give one of {known}")
+        raise SceneError(f"{name}: has dtype {array.dtype}; on a GPU, give one of {known}")
     if any(step % array.dtype.itemsize for step in (array.address, *array.strides)):
-        raise SceneError(f"{name}: its numbers are not aligned; give a copy of the array")
+        raise SceneError(f"{name}: is not aligned to its dtype; give a copy of the array")
     row["data"], row["columns"] = array.address, columns
     row["kind"] = kind
     row["row_stride"] = 0 if is_one else array.strides[0]

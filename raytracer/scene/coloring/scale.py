@@ -216,7 +216,7 @@ class ColorScale(Defined):
         from raytracer.sphere_update import ColorMap
 
         if self.is_categorical:
-            raise SceneError("values: of a categorical scale are names: give an array of the host")
+            raise SceneError("values: a categorical scale has names: give an array on the host")
         kind = "linear" if self.kind == "discrete" else self.kind
         low, span, factor = self._interval
         return ColorMap(self.linear_palette, kind, low, span, factor, self._threshold, DECADE)
