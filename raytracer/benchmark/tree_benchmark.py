@@ -21,6 +21,7 @@ from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
+from raytracer.buffers import build_bvh
 from raytracer.errors import UserError
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
@@ -115,11 +116,18 @@ class BuildBenchmark(SpheresBenchmark):
     def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
         settings = RenderSettings(width=64, height=64, samples=1)
         buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
-        tree, count = device.build(buffers), len(radii)
-        built = _row("build", lambda: device.build(buffers), count, options)
-        built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / count}
+        if device.name == "cuda":
+            from raytracer.benchmark.cuda.device_tree import DeviceTree
+
+            on_device = DeviceTree(device.number, buffers)
+            built = _row("build", on_device.build, len(radii), options)
+            tree = on_device.tree()
+        else:
+            built = _row("build", lambda: build_bvh(buffers), len(radii), options)
+            tree = build_bvh(buffers)
+        built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
         built["cost_per_ray"] = cost_per_ray(tree)
-        rows = {"build": [built], "build refit": [_refitted(device, buffers, tree, options)]}
+        rows = {"build": [built], "build refit": [_refitted(device, buffers, options)]}
         if options.peers:
             for op, each in _warp_rows(device, centers, radii, options):
                 rows[op].append(each)
@@ -147,7 +155,8 @@ class LiveBenchmark(SpheresBenchmark):
         settings: dict[str, Any] = {"backend": device, "samples": 1}
         settings |= self._axes(device.name, options)
         shuffled = centers[np.random.default_rng(SEED).permutation(len(radii))]
-        small, large = cycle((centers, _stepped(centers, radii))), cycle((centers, shuffled))
+        small = _turns(device, centers, _stepped(centers, radii))
+        large = _turns(device, centers, shuffled)
 
         def anew() -> Any:
             scene = Scene.from_arrays(next(small), radii, "white")
@@ -155,7 +164,7 @@ class LiveBenchmark(SpheresBenchmark):
 
         with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
 
-            def step(moves: Iterator[Array]) -> Any:
+            def step(moves: Iterator[Any]) -> Any:
                 live.update(positions=next(moves))
                 return live.pixels()
 
@@ -195,10 +204,19 @@ def _stepped(positions: Array, radii: Array) -> Array:
     return positions + (steps * radii[:, None]).astype(np.float32)
 
 
-def _refitted(device: Device, buffers: SceneBuffers, tree: Bvh, options: BenchOptions) -> Row:
-    positions = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
-    moves, count = cycle((_stepped(positions, buffers.radius), positions)), buffers.count
-    with device.scene(buffers, tree) as scene:
+def _turns(device: Device, *positions: Array) -> Iterator[Any]:
+    """Yield positions in turns, for ever, in the memory of the device."""
+    if device.name != "cuda":
+        return cycle(positions)
+    from raytracer.benchmark.cuda.device_tree import placed
+
+    return cycle([placed(device.number, each) for each in positions])
+
+
+def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> Row:
+    positions, count = np.stack([buffers.x, buffers.y, buffers.z], axis=1), buffers.count
+    moves = _turns(device, _stepped(positions, buffers.radius), positions)
+    with device.scene(buffers) as scene:
         if not scene.can_update:
             reason = f"trees of {device.name} do not follow spheres"
             return record.row("refit", "", "variant", "skipped", reason)

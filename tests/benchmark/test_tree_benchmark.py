@@ -209,6 +209,28 @@ def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) ->
 
 
 @pytest.mark.gpu
+@kinds
+def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
+    made = raytracer.bench("build", scene=kind, size=5000, backend=cuda, min_time=1e-3, peers=False)
+    row = rows_of(made, "build")["build"]
+    assert row["status"] == "ok"
+    assert row["nodes"] > 5000 / 64
+    assert row["cost_per_ray"] == pytest.approx(
+        cost_per_ray(tree_of(*spheres(kind, 5000))), rel=0.3
+    )
+
+
+@pytest.mark.gpu
+def test_positions_are_placed_on_a_gpu(cuda: str) -> None:
+    from raytracer.benchmark.cuda.device_tree import placed
+
+    centers, _ = spheres("web", 1000)
+    array = placed(0, centers)
+    assert array.device == 0
+    assert (array.to_host() == centers).all()
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("name", ["build", "live"])
 def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
     made = raytracer.bench(name, scene="overlap", size=3000, backend=cuda, min_time=1e-3)
