@@ -12,7 +12,7 @@ import numpy as np
 
 from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted, shown, shown_value
+from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
@@ -316,67 +316,46 @@ def _points(
     """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
     if not text(name, "name", UserError):
         raise UserError("name: is empty; give the set of points a name, as 'grains'")
-    centers = _array(positions, name, "positions")
-    if centers.ndim != 2 or centers.shape[1] != 3:
-        raise _wrong(name, f"positions: have shape {centers.shape}; give (N, 3)")
+    centers = _array(positions, lambda shape: len(shape) == 2 and shape[1] == 3)
+    if centers is None:
+        raise _wrong(name, "positions", positions, "(N, 3)")
     count = len(centers)
     arrays, values = {"positions": centers}, dict[str, Any]()
     if radii is not None:
-        sizes = _array(radii, name, "radii")
-        if sizes.ndim and sizes.shape != (count,):
-            raise _wrong(
-                name, f"radii: have shape {sizes.shape} for {counted(count, 'point')}; give one "
-                "radius or (N,)"
-            )  # fmt: skip
-        _keep("radii", sizes if sizes.ndim else sizes.item(), arrays, values)
-    if colors is not None:
-        _keep("colors", _colors(colors, count, name), arrays, values)
+        sizes = _array(radii, lambda shape: shape in ((), (count,)))
+        if sizes is None:
+            raise _wrong(name, "radii", radii, f"one radius or ({count:,},)")
+        arrays["radii"] = sizes
+    if isinstance(colors, str):
+        values["colors"] = colors
+    elif colors is not None:
+        shapes = (3,), (4,), (count, 3), (count, 4), (count,)
+        rows = _array(colors, lambda shape: shape in shapes)
+        if rows is None:
+            raise _wrong(name, "colors", colors, f"one colour or ({count:,}, 3)")
+        arrays["colors"] = rows
     if columns is not None:
         for key, value in mapping(columns, "columns", UserError).items():
-            column = _array(value, name, f"columns '{shown(key)}'")
-            if column.shape[:1] != (count,):
-                raise _wrong(
-                    name, f"column '{shown(key)}': has shape {column.shape} for "
-                    f"{counted(count, 'point')}"
-                )  # fmt: skip
+            column = _array(value, lambda shape: shape[:1] == (count,))
+            if column is None:
+                raise _wrong(name, f"column '{shown(key)}'", value, f"({count:,},)")
             arrays[COLUMN + key] = column
     return Points(arrays, values)
 
 
-def _keep(key: str, value: Any, arrays: dict[str, Any], values: dict[str, Any]) -> None:
-    """Keep an array, or another value."""
-    (arrays if isinstance(value, np.ndarray) else values)[key] = value
+def _array(value: Any, fits: Callable[[tuple[int, ...]], bool]) -> Any:
+    """Return an array of the right shape, or None.
 
-
-def _colors(colors: Any, count: int, name: str) -> Any:
-    """Return one colour as it is, or an array of colours."""
-    if isinstance(colors, str):
-        return colors
-    rows = _array(colors, name, "colors")
-    if rows.shape in ((3,), (4,)) and rows.dtype.kind in "iuf":
-        return tuple(rows.tolist())
-    if rows.ndim == 2 and rows.shape[0] == count and rows.shape[1] in (3, 4):
-        return rows
-    if rows.dtype.kind == "U" and rows.shape == (count,):
-        return rows
-    raise _wrong(
-        name, f"colors: have shape {rows.shape} for {counted(count, 'point')}; give one colour or "
-        "(N, 3)"
-    )  # fmt: skip
-
-
-def _array(value: Any, name: str, what: str) -> np.ndarray[Any, Any]:
-    """Return an array of the host, without a copy where it is one."""
-    if isinstance(value, np.ndarray):
+    Those of other packages are read when they are copied: what computes them may not be done.
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and fits(shape):
         return value
     try:
         array = np.asarray(value)
-    except Exception as error:  # whatever a foreign object raises
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise _wrong(name, f"{what}: {shown_value(value)} is no array ({shown(reason)})") from None
-    if array.dtype.kind == "O":
-        raise _wrong(name, f"{what}: {shown_value(value)} is no array of numbers")
-    return array
+    except Exception:  # whatever a foreign object raises
+        return None
+    return array if fits(array.shape) and array.dtype.kind != "O" else None
 
 
 def _numbers(
@@ -393,5 +372,7 @@ def _numbers(
     return array
 
 
-def _wrong(name: str, problem: str) -> UserError:
-    return SceneError(f"log_points '{shown(name)}': {problem}")
+def _wrong(name: str, part: str, value: Any, wanted: str) -> UserError:
+    shape = np.shape(value) if isinstance(value, np.ndarray) else getattr(value, "shape", None)
+    given = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
+    return SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {given}")

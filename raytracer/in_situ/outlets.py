@@ -19,12 +19,11 @@ from threading import Thread
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import RaytracerError, UserError, shown
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.fronts import show
 from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
+from raytracer.scene.arrays import Where, as_array
 from raytracer.warning import warn
 
 SHARE = 0.02
@@ -43,7 +42,7 @@ LOOK = 0.001
 class Points(NamedTuple):
     """What was logged of a set: arrays, which belong to the simulation, and other values."""
 
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, Any]  # of NumPy or another package
     values: dict[str, Any]
 
 
@@ -231,6 +230,13 @@ class Outlet(ABC):
     def finish(self) -> None:
         """Wait until it has ended, after it was told to."""
 
+    def _write(self, name: str, points: Points) -> None:
+        """Copy a set of points, to be published."""
+        where = Where(f"log_points '{shown(name)}'")
+        arrays = {key: as_array(array, key, where) for key, array in points.arrays.items()}
+        self.writer.write(name, arrays, points.values)
+        self._unpublished = True
+
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
         if not self.has_ended and self.runner.has_ended:
@@ -267,8 +273,7 @@ class View(Outlet):
             return
         start = perf_counter()
         self._unsent.pop(name, None)
-        self.writer.write(name, *points)
-        self._unpublished = True
+        self._write(name, points)
         if is_last:
             self._publish()
         end = perf_counter()
@@ -277,8 +282,7 @@ class View(Outlet):
 
     def flush(self) -> None:
         for name, points in self._unsent.items():
-            self.writer.write(name, *points)
-            self._unpublished = True
+            self._write(name, points)
         self._unsent = {}
         while self._unpublished:  # the reader looks for some microseconds
             self._publish()
@@ -311,8 +315,7 @@ class Movie(Outlet):
     def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
         if self._step % self._every == 0:
             self._about = about
-            self.writer.write(name, *points)
-            self._unpublished = True
+            self._write(name, points)
 
     def flush(self) -> None:
         while self._unpublished:

@@ -230,6 +230,38 @@ def test_time_and_box_are_those_of_the_state() -> None:
         assert (view.image().to_uint8() != boxed.to_uint8()).any()
 
 
+class Foreign:
+    """An array of another package, which counts how often it is read."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.reads = np.asarray(array), np.shape(array), 0
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.reads += 1
+        return self.array
+
+
+def test_arrays_of_other_packages_are_read_when_they_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(outlets, "perf_counter", clock)
+    with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
+        view.log_points("points", Foreign(grid(3)), radii=Foreign(np.ones(3)))
+        reads = []
+        for seconds in (1.0, 0.001, 0.001):
+            clock.now += seconds
+            given = Foreign(grid(3))
+            view.log_points("points", given)
+            reads.append(given.reads)
+        assert reads == [1, 0, 0]
+        view.flush()
+        assert given.reads == 1
+
+
 class Clock:
     """The time, which passes by itself alone."""
 
@@ -312,15 +344,17 @@ def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) 
     [
         ({"name": ""}, "name: is empty"),
         ({"name": 3}, "name: 3 is no text"),
-        ({"positions": [1, 2, 3]}, r"log_points 'a': positions: have shape \(3,\); give \(N, 3\)"),
-        ({"positions": None}, "positions: None is no array of numbers"),
+        ({"positions": [1, 2, 3]}, r"'a': positions: give \(N, 3\), not \[1, 2, 3\]"),
+        ({"positions": np.ones((3, 2))}, r"give \(N, 3\), not an array of shape \(3, 2\)"),
+        ({"positions": None}, r"positions: give \(N, 3\), not None"),
         ({"positions": [[0, 0, "x"]]}, "positions"),
         ({"positions": [[0, 0, np.nan]]}, "sphere 0 lies at"),
-        ({"radii": [1.0, 2.0]}, r"radii: have shape \(2,\) for 1 point"),
+        ({"positions": [[0, 0, 0], [1]]}, "positions: give"),
+        ({"radii": [1.0, 2.0]}, r"radii: give one radius or \(1,\), not"),
         ({"radii": -1.0}, "it must be finite and positive"),
-        ({"colors": [[1, 2]]}, r"colors: have shape \(1, 2\) for 1 point"),
+        ({"colors": [[1, 2]]}, r"colors: give one colour or \(1, 3\), not"),
         ({"colors": "no colour"}, "there is no colour named"),
-        ({"columns": {"speed": [1, 2]}}, r"column 'speed': has shape \(2,\) for 1 point"),
+        ({"columns": {"speed": [1, 2]}}, r"column 'speed': give \(1,\), not"),
         ({"columns": [1]}, "columns"),
     ],
 )
