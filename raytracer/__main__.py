@@ -1,11 +1,10 @@
-"""Where the `raytracer` command and `python -m raytracer` start.
+"""Starts the `raytracer` command and `python -m raytracer`.
 
-Importing the command takes longer than starting Python. Until that is done Ctrl-C ends the process
-at once: an exception could come up anywhere in the modules that are imported, and nothing is begun
-that would have to be cleaned up. `signal` itself takes a while to import, for its enumerations.
+Importing the command takes longer than starting Python. Until then, Ctrl-C ends the process at
+once: an exception could come up in any imported module, and there is nothing to clean up yet.
 
-Most objects that importing makes stay until the end. By default Python looks for garbage among them
-after every few hundred new ones, which takes 3% of a small render.
+Most objects that an import makes stay until the end. Looking for garbage among them after every few
+hundred new ones, as Python does by default, takes 3% of a small render.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -15,11 +14,11 @@ import os
 import sys
 
 NEW_OBJECTS = 50_000
-"""How many more objects there must be before Python looks for garbage."""
+"""New objects after which Python looks for garbage."""
 
 
 def main() -> int:
-    """Run the command line of this process; returns the exit code."""
+    """Run the command line of this process; return the exit code."""
     gc.set_threshold(NEW_OBJECTS)
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
@@ -41,7 +40,7 @@ def _is_lack_of_memory(error: Exception) -> bool:
         return "failed to map segment" in str(error) or "allocate memory" in str(error)
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    return True  # a SystemError is that of an extension of Python that got none and did not say so
+    return True  # a SystemError: an extension that got no memory and set no exception
 
 
 def _quit(*_: object) -> None:

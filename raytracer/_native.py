@@ -27,6 +27,6 @@ def core() -> Any:
 
     folder = __file__.rpartition("/")[0]
     raise InstallError(
-        f"{folder} holds the sources of raytracer, which have no compiled extension: start Python "
-        "in another folder, or install them in place with `pip install -e .`"
+        f"{folder} has the sources of raytracer without the compiled extension: start Python in "
+        "another folder, or install them with `pip install -e .`"
     )

@@ -1,9 +1,9 @@
-"""Adaptive sampling: after the first samples, only tiles that are still noisy get more.
+"""Adaptive sampling: after the first samples, only noisy tiles get more.
 
-A tile is done when its noise is at most the level (`raytracer.film.noise` defines it), or when its
-pixels have the most samples. What is added depends on the sums alone, and the sums of a tile are
-those of a plain render with as many samples, so that the film has the same bytes from any number of
-threads.
+A tile is finished when its noise is at most the level (see `raytracer.film.noise`), or when its
+pixels have the maximum number of samples. What is added depends only on the sums, and the sums of a
+tile are those of a plain render with as many samples, so the film has the same bytes with any
+number of threads.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ Counts = NDArray[np.int64]
 """A number for each tile, (tiles down, tiles across)."""
 
 AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
-"""Adds samples to a film, of which the last argument is the first, and returns the seconds."""
+"""Adds samples to a film, beginning with the number in the last argument; returns the seconds."""
 
 OpenFilm = Callable[[Film], "DeviceFilm"]
-"""Puts a film on the device."""
 
 TILE = 32
-"""Side of a tile in pixels: its 3,072 channels tell the noise to 3%, and a caustic is larger."""
+"""Side of a tile in pixels: its 3,072 channels determine the noise to 3%, and caustics are
+larger."""
 
 RESERVE = 1.05
-"""Samples that are added in proportion to what the noise asks for: the estimate has noise too."""
+"""Factor on the samples that the noise asks for, because its estimate has noise too."""
 
 BESIDE = 4
-"""A tile beside noisy ones gets samples until it has a quarter of theirs: light that is rare may be
-missing in all of its own, so that it seems done."""
+"""A tile beside noisy ones gets at least a quarter of their samples: it may have missed rare light
+and
+only seem finished.
+"""
 
 MIN_SAMPLES = 4
-"""Fewest samples of a pixel: two parts of two samples, between which the noise is measured."""
+"""Minimum samples of a pixel: two parts of two, between which the noise is measured."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """Tiles of one number of samples that form a rectangle."""
+    """A rectangle of tiles with the same number of samples."""
 
     crop: Crop
     first: int
@@ -64,7 +66,7 @@ class Area:
 
 
 def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE) -> Iterator[Area]:
-    """Yield rectangles of tiles to which the same samples are added, each tile in one of them."""
+    """Yield rectangles of tiles that get the same samples; each tile is in one of them."""
     left = added > 0
     down, across = added.shape
     for y, x in zip(*np.nonzero(left), strict=True):
@@ -85,7 +87,7 @@ def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE
 class AdaptivePasses:
     """A render whose tiles get samples until their noise is at most a level.
 
-    A pixel gets at least `samples`, and no more than these beyond `most` samples.
+    Each pixel gets at least `samples` new ones, and more only up to `most` in total.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class AdaptivePasses:
 
     @property
     def noise(self) -> float | None:
-        """Noise of the film after the last pass; None if it is not known."""
+        """Noise of the film after the last pass; None if unknown."""
         return None if self._tiles is None else self._tiles.picture
 
     def run(self) -> float:
@@ -122,16 +124,15 @@ class AdaptivePasses:
                 tiles = TileNoise.of(film.host.sums, earlier, film.there, before, film.side)
                 self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
         if self._tiles is not None and self._seconds is None:
-            self._warn_of(int((self._tiles.own > self._level).sum()), self._tiles.picture)
+            self._warn_of(int((self._tiles.errors > self._level).sum()), self._tiles.picture)
         return film.seconds
 
     def _warn_of(self, noisy: int, noise: float) -> None:
-        """Warn of tiles whose noise is above the level."""
         if noisy:
             warn(
                 f"the noise is {noise:.2g}, and above {self._level:g} in {noisy:,} of "
                 f"{self._begun.size:,} tiles, after the {self._areas.host.samples:,} samples per "
-                "pixel of max_samples: take a higher level, or more samples"
+                "pixel of max_samples: set a higher noise level or more samples"
             )
 
     def _next(self) -> Counts:
@@ -146,11 +147,11 @@ class AdaptivePasses:
         return np.clip(more, 0, np.maximum(self._most - there, 0))
 
     def _missing(self) -> NDArray[np.float64]:
-        """Return the samples of the tiles that are missing for the level, as far as is known."""
+        """Return the estimated samples that tiles still need."""
         there = self._areas.there
         if self._tiles is None:
             return there.astype(np.float64)
-        ratio = self._tiles.own / self._level
+        ratio = self._tiles.errors / self._level
         with np.errstate(over="ignore"):  # more than there may be at most
             excess = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
@@ -159,7 +160,7 @@ class AdaptivePasses:
         return missing
 
     def _within_time(self, added: Counts) -> Counts:
-        """Return the samples that there is time for; one of each pixel in any case."""
+        """Return the samples for which there is time, at least one per pixel in the first pass."""
         film = self._areas
         if self._seconds is None:
             return added
@@ -171,7 +172,6 @@ class AdaptivePasses:
         return added if share >= 1 else np.floor(added * share).astype(np.int64)
 
     def _pass(self, added: Counts) -> None:
-        """Add samples to tiles, area by area."""
         film, begun = self._areas, self._fraction
         total, before = film.work_of(added), film.work
         after = film.work_of(np.maximum(self._missing() - added, 0.0))
@@ -192,11 +192,10 @@ class AdaptivePasses:
 
 
 class FilmAreas:
-    """A film to whose tiles samples are added, to each its own number.
+    """A film to whose tiles different numbers of samples are added.
 
-    `there` are the samples of the tiles, `seconds` those of rendering, and `work` the samples of
-    all pixels that were added. `offset` is the number of the first sample of a pixel less the
-    samples that it has.
+    `there` are the samples of the tiles, `seconds` the rendering time, and `work` the added samples
+    of all pixels. `offset` is the number of a pixel's first sample.
     """
 
     def __init__(
@@ -211,9 +210,8 @@ class FilmAreas:
         if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
             with naming(self.host.source):
                 raise UserError(
-                    f"counts: differ within tiles of {side}x{side} pixels, which get samples "
-                    "together: add to the film that a render with a noise level saved, or "
-                    "render anew"
+                    f"counts: differ within tiles of {side}x{side} pixels: add to a film of a "
+                    "render with a noise level, or render anew"
                 )
         self.seconds = 0.0
         self.work = 0
@@ -228,7 +226,7 @@ class FilmAreas:
         return np.multiply.outer(rows, columns)
 
     def expose(self, added: Counts, report: ProgressCall | None = None) -> Iterator[Area]:
-        """Add samples to tiles and yield each area that is done; at the end the film is stored."""
+        """Add samples to tiles and yield each finished area; at the end the film is stored."""
         try:
             for area in areas(self._shape, self.there, added, self.side):
                 self._add_to(area, report)
@@ -237,7 +235,7 @@ class FilmAreas:
             self.store()
 
     def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
-        """Add so many samples to every pixel, and return the seconds of rendering."""
+        """Add samples to every pixel, and return the seconds of rendering."""
         added = np.full_like(self.there, count)
         total, done = self.work_of(added), 0
 
@@ -267,7 +265,7 @@ class FilmAreas:
         film.backdrop = piece.backdrop
 
     def store(self) -> None:
-        """Give the sums to the device, and their numbers of samples to the film."""
+        """Store the sums on the device, and the numbers of samples in the film."""
         film = self.host
         film.samples, film.counts = int(self.there.max()), None
         if (self.there != film.samples).any():

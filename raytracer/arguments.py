@@ -1,6 +1,6 @@
 """Checks of arguments: each returns the value in a built-in type, or raises `error` and names it.
 
-The words of a command line come through the same checks; see `raytracer.field_types`.
+Words of a command line pass the same checks; see `raytracer.field_types`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion, type_name
 
 MAX_ITEMS = 1 << 20
-"""Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""
+"""Maximum items of a list that is not an array: numbers of a vector, lights, sets of spheres."""
 
 MAX_WHOLE = 2**63
 """Whole numbers are below this, because kernels and arrays count in 64 bits."""
 
 
-def _own(value: Any) -> Any:
-    """Return a number of another package, or an array without axes, as a number of Python."""
+def _as_python(value: Any) -> Any:
+    """Return a NumPy scalar or an array without axes as a number of Python."""
     is_number = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
     return value.item() if is_number else value
 
@@ -34,7 +34,7 @@ def real(
     error: type[UserError] = SceneError,
 ) -> float:
     """Return a finite number of low..high; with `above`, low itself is refused."""
-    value = _own(value)
+    value = _as_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise error(f"{name}: {shown_value(value)} is not a number")
     try:
@@ -58,7 +58,7 @@ def whole(
     error: type[UserError] = SceneError,
 ) -> int:
     """Return a whole number of low..high."""
-    value = _own(value)
+    value = _as_python(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise error(f"{name}: {shown_value(value)} is not a whole number")
     if not low <= value <= high:
@@ -69,7 +69,7 @@ def whole(
 
 def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
     """Return True or False; 0 and 1 are accepted."""
-    value = _own(value)
+    value = _as_python(value)
     if not isinstance(value, int) or value not in (0, 1):
         raise error(f"{name}: {shown_value(value)} is neither true nor false")
     return bool(value)
@@ -85,7 +85,7 @@ def one_of(
     """Return one of a few words; the message names the nearest one."""
     words = list(known)
     if not isinstance(value, str):
-        raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
+        raise error(f"{name}: {shown_value(value)} is not text; known are {', '.join(words)}")
     if value not in words:
         raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
     return as_text(value)
@@ -97,40 +97,39 @@ def as_text(value: str) -> str:
 
 
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
-    """Return a text."""
     if not isinstance(value, str):
-        raise error(f"{name}: {shown_value(value)} is no text")
+        raise error(f"{name}: {shown_value(value)} is not text")
     return as_text(value)
 
 
 def of_kind(
     value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
 ) -> Any:
-    """Return an object of a class."""
+    """Return an object after checking its class."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
-        raise error(f"{name}: got a {type_name(value)} where a {names} belongs")
+        raise error(f"{name}: must be a {names}, not a {type_name(value)}")
     return value
 
 
 def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[Any]:
-    """Return the items of a sequence or of another iterable, except a text, a set or a mapping."""
+    """Return the items of a sequence or another iterable, except a text, a set or a mapping."""
     try:
         if isinstance(value, (str, bytes, bytearray, memoryview, set, Mapping)):
             raise TypeError
         result = list(islice(value, MAX_ITEMS + 1))
     except TypeError:
-        raise error(f"{name}: {shown_value(value)} is no list") from None
+        raise error(f"{name}: {shown_value(value)} is not a list") from None
     if len(result) > MAX_ITEMS:  # perhaps infinite
         raise error(f"{name}: has more than {MAX_ITEMS:,} items")
     return result
 
 
 def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
-    """Return a dictionary with texts for keys."""
+    """Return a dictionary whose keys are texts."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise error(f"{name}: {shown_value(value)} is no dictionary of names")
+        raise error(f"{name}: {shown_value(value)} is not a dictionary with text keys")
     return value
 
 
@@ -139,6 +138,6 @@ def function(
 ) -> Callable[..., Any] | None:
     """Return a function or None."""
     if value is not None and not callable(value):
-        raise error(f"{name}: {shown_value(value)} is no function")
+        raise error(f"{name}: {shown_value(value)} is not a function")
     result: Callable[..., Any] | None = value
     return result

@@ -35,10 +35,9 @@ SUMMARIES = {
     "info": "Print what a data file holds, or how a picture was made.",
     "bench": "Check and time kernels.",
 }
-"""The line of each subcommand in the help; its module is imported when it runs."""
+"""Lines of the help about subcommands, whose modules are imported when they run."""
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells expect it."""
 
 
 class _StoppedError(Exception):
@@ -46,8 +45,6 @@ class _StoppedError(Exception):
 
 
 class _Program(Group):
-    """The `raytracer` command."""
-
     def invoke(self, context: click.Context) -> Any:
         require_start()
         try:
@@ -86,7 +83,7 @@ def program() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
+    """Run the command line; return the exit code."""
     if arguments is None:
         # NumPy's linear algebra would start a thread per core, which takes longer than it saves.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -119,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(args: list[str]) -> Any:
-    """Run the command; names of options with underscores are old spellings."""
+    """Run the command; underscores in names of options are deprecated."""
     try:
         return program.main(args, prog_name="raytracer", standalone_mode=False)
     except click.NoSuchOption as error:
@@ -128,7 +125,7 @@ def _run(args: list[str]) -> Any:
         params = error.ctx.command.params if error.ctx else []
         if new == old or all(new not in (*each.opts, *each.secondary_opts) for each in params):
             raise
-    warn(f"{old} is deprecated, for names of options have hyphens: say {new}")
+    warn(f"{old} is deprecated: write {new}")
     return _run([re.sub(f"^{re.escape(old)}(?==|$)", new, word) for word in args])
 
 
@@ -143,13 +140,13 @@ def _require_words(words: list[str]) -> None:
         place = words.index("")
         after = f" after '{shown(words[place - 1])}'" if place else ""
         raise UserError(
-            f"word {place + 1} of the command{after} is empty, perhaps because a shell variable is "
-            "not set: leave it out, or give a value"
+            f"word {place + 1} of the command{after} is empty, perhaps a shell variable that is "
+            "not set: give a value or leave it out"
         )
 
 
 def _no_memory(error: BaseException) -> str:
-    """Return a message for a lack of memory, with the size of the allocation if it is known."""
+    """Return a message for a lack of memory, with the size of the allocation if known."""
     size = re.search(r"llocate ([\d.]+ [KMGT]iB)", str(error))  # in messages of NumPy
     return (
         f"there is not enough memory{f', {size[1]} more were needed' if size else ''}: use fewer "
@@ -158,7 +155,8 @@ def _no_memory(error: BaseException) -> str:
 
 
 def _misuse(error: click.UsageError, args: list[str]) -> int:
-    """Print what is wrong with the arguments, and which help explains them; returns the code."""
+    """Print what is wrong with the arguments, and which help explains them; return the exit
+    code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
@@ -194,14 +192,14 @@ def _sentence(text: str) -> str:
 
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
-    """Return the interrupt behind an exception of a library, such as NumPy's import."""
+    """Return the interrupt that caused an exception of a library, such as NumPy's import."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error
 
 
 def stopped(error: BaseException) -> int:
-    """Print the signal and the files that were written; returns the exit code."""
+    """Print the signal and the files that were written; return the exit code."""
     stop = _interrupt_behind(error)
     if not isinstance(stop, Terminated):
         stop = Terminated()
@@ -214,12 +212,12 @@ def stopped(error: BaseException) -> int:
 
 
 def _output() -> Any:
-    """Return the module of output files; None if it is not imported, so that there are none."""
+    """Return the module of output files; None if it is not imported."""
     return sys.modules.get("raytracer.files.output")
 
 
 def _say(text: str, code: int) -> int:
-    """Print each line with the name of the program on standard error; returns the code."""
+    """Print each line with the name of the program on standard error; return the code."""
     for sentence in text.split("\n"):
         print(f"raytracer: {fitted(sentence)}", file=sys.stderr)
     return code

@@ -6,26 +6,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 MAX_SENTENCES = 10
-"""Most sentences of one error; the number of further ones is added."""
+"""Maximum sentences of an error; the number of further ones is added."""
 
 SENTENCE_LETTERS = 1000
-"""Longest sentence; of a longer one, start and end are kept."""
+"""Maximum length of a sentence; of a longer one, start and end are kept."""
 
 NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with more"
 """Message for a file that needs more memory than was estimated, which is rare."""
 
 TEXT_LETTERS = 60
-"""Longest text from a file or an argument that a message quotes in full."""
+"""Maximum length of a quotation from a file or an argument in a message."""
 
 MAX_NAME_CHARS = 64
-"""Longest name that is compared with the valid ones, which are shorter."""
+"""Longer names are not compared with the valid ones, which are shorter."""
 
 ALIKE = 0.65
-"""Least similarity (`difflib`) of a misspelt name: at 0.6 "radius" would match "threads", at 0.5
-"camera" would match "meter"."""
+"""Minimum similarity (`difflib`) of a misspelt name: at 0.6 "radius" would match "threads", at 0.5
+"camera" would match "meter".
+"""
 
 MIN_CHARS = 3
-"""Fewest letters of an abbreviated name that is recognised."""
+"""Minimum length of an abbreviated name that is recognised."""
 
 
 class RaytracerError(Exception):
@@ -78,7 +79,7 @@ class DisplayError(UserError):
 
 
 class ClosedError(UserError):
-    """A window was closed before there was anything to show; no mistake."""
+    """A window was closed before there was anything to show; not a mistake."""
 
     exit_code = 0
 
@@ -96,7 +97,7 @@ class BusyError(OutputError):
 
 
 class WriteError(OutputError):
-    """A file could not be written completely, on a full disk for example; exit code 1."""
+    """A file could not be written completely, for example on a full disk; exit code 1."""
 
     exit_code = 1
 
@@ -107,7 +108,7 @@ class InstallError(UserError, ImportError):
 
 @contextmanager
 def naming(source: str) -> Iterator[None]:
-    """Put a file before each sentence of a UserError of the block that does not begin with it."""
+    """Begin each sentence of a UserError of the block with a file name, unless it does already."""
     try:
         yield
     except UserError as error:
@@ -124,10 +125,10 @@ def naming(source: str) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Return a text with escape sequences for all characters that do not print.
+    """Escape all characters of a text that do not print.
 
-    These are control characters, line ends, marks of the writing direction, and bytes of file names
-    that are no text.
+    These are control characters, line ends, marks of the writing direction, and undecodable bytes
+    of file names.
     """
     if text.isprintable():
         return text
@@ -169,7 +170,8 @@ def type_name(value: object) -> str:
 
 
 def fitted(text: str) -> str:
-    """Return a sentence of at most `SENTENCE_LETTERS`; the middle is cut, the remedy stays."""
+    """Return a sentence of at most `SENTENCE_LETTERS`; the middle is cut, because the end has the
+    remedy."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3
         text = f"{text[:head]} ... {text[head - SENTENCE_LETTERS :]}"
@@ -177,10 +179,10 @@ def fitted(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the valid name that is nearest to a wrong one; None if none is near.
+    """Return the valid name nearest to a wrong one, or None.
 
-    It is the same name in other letters, the name for a word of other programs (`synonyms`), the
-    only name with the same start, or a name with a similar spelling.
+    It is the same name in other case, the name for a word of other programs (`synonyms`), the only
+    name with the same start, or a name with a similar spelling.
     """
     if len(name) > MAX_NAME_CHARS:
         return None
@@ -206,12 +208,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """Return a name in small letters, without the dashes of an option, with "_" between words."""
+    """Return a name in lower case, without the dashes of an option, with "_" between words."""
     return name.lstrip("-").lower().replace("-", "_")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the remedy of a message about a wrong name: the nearest valid name, or a list."""
+    """Return the remedy for a wrong name: the nearest valid name, or a list."""
     names = list(known)
     near = nearest(name, names)
     if near is not None:

@@ -1,7 +1,7 @@
-"""The kinds of value that settings and keys of scene files hold: check, JSON Schema, words.
+"""Types of settings and of keys in scene files: check, JSON Schema, wording.
 
-`Kind.plain` says as JSON Schema which values a scene file may have, and `Kind.checked` converts
-values of Python, of command lines and of files. Messages, help and reference follow from these.
+`Kind.plain` is the JSON Schema of the values in scene files, and `Kind.checked` converts values
+from Python, command lines and files. Messages, help and reference follow from these.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TYPES = {
     list: ["a list"],
     dict: ["a table"],
 }
-"""What values of a scene file are called in messages."""
+"""Names of value types in messages."""
 
 TEXT: Schema = {"type": "string"}
 TRUTH: Schema = {"type": "boolean"}
@@ -51,21 +51,21 @@ def one_of_words(words: Iterable[str]) -> Schema:
 
 
 def of_types(values: dict[type, Schema]) -> Mapping[type, Schema]:
-    """Return what `Kind.plain` holds."""
+    """Return a value for `Kind.plain`."""
     return values
 
 
 def loaded(name: str) -> Any:
-    """Return what "package.module:name" stands for, imported where it is first needed."""
+    """Import and return "package.module:name"."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)
 
 
 class Mistakes:
-    """The mistakes in the values of a scene file, in the order in which they are found.
+    """The mistakes in the values of a scene file, in order.
 
     Args:
-        toml: whether the file is TOML, in which tables are written with brackets.
+        toml: whether the file is TOML, in which tables have brackets.
     """
 
     def __init__(self, toml: bool = True) -> None:
@@ -83,20 +83,20 @@ class Mistakes:
         self.add(place, f"must be {wanted}{end}")
 
     def unknown(self, place: str, problem: str, name: str, known: Collection[str]) -> None:
-        """Add a wrong name, with the nearest right one while sentences are shown."""
+        """Add a wrong name, with the nearest valid one if the sentence will be shown."""
         shows = len(self.sentences) < MAX_SENTENCES  # looking for it takes a while
         self.add(place, f"{problem}; {suggestion(name, known)}" if shows else problem)
 
 
 class Kind:
-    """The kind of value that a field takes.
+    """The type of a field's value.
 
     Attributes:
-        plain: JSON Schema of its values in a scene file, by their type in Python. Other types are
-            refused there: a truth value is no number, and a text is none either.
-        noun: what messages call such a value; "" says it by the types.
+        plain: JSON Schema of its values in a scene file, by their type in Python; other types are
+            refused.
+        noun: name of such a value in messages; "" derives it from the types.
         wording: what the reference says beside the words and the limits.
-        metavar: what the help of an option has for the value; "" has the words.
+        metavar: the value in the help of an option; "" shows the words.
     """
 
     plain: Mapping[type, Schema] = of_types({})
@@ -108,12 +108,12 @@ class Kind:
 
     @property
     def words(self) -> list[str]:
-        """The texts with a meaning; [] where there are none, or any text has one."""
+        """The texts that are valid; [] if none or any is."""
         words: list[str] = self.plain.get(str, {}).get("enum", [])
         return words
 
     def expected(self) -> str:
-        """Return what messages call such a value."""
+        """Return the name of such a value in messages."""
         called = {**TYPES, str: [repr(word) for word in self.words] or ["text"]}
         types = [each for each in self.plain if not (each is int and float in self.plain)]
         *names, last = (name for each in types for name in called[each])
@@ -135,7 +135,6 @@ class Kind:
                 mistakes.sentences += mistake.sentences
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of a value."""
         kinds: list[Schema] = []
         kinds += (each for each in self.plain.values() if each not in kinds)
         return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
@@ -145,7 +144,7 @@ class Kind:
         return []
 
     def values(self) -> str:
-        """Return in words which values there are, "" for those of which the help says enough."""
+        """Return the possible values in words; "" if the help says enough."""
         if self.plain.keys() == {bool}:
             return "true or false"
         words = ["true", "false"] if bool in self.plain else []
@@ -153,13 +152,13 @@ class Kind:
         return ", or ".join(filter(None, [", ".join(words), self.wording or self.limits()]))
 
     def limits(self) -> str:
-        """Return the range in words, "" where there is none."""
+        """Return the range in words, or ""."""
         return ""
 
     def option(self) -> dict[str, Any]:
-        """Return the arguments of `click.Option` for an option that takes such a value.
+        """Return the arguments of `click.Option` for an option with such a value.
 
-        With "is_switch" it is one of two flags: --name and --no-name.
+        With "is_switch" it is a pair of flags: --name and --no-name.
         """
         is_switch = bool in self.plain and self.plain.keys() <= {bool, str}
         if is_switch and len(self.words) < 2:
@@ -217,13 +216,11 @@ class Number(Kind):
 
 
 def _short(number: float) -> float:
-    """A limit as it is written: whole numbers without a point."""
+    """Return a limit; whole numbers without a point."""
     return int(number) if number == int(number) else number
 
 
 class Truth(Kind):
-    """True or false."""
-
     plain = of_types({bool: TRUTH})
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> bool:
@@ -231,8 +228,6 @@ class Truth(Kind):
 
 
 class Text(Kind):
-    """A text."""
-
     plain = of_types({str: TEXT})
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -240,7 +235,7 @@ class Text(Kind):
 
 
 class Choice(Kind):
-    """One of some words, called `noun` in messages."""
+    """One of some words, called `what` in messages."""
 
     def __init__(self, words: Iterable[str], what: str = "choice") -> None:
         self.plain, self.what = {str: one_of_words(words)}, what
@@ -250,12 +245,12 @@ class Choice(Kind):
 
 
 class AnyOf(Kind):
-    """A value of one of several kinds, of which those come first that know their values by words.
+    """A value of one of several types; types with fixed words come first.
 
     Args:
         kinds: all of them.
-        noun: what messages call such a value; "" says it by the types.
-        metavar: what the help of an option has for a value that is no word.
+        noun: name of such a value in messages; "" derives it from the types.
+        metavar: in the help of an option, for a value that is not a word.
     """
 
     def __init__(self, *kinds: Kind, noun: str = "", metavar: str = "") -> None:
@@ -280,7 +275,7 @@ class AnyOf(Kind):
         raise meant or error(f"{name}: must be {self.expected()}, not {shown_value(value)}")
 
     def _typed(self, text: str) -> Any:
-        """Return what a text of the command line says: a number, true, false, or itself."""
+        """Convert a text of the command line: a number, true, false, or the text itself."""
         if bool in self.plain and text in ("true", "false"):
             return text == "true"
         return number_of(text) if int in self.plain else text
@@ -290,7 +285,7 @@ class AnyOf(Kind):
 
 
 def _is_meant(kind: Kind, value: object) -> bool:
-    """Whether the message of a kind says best what is wrong with a value."""
+    """Whether the message of this type explains best what is wrong with a value."""
     has_items = list in kind.plain or dict in kind.plain
     if isinstance(value, str):
         if {",", "="} & {*value}:
@@ -300,7 +295,7 @@ def _is_meant(kind: Kind, value: object) -> bool:
 
 
 def number_of(text: str) -> float | str:
-    """Return the number that a text of the command line says, or else the text."""
+    """Return the number in a text of the command line, or else the text."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -310,7 +305,7 @@ def number_of(text: str) -> float | str:
 
 
 class Numbers(Kind):
-    """A fixed number of numbers, each of low..high or of the kind `item`; "1,2,3" as a text."""
+    """A fixed number of numbers, each of low..high or of the type `item`; "1,2,3" as a text."""
 
     def __init__(
         self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf,
@@ -366,7 +361,7 @@ class Direction(Vector3):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         numbers = super().checked(value, name, error)
         if not any(numbers):
-            raise error(f"{name}: has no length, so it is no direction")
+            raise error(f"{name}: must not be zero")
         return numbers
 
 

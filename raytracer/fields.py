@@ -1,15 +1,14 @@
-"""Definitions of fields: what a setting or a key of a scene may hold, stated once.
+"""Definitions of fields: what a setting or a key of a scene may be, stated once.
 
-A dataclass states the default and the kind of each of its fields, and in the section "Args:" of its
-docstring what it means: a first sentence for help and reference, and perhaps more. ::
+A dataclass states the default and the kind of each field, and explains it in the section "Args:" of
+its docstring: a first sentence for help and reference, and perhaps more. ::
 
-    @dataclass(frozen=True, repr=False, eq=False)
     class RenderSettings(Defined, place="render"):
         max_depth: int = setting(4, Integer(0, 1024))
 
-From these come the check of the argument in Python, the check of scene files and their JSON Schema
-(`raytracer.scene.tables`), the option of the command line (`raytracer.commands.options`), the
-documentation of the class and the reference of all keys (`raytracer.scene.reference`).
+From these follow the check of arguments in Python, the check of scene files and their JSON Schema
+(`raytracer.scene.tables`), command line options (`raytracer.commands.options`), class
+documentation, and the reference of all keys (`raytracer.scene.reference`).
 """
 
 from __future__ import annotations
@@ -28,29 +27,28 @@ DEFINITION = "definition"
 """Key of the definition in a field's metadata."""
 
 SETTINGS = "takes"
-"""Attribute of a function that takes the fields of dataclasses: the dataclasses."""
+"""Attribute of a function with the dataclasses whose fields it takes."""
 
 ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 """A field and its text in the section "Args:" of a docstring."""
 
 DOCUMENT_WIDTH = 100
-"""Letters of a line of a generated docstring."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Definition:
-    """What a field holds, and how it is called where people read and write it.
+    """The kind of a field's value, and its names for users.
 
     Args:
-        kind: the kind of value, or "module:NAME" of one that is imported with a value.
-        *texts: what it means: a sentence for all places, and what the documentation says beyond it;
-            without, the docstring of the class says it.
-        default: its value where nothing is given; `dataclasses.MISSING` where it is required.
-        default_text: the default in words where the value does not say it: "fitted".
-        flag: option of the command line; "" has the name of the field.
+        kind: the kind of value, or "module:NAME" of one that is imported when needed.
+        *texts: the meaning: a sentence for help and reference, and further ones for the
+            documentation; by default, those of the class's docstring.
+        default: of the field; `dataclasses.MISSING` if it is required.
+        default_text: the default in words, if the value is not self-explanatory: "fitted".
+        flag: option of the command line; "" for the name of the field.
         variant: the only type of object ("perspective") that has the field in a scene file.
-        each, every: the field that has a value for each sphere instead, or one for all of them.
+        each, every: the field for a value per sphere instead, or for one value for all.
         name: of the field.
     """
 
@@ -65,13 +63,12 @@ class Definition:
 
     @property
     def kind(self) -> Kind:
-        """The kind of value."""
         kind: Kind = loaded(self._kind) if isinstance(self._kind, str) else self._kind
         return kind
 
     @property
     def text(self) -> str:
-        """What it means, in one paragraph."""
+        """The meaning, in one paragraph."""
         text = self._text or documented(self.owner).get(self.name, "")
         return text or str(getattr(self.kind, "summary", ""))  # of a table
 
@@ -83,12 +80,11 @@ class Definition:
 
     @property
     def required(self) -> bool:
-        """Whether there is no default."""
         return self.default is MISSING
 
     @cached_property
     def checked_default(self) -> Any:
-        """The default as its kind gives it."""
+        """The default after its check."""
         default = self.default
         return None if default is None else self.kind.checked(default, self.name, SceneError)
 
@@ -99,7 +95,7 @@ class Definition:
 
     @property
     def default_words(self) -> str:
-        """The default in words, "" where there is none."""
+        """The default in words, or ""."""
         if self.default_text or self.default is None or self.required:
             return self.default_text
         value = self.default
@@ -113,7 +109,7 @@ class Definition:
 
 
 class Borrowed(Definition):
-    """The definition of a field of a class, "module:Class", that is imported with a value."""
+    """The definition of a field of another class, "module:Class", which is imported when needed."""
 
     required = False
 
@@ -136,7 +132,7 @@ def setting(default: Any, kind: Kind | str, *texts: str, **options: Any) -> Any:
 
 @cache
 def documented(kind: type) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say of each field, by name."""
+    """Return the texts about fields in the docstrings of a class and its bases, by name."""
     texts: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         section = cleandoc(each.__doc__ or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
@@ -145,7 +141,7 @@ def documented(kind: type) -> dict[str, str]:
 
 
 def definitions(kind: type) -> Mapping[str, Definition]:
-    """Return the definitions of the fields of a dataclass, by name, in their order."""
+    """Return the definitions of the fields of a dataclass, by name, in order."""
     known = _definitions.get(kind)
     if known is None:
         known = _definitions[kind] = {}
@@ -160,13 +156,13 @@ _definitions: dict[type, dict[str, Definition]] = {}
 
 
 class Defined:
-    """Base of the dataclasses whose fields have definitions: their check, text and comparison.
+    """Base of dataclasses whose fields have definitions; it checks, prints and compares them.
 
-    `dataclass` would generate and compile the last two for each class, which takes as long as all
-    else of a class together; it is told not to with `repr=False, eq=False`.
+    Use `dataclass(repr=False, eq=False)`: generating these methods would double the time to define
+    a class.
 
-    A class states with its bases what messages name before a field, "render" for example, and the
-    class of its errors.
+    Class arguments: `place`, what messages name before a field, for example "render"; `error`, the
+    class of errors.
     """
 
     _place: ClassVar[str] = ""
@@ -179,7 +175,7 @@ class Defined:
         cls._error = error or cls._error
 
     def __post_init__(self) -> None:
-        """Replace the fields by their checked values; None is right where it is the default."""
+        """Replace the fields by their checked values; None is valid if it is the default."""
         values = vars(self)  # of a frozen dataclass, which has no other way to set them
         for name, definition in definitions(type(self)).items():
             value = values[name]
@@ -216,13 +212,13 @@ def takes(*kinds: type | str) -> Callable[[Function], Function]:
 
 
 def taken_by(function: Any) -> Iterable[type]:
-    """Yield the dataclasses whose fields a function takes, imported where they are needed."""
+    """Yield the dataclasses whose fields a function takes."""
     for kind in vars(function)[SETTINGS]:
         yield loaded(kind) if isinstance(kind, str) else kind
 
 
 def check_names(function: Any, given: Iterable[str]) -> None:
-    """Refuse keyword arguments that are no fields, as Python does, with the nearest name."""
+    """Refuse unknown keyword arguments, as Python does, with the nearest name."""
     kinds, known = iter(taken_by(function)), list[str]()
     for name in given:
         while name not in known and (kind := next(kinds, None)) is not None:
@@ -235,10 +231,10 @@ def check_names(function: Any, given: Iterable[str]) -> None:
 
 
 def document(public: Any) -> None:
-    """Add the values of fields to the docstring of a dataclass, or fields to that of a function.
+    """Document the fields in the docstring of a dataclass, or of a function that takes them.
 
-    What has no definitions stays as it is. `raytracer` calls this for its public names where they
-    are first used from outside, because commands need no documentation.
+    Nothing happens without definitions. `raytracer` calls this when a public name is first used
+    from outside, because commands need no documentation.
     """
     if isinstance(public, type) and issubclass(public, Defined):
         if public.__doc__ is not None:  # None: python -OO

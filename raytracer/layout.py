@@ -1,7 +1,7 @@
 """Structs, enums and constants that Python shares with the kernels.
 
-They are defined in kernels/core/structs.h, kernels/core/enums.h and, kinds, beside their functions.
-The compiled extension reports their layout and values; Python has no copy.
+They are defined in kernels/core/structs.h and enums.h, and kinds beside their functions. The
+compiled extension reports their layout and values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @cache
 def table() -> Table:
-    """Return size and fields of every shared struct, as the extension was compiled."""
+    """Return size and fields of every shared struct."""
     structs: Table = core().layout()
     return structs
 
@@ -46,14 +46,13 @@ def dtype(name: str) -> np.dtype[Any]:
 
 
 def _format(kind: str, count: int) -> Any:
-    """Return what numpy.dtype takes for a field."""
     numbers = dtype(kind) if kind in table() else kind
     return numbers if count == 1 else (numbers, (count,))
 
 
 @cache
 def enum(name: str) -> dict[str, int]:
-    """Return the values of an enum by name, in their order, for example of "FilterKind"."""
+    """Return the values of an enum by name, in order, for example of "FilterKind"."""
     enums: dict[str, dict[str, int]] = core().enums()
     return enums[name]
 
@@ -71,6 +70,6 @@ def constant(name: str) -> int:
 
 
 def draft_shape(height: int, width: int) -> tuple[int, int, int]:
-    """Return the shape of the planes, float32, that a draft of that size keeps of its surfaces."""
+    """Return the shape of the float32 planes that a draft of this size keeps of its surfaces."""
     around = 2 * constant("kDraftMargin")
     return constant("kDraftPlanes"), height + around, width + around

@@ -1,8 +1,8 @@
-"""The memory that a job needs, and refusal of jobs that do not fit, before they begin.
+"""Estimates the memory of a job, and refuses jobs that do not fit before they begin.
 
-The estimate is an upper bound of the memory that is added to that of the process: of building the
-tree, or of the tree and the picture together, whichever is larger. It may be half as much again as
-is used; `tests/memory/test_estimate.py` compares the two.
+The estimate is an upper bound, up to half again the memory that is used, of what is added to the
+process: by building the tree, or by the tree and the picture together, whichever is larger.
+`tests/memory/test_estimate.py` compares it with the memory that is used.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
 
 PACKED, BUILD, LEAVES = 16, 40, 20
-"""Bytes of a sphere: x, y, z and radius, float32; beside them during the build, two copies with
-their numbers; and in leaf order, with its number."""
+"""Bytes of a sphere: x, y, z and radius, float32; during the build, two copies with their numbers;
+and
+in leaf order, with its number.
+"""
 
 BUILD_THERE = 50
 """Bytes of a sphere on a GPU that builds the tree: its record, and what the build needs."""
@@ -35,10 +37,10 @@ STAGED = 192 * MIB
 """Bytes of records that are put together for a GPU, and of page-locked memory."""
 
 NODES, MAX_NODES = 3, 12
-"""Bytes of nodes for each sphere: as a rule, and at most."""
+"""Bytes of nodes per sphere: usual and maximum."""
 
 SOLID, SOLID_LEAF = 144, 32
-"""Bytes of a capsule or another solid beyond a sphere, while it is built and in the tree."""
+"""Additional bytes of a capsule or another solid, during the build and in the tree."""
 
 FILM, COUNT = 16, 4
 """Bytes of a pixel: float32 sums of four channels, and its number of samples."""
@@ -47,30 +49,34 @@ HITS = 8 * MIB
 """Bytes of first hits that are turned into output variables at a time."""
 
 BLOOM, OVERLAY, WINDOW = 200, 48, 40
-"""Bytes of a pixel: of light that is spread, of what is drawn over a picture, and of a window, for
-which copies of the film, pictures that wait, and buffers of OpenGL are kept."""
+"""Bytes of a pixel for bloom, for an overlay, and for a window (copies of the film, waiting
+pictures,
+OpenGL).
+"""
 
 DENOISE, MAX_DENOISE = 720, 3000 * MIB
-"""Bytes of a pixel for removing noise, and the most, beyond which it works in tiles."""
+"""Bytes of a pixel for denoising, and the maximum, beyond which it works in tiles."""
 
 EXR_ROWS, EXR_COPIES = 16, 3
-"""Rows that OpenEXR compresses at a time, and how often it has them in memory."""
+"""Rows that OpenEXR compresses at a time, and how many copies of them it has in memory."""
 
 THREAD, FIXED = 3 * MIB, 48 * MIB
-"""Bytes of a thread that renders or encodes: waves of rays, queues, blocks of rows; and of modules
-that are imported on the way, of archives, OpenGL and the allocator."""
+"""Bytes of a thread that renders or encodes (waves of rays, queues, blocks of rows), and of
+modules,
+archives, OpenGL and the allocator.
+"""
 
 PLOT, STRIP = 72 * MIB, 72 * MIB
 """Bytes of matplotlib for a histogram, and of a strip of first hits for outlines."""
 
 OBSTACLES = 1 << 18
-"""Spheres that the camera of a window is kept out of."""
+"""Spheres that the camera of a window avoids."""
 
 BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB
-"""Address space beyond what is touched: of a sphere during the build, and of a thread."""
+"""Additional address space of a sphere during the build, and of a thread."""
 
 SPARE = 8 * MIB
-"""Bytes that a proposal leaves free: what is free changes between two runs of one command."""
+"""Bytes that a proposal leaves free, because free memory changes between runs."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +115,12 @@ class Need:
         return PACKED * self.count + SOLID * self.solids + self.appearance
 
     def tree(self, nodes: int = MAX_NODES) -> int:
-        """Return the bytes of the tree with its spheres; nodes: bytes of them for each sphere."""
+        """Return the bytes of the tree with its spheres; nodes: bytes of nodes per sphere."""
         return (LEAVES + nodes + (SOLID_LEAF if self.solids else 0)) * self.count
 
     @property
     def picture(self) -> int:
-        """Bytes of the film, and of what is made of it."""
+        """Bytes of the film and its results."""
         pixels, out = self.width * self.height, self.output
         aovs = 4 * out.aov_channels
         film = (0 if out.begun else FILM) + (2 * FILM + COUNT if out.parts else 0)
@@ -179,7 +185,7 @@ def require_host(need: Need) -> None:
 
 
 def require_device(need: Need, available: int | None) -> None:
-    """Refuse a render that does not fit into a device with `available` bytes of its own memory."""
+    """Refuse a render that does not fit into a device with `available` bytes of memory."""
     require(need, available, lambda n: n.on_device, "GPU memory")
 
 
@@ -188,7 +194,7 @@ def require(
 ) -> None:
     """Refuse a render that does not fit, and propose a smaller picture if one fits.
 
-    available: bytes; None, if they are unknown, refuses nothing. size: bytes of a need.
+    available: bytes; None, if unknown, refuses nothing. size: bytes of a need.
     """
     if available is None or size(need) <= available:
         return
@@ -209,7 +215,7 @@ def require(
 
 
 def require_count(count: int, most: int, backend: str) -> None:
-    """Refuse more spheres than the backend of that name takes."""
+    """Refuse more spheres than the backend supports."""
     if count > most:
         other = ", or render on a GPU" if backend == "cpu" else ""
         raise UserError(
@@ -225,7 +231,7 @@ def has_room(size: int) -> bool:
 
 
 def _free() -> int | None:
-    """Return the free bytes of memory or address space; None if they are unknown."""
+    """Return the free bytes of memory or address space; None if unknown."""
     known = [b for b in (available_memory(), available_address_space()) if b is not None]
     return min(known) if known else None
 
@@ -233,7 +239,7 @@ def _free() -> int | None:
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
-    """Refuse data of a file that need at most `size` bytes, before they are read or generated."""
+    """Refuse data that need more memory than is free, before they are read or generated."""
     _note(size + FIXED)
     if not has_room(size):
         raise MemoryNeedError(

@@ -1,8 +1,8 @@
 """Renders in passes: for a time, or with pictures in between.
 
-All pixels get the same samples. For a time, passes double the samples of a film. The samples before
-and those of a pass are independent, so that their difference tells the noise; the film is that of
-one long render with as many samples.
+All pixels get the same samples. For a time, each pass doubles the samples of a film; earlier and
+new samples are independent, so their difference measures the noise. The film is the same as from
+one render with as many samples.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
     from raytracer.backends.base import DeviceFilm, ProgressCall
 
-Add = Callable[[int, "ProgressCall | None"], float]
-"""Adds samples to the film of a render and returns the seconds."""
+Add = Callable[[int, "ProgressCall | None"], float]  # adds samples, returns seconds
 
-SHOWN_EVERY = 5.0
-"""Seconds between two pictures; small beside the time of a render that needs them."""
+SHOWN_EVERY = 5.0  # seconds between two pictures
 
 
 class Passes:
@@ -32,14 +30,13 @@ class Passes:
 
     Args:
         film: to add samples to.
-        add: adds samples to it.
+        add: adds samples to it and returns the seconds.
         samples: per pixel to add; ignored with a time.
         seconds: of rendering.
         progress: called with the fraction done, as far as it is known.
         show: called after passes, at most every `SHOWN_EVERY` seconds, but not after the last.
-
     Attributes:
-        noise: of the film after the last pass; None if it is not known.
+        noise: of the film after the last pass; None if unknown.
     """
 
     def __init__(
@@ -80,7 +77,7 @@ class Passes:
         return self._spent
 
     def _state(self) -> tuple[NDArray[np.float32], int | NDArray[np.uint32]]:
-        """Return copies of the sums and of the samples of each pixel, or those of all."""
+        """Return copies of the sums and of the samples, of each pixel or of all."""
         film = self._film.to_host()
         return film.sums.copy(), film.samples if film.counts is None else film.counts.copy()
 
@@ -94,7 +91,7 @@ class Passes:
         return max(min(count, MAX_SAMPLES - self._film.samples), 0)
 
     def _pass(self, count: int) -> None:
-        """Add samples, in parts if pictures are shown; the sums do not depend on the cut."""
+        """Add samples, in parts if pictures are shown; the sums do not depend on the parts."""
         end = self._film.samples + count
         while (left := end - self._film.samples) > 0:
             part = left
@@ -110,7 +107,7 @@ class Passes:
                 self._shown = self._elapsed
 
     def _report(self, count: int) -> ProgressCall | None:
-        """Return a function that reports the progress of a pass of so many samples."""
+        """Return a function that reports the progress of a pass of `count` samples."""
         progress, added = self._progress, self._added
         if progress is None:
             return None

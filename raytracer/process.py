@@ -1,8 +1,8 @@
 """The process of the command: its standard streams, and the signals that end it.
 
-Standard error carries messages: if it is closed or full, they are lost and the command continues.
-Standard output carries results: if it cannot be written, the command ends with code 1 and a
-message, or with code 141 and none if the reader of a pipe has closed it, as after SIGPIPE.
+If standard error is closed or full, messages are lost and the command continues. If standard output
+cannot be written, the command ends with code 1 and a message; if the reader of a pipe has closed
+it, with code 141 and none, as after SIGPIPE.
 
 SIGINT, SIGTERM and SIGHUP raise `Terminated` in the main thread, so that temporary files are
 removed before the process ends.
@@ -32,8 +32,6 @@ _RESEND_DELAY = 0.005
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal ends the process."""
-
     def __init__(self, number: int = signal.SIGINT) -> None:
         super().__init__(number)
         self.number = signal.Signals(number)
@@ -53,7 +51,8 @@ class StreamError(RaytracerError):
 
 
 class _Stream(io.FileIO):
-    """Standard output, whose first error ends the command, or standard error, which ignores it."""
+    """Standard output, whose first error ends the command, or standard error, which ignores
+    errors."""
 
     failed = False
 
@@ -73,9 +72,9 @@ class _Stream(io.FileIO):
 
 
 def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:
-    """Set up streams and signals and run a command; returns its exit code."""
+    """Set up streams and signals and run a command; return its exit code."""
     _open_streams()
-    if not sys.warnoptions:  # those that the user is told of do not come by this way
+    if not sys.warnoptions:  # `raytracer.warning` has the warnings for users
         warnings.simplefilter("ignore", RuntimeWarning)
     try:
         _take_signals()
@@ -89,10 +88,10 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
 
 
 def _open_streams() -> None:
-    """Open the three descriptors if they are closed, and replace the streams.
+    """Replace the streams, and open the three descriptors if they are closed.
 
-    The next file would get a closed descriptor. The null device, opened in the other direction,
-    occupies it, and reading or writing still fails as with a closed one.
+    The next file would otherwise get a closed descriptor. The null device, opened in the other
+    direction, occupies it, and reading or writing still fails.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -124,7 +123,7 @@ def _take_signals() -> None:
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
-    """Raise on the first signal; the next one ends the process at once, if the first hangs."""
+    """Raise on the first signal; the next one ends the process at once."""
     for each in SIGNALS:
         if signal.getsignal(each) is _terminate:
             signal.signal(each, _end)
@@ -154,7 +153,6 @@ def _after_callback(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _finish(code: int) -> int:
-    """Flush standard output; returns the exit code."""
     try:
         sys.stdout.flush()
     except Terminated as stop:

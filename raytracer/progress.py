@@ -12,17 +12,15 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-# Seconds before anything is shown.
-DELAY = 1.0
+DELAY = 1.0  # seconds before anything is shown
 
-# Return to the start of the line and clear it.
 _CLEAR = "\r\x1b[K"
 
 
 class StageLine:
-    """Shows a stage that takes longer than a delay in one line. It is called with its name.
+    """Shows a stage that takes longer than a delay; called with its name, or "" at the end.
 
-    An empty name ends the stage. A timer writes the line, because a stage reports only its start.
+    A timer writes the line, because a stage reports only its start.
     """
 
     def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
@@ -45,7 +43,6 @@ class StageLine:
         print(text, end="", file=sys.stderr, flush=True)
 
     def _end(self) -> None:
-        """Clear the line of the previous stage."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
@@ -65,7 +62,7 @@ class ProgressBar:
     """Shows progress, speed and remaining time; called with the fraction of `samples` that is done.
 
     Args:
-        samples: number of samples of the whole render, in all pixels.
+        samples: of the whole render, in all pixels.
         show: True always, False never, None if standard error is a terminal.
         delay: seconds before the bar is shown.
     """
@@ -84,10 +81,8 @@ class ProgressBar:
         self._update(fraction, elapsed, lambda: rate_text(fraction * self._samples / elapsed))
 
     def frames(self, done: int, total: int) -> None:
-        """Show the finished frames of an animation.
-
-        Those that an earlier run finished are passed over in no time and do not count.
-        """
+        """Show the finished frames of an animation; those of an earlier run do not count for the
+        speed."""
         now = time.perf_counter()
         if self._begun is None or now - self._start < 0.1:
             self._begun = done, now
@@ -104,7 +99,6 @@ class ProgressBar:
         self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate())
 
     def _open(self) -> Progress:
-        """Start the bar; its library is imported here to save time."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

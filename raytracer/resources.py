@@ -1,4 +1,4 @@
-"""Resources: threads and memory of the machine, folders of the package."""
+"""Threads and memory of the machine, folders of the package."""
 
 from __future__ import annotations
 
@@ -19,27 +19,23 @@ if TYPE_CHECKING:
 THREADS_VARIABLE = "RAYTRACER_THREADS"
 
 MAX_THREADS = 16
-"""Most threads for each usable core."""
-
 NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
     "pids.max of a container); allow more, or end others"
 )
-"""Message for a lack of threads."""
-
 START_SPACE, START_DATA = 96 << 20, 52 << 20
-"""Bytes of address space and of writable memory that the import of NumPy needs. Its linear algebra
-ends the process if there is less."""
+"""Bytes of address space and of writable memory that NumPy's import needs; with less, its linear
+algebra
+ends the process.
+"""
 
 UNLIMITED = 1 << 62
-"""Limit of a control group that means no limit; version 1 has 2^63 less a page."""
+"""Limits of control groups from here on mean no limit; version 1 has 2^63 less a page."""
 
 _UNMAPPED = ("cannot allocate memory", "failed to map segment")
-"""Messages of the linker for a library without memory."""
 
 
 def require_start() -> None:
-    """Refuse to start without enough memory to import NumPy."""
     for left, need, option in zip(_left(), (START_SPACE, START_DATA), "vd", strict=True):
         if left is not None and left < need:
             raise MemoryNeedError(
@@ -64,7 +60,6 @@ def is_lack_of_memory(error: BaseException | None) -> bool:
 
 
 def _is_limited() -> bool:
-    """Whether address space is limited; needs no memory, because there is none."""
     import resource
 
     kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
@@ -72,12 +67,11 @@ def _is_limited() -> bool:
 
 
 def is_lack_of_threads(error: BaseException) -> bool:
-    """Whether an exception of Python means that no thread can be started."""
+    """Whether an exception means that no thread can be started."""
     return isinstance(error, RuntimeError) and str(error).startswith("can't start new thread")
 
 
 def kernels() -> Traversable:
-    """Return the folder of the kernel sources, of a wheel or a source tree."""
     return _folder("kernels")
 
 
@@ -95,10 +89,9 @@ def _folder(name: str) -> Traversable:
 
 
 def thread_count(threads: int = 0) -> int:
-    """Return the number of threads to use, at most MAX_THREADS for each core.
+    """Return the number of threads to use, at most MAX_THREADS per core.
 
-    threads: the number of the caller; 0 takes RAYTRACER_THREADS or every core that the process may
-        use.
+    threads: 0 uses RAYTRACER_THREADS or every core that the process may use.
     """
     try:
         threads = index(threads)
@@ -137,7 +130,6 @@ def held_memory() -> int:
 
 
 def peak_memory() -> int:
-    """Return the peak resident memory of the process in bytes."""
     # ru_maxrss begins with the value of the parent process.
     highest = _field(_content("/proc/self/status"), b"VmHWM:")
     if highest is not None:
@@ -154,7 +146,7 @@ def available_address_space(root: str | Path = "/") -> int | None:
 
 
 def _left(root: str | Path = "/") -> Iterator[int | None]:
-    """Yield the bytes that `ulimit -v` and `ulimit -d` leave of this process, None without them."""
+    """Yield the bytes that `ulimit -v` and `ulimit -d` leave, or None."""
     import resource
 
     for limit, field in ((resource.RLIMIT_AS, b"VmSize:"), (resource.RLIMIT_DATA, b"VmData:")):
@@ -167,8 +159,7 @@ def _left(root: str | Path = "/") -> Iterator[int | None]:
 def available_memory(root: str | Path = "/") -> int | None:
     """Return the bytes that the process can allocate without swapping; None if unknown.
 
-    This is the least of the available memory of the system and of all control groups above the
-    process.
+    This is the minimum over the system and all control groups of the process.
     """
     figures = _group_memory(root)
     if (available := _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")) is not None:
@@ -214,7 +205,7 @@ def _number(path: str) -> int | None:
 
 
 def _field(text: bytes, name: bytes) -> int | None:
-    """Return the number after a name at the start of a line; None if there is none."""
+    """Return the number after a name at the start of a line, or None."""
     if not text.startswith(name):
         at = text.find(b"\n" + name)
         if at < 0:

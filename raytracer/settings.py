@@ -40,22 +40,19 @@ if TYPE_CHECKING:
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
-"""Reconstruction filters: the words of the kernels' `FilterKind`."""
-
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 """Default half width of each filter in pixels."""
 
 INTEGRATORS = ("direct", "ao", "path")
-"""Integrators: the words of the kernels' `IntegratorKind`."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Light and integrator of a scene that does not state its own.
+    """Light and integrator of a scene that states none.
 
     Args:
         integrator: one of `INTEGRATORS`.
-        key: intensity of the directional light from the camera's upper left; 0: there is none.
+        key: intensity of the directional light from the camera's upper left; 0 for none.
         ambient: intensity of the white ambient light.
         angle: of the key light, in degrees, for soft shadows.
         others: further directional lights: one of `KEY_LIGHTS`, intensity, angle in degrees.
@@ -69,7 +66,6 @@ class Look:
 
 
 SHADINGS = ("lit", "flat")
-"""How surfaces get their colour."""
 
 # A white surface of the default material that nothing occludes stays just below 1 in each.
 LOOKS = {
@@ -82,8 +78,6 @@ LOOKS = {
     "rim": Look("ao", 0.3, 0.38, 10.0, (("back", 0.9, 10.0), ("left", 0.3, 10.0))),
     "flat": Look("direct", 0.0, 1.0),
 }
-"""Looks by name."""
-
 KEY_LIGHTS = {
     "upper-left": (-0.5, 0.8, 1.0),
     "upper-right": (0.5, 0.8, 1.0),
@@ -94,36 +88,37 @@ KEY_LIGHTS = {
     "camera": (0.0, 0.0, 1.0),
     "back": (0.0, 0.7, -1.0),
 }
-"""Towards the directional light of a look, along right, up and backward of its placement."""
+"""Directions to the light of a look: right, up and backward components."""
 
 PLACEMENTS = ("camera", "world")
 """What the directional lights of a look are placed relative to."""
 
 UNLIMITED = 3e38
-"""Length of a ray without end, in render space: the kernels' `kInfinity`."""
+"""Length of an infinite ray in render space: the kernels' `kInfinity`."""
 
 MAX_SIDE = 1 << 20
-"""Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
+"""Maximum side of a picture in pixels: beyond any film, and sums of rows still fit int32."""
 
 MAX_SAMPLES = 1 << 24
-"""Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
+"""Maximum samples per pixel: the float32 sums of a film are exact for integers up to 2**24."""
 
 MAX_FOR_NOISE = 4096
-"""Default of `max_samples`: a 64th of the noise of one sample is left, and what is still above the
-level comes from rare light, whose next pass takes as long as all before."""
+"""Default of `max_samples`, which leaves a 64th of the noise of one sample. What is still noisier
+has
+rare light, and doubling its samples takes as long as everything before.
+"""
 
 NOT_PACKED = (
     "samples", "transparent_shadows", "shading", "look", "integrator", "light", "placement",
     "noise", "max_samples", "denoise", "dpi",
 )  # fmt: skip
-"""Settings that are no fields of `Frame` by their names."""
+"""Settings that are not fields of `Frame` of the same name."""
 
 MAX_SEED = 2**32 - 1
-"""Seeds are 32-bit words."""
 
 
 def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as they take effect, for messages: without those that are left to others."""
+    """Return settings with resolved defaults, for messages."""
     settings = dict(values)
     if settings.get("integrator") is None and (look := LOOKS.get(str(settings.get("look")))):
         settings["integrator"] = look.integrator
@@ -141,42 +136,40 @@ class RenderSettings(Defined, place="render"):
     Args:
         width: Width of the picture in pixels.
         height: Height of the picture in pixels.
-        samples: Samples per pixel; more give less noise. Particles that come without a scene file
-            have 32.
+        samples: Samples per pixel; more give less noise. Particles without a scene file have 32.
         filter: Reconstruction filter; point takes every sample at the pixel's centre.
         filter_radius: Half width of the filter in pixels.
         seed: Seed of the sample points.
-        max_depth: Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.
+        max_depth: Maximum number of bounces, in mirrors and of paths; 0 shows only direct light.
         shadows: Whether spheres cast shadows.
         transparent_shadows: Whether light passes straight through glass on its way to a surface,
             with integrators direct and ao: an approximation, since glass bends light; paths bend
             it.
         look: Light and integrator of a scene that states none; a particle file without a scene has
             soft.
-        light: Where the directional light of the look comes from, beside the camera. Or three
+        light: Where the directional light of the look comes from, relative to the camera. Or three
             numbers: the direction in which it travels through the scene.
-        placement: What the directional lights of the look go with: the camera, or the world. In the
-            world they stay where they are while the camera goes around, as seen from the view
-            `front`.
-        shading: Whether surfaces are lit, or flat: in their own colours, those of a legend,
-            whatever lights and materials say; then it is the look flat with the integrator direct.
+        placement: Whether the directional lights of the look move with the camera or are fixed in
+            the world. In the world they stay where they are as seen from the view `front`.
+        shading: Whether surfaces are lit or flat. Flat surfaces have exactly their colours, for
+            example those of a legend, whatever lights and materials are; this needs look flat and
+            integrator direct.
         integrator: How light is computed: direct light alone; with ambient occlusion (ao): ambient
             light reaches a surface only from directions in which nothing is in the way; or along
             paths of many bounces (path), with glass, metal and light between surfaces.
-        ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles that come
-            without a scene file have 4.
+        ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles without a
+            scene file have 4.
         ao_distance: Length of occlusion rays in scene units, with integrator ao.
-        clamp_indirect: Largest radiance of a contribution after two or more bounces, with
+        clamp_indirect: Maximum radiance of a contribution after two or more bounces, with
             integrator path; removes bright specks and some light; 0 changes nothing.
-        dpi: Pixels of an inch: the size of text and lines over the picture, and the resolution that
+        dpi: Pixels per inch: the size of text and lines over the picture, and the resolution that
             the PNG states.
-        noise: Noise at which a tile of the picture is done; `samples` is then the fewest. It is the
-            standard error of the pixels that show spheres, relative to their mean, weighted by
-            brightness as it is seen.
-        max_samples: Samples of a pixel after which a tile gets no more to reach `noise`.
-        denoise: Whether noise is removed from the picture by Open Image Denoise. The film keeps its
-            noise. It needs the extra `denoise`.
-
+        noise: Noise below which a tile of the picture is finished; `samples` is then the minimum.
+            It is the standard error of the pixels that show spheres, relative to their mean,
+            weighted by brightness as it is seen.
+        max_samples: Maximum samples per pixel to reach `noise`.
+        denoise: Whether the picture is denoised by Open Image Denoise. The film keeps its noise.
+            Needs the extra `denoise`.
     Raises:
         SceneError: a value is out of its range.
     """
@@ -215,12 +208,12 @@ class RenderSettings(Defined, place="render"):
 
     @property
     def resolved_integrator(self) -> str:
-        """The integrator, or that of the look where none was stated."""
+        """The integrator, by default that of the look."""
         return self.integrator or LOOKS[self.look].integrator
 
     @property
     def resolved_filter_radius(self) -> float:
-        """The filter's half width in pixels, with the filter's own width where none was said."""
+        """The filter's half width in pixels, by default that of the filter."""
         if self.filter == "point":
             return 0.0
         if self.filter_radius is None:
@@ -228,10 +221,9 @@ class RenderSettings(Defined, place="render"):
         return float(self.filter_radius)
 
     def packed(self, scale: float) -> dict[str, Any]:
-        """Return the settings as the fields of `Frame`.
+        """Return the settings as fields of `Frame`.
 
-        Args:
-            scale: length of a unit of render space, in scene units.
+        scale: length of a unit of render space, in scene units.
         """
         from raytracer.layout import code
 
@@ -253,17 +245,14 @@ class RenderSettings(Defined, place="render"):
     def of_particles(cls) -> RenderSettings:
         """Return the settings of particles that come without a scene.
 
-        The noise of the look is that of its occlusion, not that of edges: four occlusion rays a
-        camera ray halve the error of a picture that takes as long with one. With 32 samples the
-        root mean square error is below 4 of 255, with a thousand particles as with a million.
+        The noise of the look is that of its occlusion, not that of edges: four occlusion rays per
+        camera ray halve the error in the same time. With 32 samples the root mean square error is
+        below 4 of 255, for a thousand particles as for a million.
         """
         return cls(look="soft", samples=32, ao_samples=4)
 
     def override(self, **changes: Any) -> RenderSettings:
-        """Return these settings with every change that is not None applied.
-
-        Args:
-            changes: names of settings and their new values; None keeps what is here.
+        """Return these settings with all changes that are not None.
 
         Raises:
             SceneError: a value is out of its range.

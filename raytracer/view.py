@@ -1,7 +1,7 @@
 """Views: camera, lights, materials and settings of a render, as the kernels take them.
 
-This is the only module that writes the fields of a packed Frame. A view is immutable: a `with_`
-method returns another one.
+Only this module writes the fields of a packed Frame. A view is immutable: `with_` methods return
+another one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop, Crop
 
 MIN_SPREAD = 0.01
-"""Least weight of a neighbouring pixel that is worth the time."""
+"""Minimum weight at which neighbouring pixels are used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,11 @@ class View:
         camera: structured (1,), `Camera`.
         lights: structured (L,), `Light`.
         materials: structured (M,), `Material`.
-        frame: structured (1,), `Frame`: its parts are the film (size, crop), the sampler, the
-            integrator, the environment (background, ambient light), and what the scene's tables
-            hold.
+        frame: structured (1,), `Frame`: film (size, crop), sampler, integrator, environment
+            (background, ambient light), and what the scene's tables have.
         draft: whether it is a draft whose ambient occlusion is filtered (`as_draft`).
-        neighbor_weight: of the samples of a neighbouring pixel in a draft, beside 1 of its own.
+        neighbor_weight: weight of a neighbouring pixel's samples in a draft, relative to the
+            pixel's own.
     """
 
     camera: NDArray[np.void]
@@ -49,12 +49,10 @@ class View:
 
     @property
     def width(self) -> int:
-        """Width of the whole picture in pixels."""
         return self._number("width")
 
     @property
     def height(self) -> int:
-        """Height of the whole picture in pixels."""
         return self._number("height")
 
     @property
@@ -85,12 +83,10 @@ class View:
 
     @property
     def max_depth(self) -> int:
-        """Largest number of bounces."""
         return self._number("max_depth")
 
     @property
     def light_count(self) -> int:
-        """Number of lights that are on."""
         return self._number("light_count")
 
     @property
@@ -115,21 +111,21 @@ class View:
 
     @property
     def mirrors(self) -> bool:
-        """Whether rays are followed in mirrors, and a material is one."""
+        """Whether rays are reflected by mirrors, and a material is one."""
         phong = self.materials["kind"] == code("MaterialKind", "phong")
         is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
         return self.max_depth > 0 and bool(is_mirror.any())
 
     @property
     def needs_path_tracing(self) -> bool:
-        """Whether it has paths, materials other than Phong's, or lights with an extent."""
+        """Whether there are paths, materials other than Phong's, or lights with an extent."""
         from raytracer import _core
 
         return bool(_core.needs_path_tracing(self.camera, self.lights, self.materials, self.frame))
 
     @property
     def hides(self) -> bool:
-        """Whether planes clip, or surfaces are not opaque."""
+        """Whether there are clipping planes or surfaces that are not opaque."""
         return bool(self._number("clip_count") or self._number("has_alpha"))
 
     @property
@@ -139,12 +135,12 @@ class View:
 
     @property
     def nests(self) -> bool:
-        """Whether paths are traced through glass, and keep a list of the solids they are in."""
+        """Whether paths are traced through glass, with a list of the solids they are in."""
         return bool(self._number("nested"))
 
     @property
     def catches_shadows(self) -> bool:
-        """Whether the shadows alone are seen of a ground."""
+        """Whether the ground shows only shadows."""
         return bool(self._number("shadow_catcher"))
 
     @property
@@ -154,7 +150,7 @@ class View:
 
     @property
     def has_emitters(self) -> bool:
-        """Whether spheres send out light, or an environment map does."""
+        """Whether spheres or an environment map emit light."""
         return bool(self._number("emitter_count") or self._number("map_size"))
 
     @property
@@ -165,11 +161,11 @@ class View:
 
     @property
     def occlusion_rays(self) -> int:
-        """Occlusion rays of a surface; 0 with other integrators than `ao`."""
+        """Occlusion rays per surface; 0 with other integrators than `ao`."""
         return self._number("ao_samples") if self.integrator == "ao" else 0
 
     def with_size(self, width: int, height: int) -> View:
-        """Return the whole picture at another size in pixels; the camera stays as it is."""
+        """Return the whole picture at another size in pixels, with the same camera."""
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
 
     def with_crop(self, crop: Crop) -> View:
@@ -195,7 +191,7 @@ class View:
         return self._but(**fields)
 
     def with_filter(self, kind: str, radius: float) -> View:
-        """Return the view with another filter of `FILTERS`, by name; radius: in pixels."""
+        """Return the view with another filter of `FILTERS`; radius: in pixels."""
         return self._but(filter=code("FilterKind", kind), filter_radius=radius)
 
     def through_centers(self) -> View:
@@ -205,12 +201,12 @@ class View:
     def as_draft(self, scale: float = 1.0) -> View:
         """Return the view for a picture of one sample that is soon replaced.
 
-        Its ray goes through the pixel's centre. The ambient occlusion of a pixel is that of all
-        around it, of one ray in every second row. A Gaussian filter of the view spreads a pixel's
-        samples over its neighbours afterwards.
+        Rays go through the pixels' centres. Ambient occlusion, one ray in every second row, is
+        shared between neighbouring pixels. A Gaussian filter of the view spreads the samples over
+        neighbouring pixels afterwards.
 
         Args:
-            scale: its width divided by that of the full picture, for whose pixels the filter is.
+            scale: width divided by that of the full picture, for which the filter is defined.
         """
         fields = {"filter": code("FilterKind", "point")}
         draft = self.occlusion_rays > 0
@@ -218,7 +214,8 @@ class View:
         return replace(self, frame=frame, draft=draft, neighbor_weight=self._spread(scale))
 
     def _spread(self, scale: float) -> float:
-        """Return the filter one pixel from its middle, by that in it; 0 where it is narrow."""
+        """Return the filter one pixel from its middle, relative to the middle; 0 if it is
+        narrow."""
         (radius,) = self._values("filter_radius")
         if self._number("filter") != code("FilterKind", "gaussian") or not radius:
             return 0.0
@@ -226,7 +223,7 @@ class View:
         return weight if weight > MIN_SPREAD else 0.0
 
     def with_depth(self, max_depth: int) -> View:
-        """Return the view with another largest number of bounces."""
+        """Return the view with another maximum number of bounces."""
         return self._but(max_depth=max_depth)
 
     def with_shadows(self, shadows: bool) -> View:
@@ -269,7 +266,7 @@ def frame_of(**fields: Any) -> NDArray[np.void]:
 def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> NDArray[np.void]:
     """Write fields of a Frame's parts, and return the Frame, structured (1,), read-only.
 
-    They are packed as bytes, since a window does this for every frame: fields of nested NumPy
+    They are packed as bytes because a window does this for every frame, and fields of nested NumPy
     structs take ten times as long.
     """
     data, places = bytearray(old), _places()
@@ -282,7 +279,7 @@ def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> ND
 
 @cache
 def _places() -> dict[str, tuple[Struct, int, int]]:
-    """How a field of a Frame's parts is packed, at which byte, and how many numbers it has."""
+    """Return the format, byte offset and number count of each field of a Frame's parts."""
     structs, letters = table(), {"i4": "i", "u4": "I", "f4": "f"}
     return {
         field: (Struct(f"={count}{letters[kind]}"), start + offset, count)

@@ -17,15 +17,14 @@ _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 class RaytracerWarning(UserWarning):
-    """Something in the input was ignored or had to be interpreted; the message says what to do.
+    """Input was ignored or had to be interpreted; the message says what to do.
 
-    `warnings.simplefilter("error", raytracer.RaytracerWarning)` makes errors of them,
-    `warnings.simplefilter("ignore", raytracer.RaytracerWarning)` leaves them out.
+    `warnings.simplefilter("error", raytracer.RaytracerWarning)` turns them into errors,
+    `warnings.simplefilter("ignore", raytracer.RaytracerWarning)` hides them.
     """
 
 
 def warn(sentence: str) -> None:
-    """Warn of something in the input."""
     sentence = fitted(sentence)
     listener = _listener.get()
     if listener is not None:
@@ -48,7 +47,7 @@ def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the warnings of this thread, each of them once, instead of raising them."""
+    """Collect the warnings of this thread, without repeats, instead of raising them."""
     sentences: list[str] = []
     known: set[str] = set()
 

@@ -1,1 +1,1 @@
-"""What is drawn over a picture: legend, scale bar, axes, texts, box, outline, depth cue."""
+"""What is drawn over a picture: legend, scale bar, axes, texts, box, outlines, depth cue."""

@@ -1,4 +1,4 @@
-"""Axes: a tripod that turns with the camera."""
+"""A tripod of the axes, which turns with the camera."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulation box: its edges in the picture, and the parts of them that are seen."""
+"""Edges of the simulation box as lines of which spheres hide parts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 
 class HiddenLine:
-    """A segment in the picture; strip after strip, parts of it are hidden.
+    """A line segment in the picture, parts of which spheres hide.
 
-    ends: pixels, float64 (2, 2), clipped to the picture; depths: of both, render space.
+    ends: pixels, float64 (2, 2), clipped to the picture; depths: of both ends, render space.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class HiddenLine:
         self.seen = np.ones(count, np.bool_)
 
     def hide(self, strip: Strip) -> None:
-        """Mark what spheres cover of the points in a strip."""
+        """Hide the points in a strip that lie behind spheres."""
         inside, rays = strip.rays_at(self.points)
         self.seen[inside] &= self.depth[inside] < strip.depth[rays]
 
     def lines(self, width: float, color: RGB) -> list[Line]:
-        """Return what is seen."""
+        """Return the visible parts."""
         steps = np.diff(self.seen.astype(np.int8), prepend=0, append=0)
         starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
         points: list[Point] = [(x, y) for x, y in self.points.tolist()]
@@ -57,7 +57,7 @@ class HiddenLine:
 def hidden_line(
     start: NDArray[np.float64], end: NDArray[np.float64], projection: Projection, margin: float
 ) -> HiddenLine | None:
-    """Return a segment in the picture and a margin of pixels; None if it is outside.
+    """Return a segment clipped to the picture with a margin in pixels; None if it is outside.
 
     start, end: render space, float64 (3,).
     """
@@ -89,7 +89,7 @@ def hidden_line(
 def _clipped(
     ends: NDArray[np.float64], margin: float, width: int, height: int
 ) -> tuple[float, float] | None:
-    """Return which part of a segment is in the picture and its margin (Liang and Barsky)."""
+    """Return the fractions of a segment between which it is in the picture (Liang and Barsky)."""
     first, last = 0.0, 1.0
     for axis, size in enumerate((width, height)):
         start, step = float(ends[0, axis]), float(ends[1, axis] - ends[0, axis])

@@ -1,4 +1,4 @@
-"""Depth cue: how far the colour of each pixel fades."""
+"""Depth cue: distant spheres fade into a colour."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from raytracer.scene.colors import linear_to_srgb, srgb_to_linear
 def fading(
     strip: Strip, near: float, far: float, strength: float, transparent: bool
 ) -> NDArray[np.float32]:
-    """Return the part of the colour that is mixed into each pixel of a strip, float32 (h, w).
+    """Return the share of the fade colour in each pixel of a strip, float32 (h, w).
 
-    It grows from 0 to `strength` between two depths in render space. The background keeps its
-    colour; where it is not transparent, a pixel that shows some of it fades in proportion.
+    It grows from 0 at depth `near` to `strength` at `far` (render space). An opaque background
+    keeps its colour: a pixel that shows part of it fades less.
     """
     seen = np.isfinite(strip.depth)
     depth = np.where(seen, strip.depth, np.float32(near))
@@ -29,9 +29,9 @@ def fading(
 
 
 def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
-    """Return sRGB in 0..1 of the rows of a background, float32 (rows, 3).
+    """Return the sRGB colours of the rows of a background, 0..1, float32 (rows, 3).
 
-    bottom, top: sRGB of both edges; between them linear light changes evenly. rows: half open.
+    bottom, top: sRGB at the edges, interpolated in linear light. rows: half open.
     """
     part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
     low, high = srgb_to_linear([bottom, top])

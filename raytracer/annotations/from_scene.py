@@ -1,4 +1,4 @@
-"""What annotations need of a scene: box, colour scales, labels, colour of the background."""
+"""Takes from a scene what its annotations need: box, colour scales, labels, background."""
 
 from __future__ import annotations
 
@@ -34,16 +34,15 @@ def plan_of(
     annotations: Annotations,
     values: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Return what is drawn over the pictures of a scene.
+    """Return the plan of what is drawn over the pictures of a scene.
 
     Args:
         scene: with the arrays of its spheres.
         settings: of the render.
         annotations: what to draw.
-        values: what texts may name in braces beside the values of the scene.
-
+        values: further values that texts may name in braces.
     Raises:
-        SceneError: the scene does not have what is to be drawn.
+        SceneError: the scene lacks something that is to be drawn.
     """
     bottom, top = scene.background.edges()
     target = scene.camera.look_at if scene.camera is not None else None
@@ -65,8 +64,7 @@ def plan_of(
     if annotations.scale_bar is not None and has_perspective:
         warn(
             "scale_bar: the camera has perspective, so the bar is right at the distance of what "
-            'it looks at, and only there: with type = "orthographic" under [camera] it is right '
-            "everywhere"
+            'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
         )
     if lost := missing(_letters(plan)):
         warn(f"the font has no {', '.join(lost[:MAX_LISTED])}: use other letters in labels")
@@ -74,7 +72,7 @@ def plan_of(
 
 
 def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
-    """Return where axes in the scene begin and where each ends, (4, 3), or None."""
+    """Return the origin and the tips of axes in the scene, (4, 3), or None."""
     if annotations.axes is None or annotations.axes.place not in IN_SCENE:
         return None
     from raytracer.scene.glyphs.box import axes_at
@@ -84,7 +82,6 @@ def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
 
 
 def _letters(plan: Plan) -> str:
-    """Return all texts of a plan, which may be checked before anything is rendered."""
     wanted = plan.annotations
     texts = [filled(label.text, plan.values) for label in wanted.texts]
     if wanted.legend is not None:
@@ -100,7 +97,7 @@ def _letters(plan: Plan) -> str:
 
 
 def values_of(scene: Scene) -> dict[str, Any]:
-    """Return what texts may name in braces."""
+    """Return the values that texts may name in braces."""
     frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     time = next((each.time for each in scene.spheres if each.time is not None), None)
     times = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}
@@ -122,14 +119,14 @@ def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
     scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
     if not scales:
         raise SceneError(
-            "legend: no spheres are coloured by a column, an element or a type, so there is "
-            "nothing to explain: leave the legend out, or say --color-by"
+            "legend: no spheres are coloured by a column, element or type: leave the legend "
+            "out, or set --color-by"
         )
     return scales
 
 
 def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
-    """Yield one scale of the labels of all sets that are coloured by them, if there are any."""
+    """Yield one scale for all sets coloured by label, if there are any."""
     colors: dict[str, tuple[float, ...]] = {}
     are_elements = True
     for spheres in sets:
@@ -177,7 +174,7 @@ def labelled(scene: Scene, by: str) -> Named:
 
 
 def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
-    """Return the colours of a set, sRGB in 0..1, (N, 3); without `each` the rows of its palette."""
+    """Return the colours of a set, sRGB in 0..1, (N, 3); without `each`, its palette."""
     colors = np.asarray(spheres.color)
     values = colors / 255.0 if colors.dtype == np.uint8 else colors.astype(np.float64)
     if spheres.color_space == "linear":
@@ -190,7 +187,6 @@ def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
 
 
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
-    """Return the labels of a set; first: number of its first sphere in the scene."""
     if by == "index" and spheres.file is None:
         return [str(first + row) for row in range(spheres.count)]
     with naming("labels.by"):
@@ -201,7 +197,6 @@ def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """Return a value of a column as a short text."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace").strip()
     if isinstance(value, list):

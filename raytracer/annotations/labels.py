@@ -1,4 +1,4 @@
-"""Labels at spheres: where their middles are seen."""
+"""Labels at spheres."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from raytracer.scene.simulation_box import triple
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """The spheres that have labels."""
+    """Spheres with labels."""
 
     ids: NDArray[np.int64]  # their numbers in the scene, (N,)
     centers: NDArray[np.float64]  # (N, 3), scene space
@@ -28,7 +28,7 @@ class Named:
 
 
 class SeenLabels:
-    """Labels; strip after strip, those of spheres in front are marked."""
+    """The labels whose spheres are visible."""
 
     def __init__(self, named: Named, projection: Projection) -> None:
         self._named = named
@@ -41,12 +41,11 @@ class SeenLabels:
         self._seen = np.zeros(len(ahead), np.bool_)
 
     def find(self, strip: Strip) -> None:
-        """Mark the labels whose spheres are seen at their middles in a strip."""
+        """Find the labels whose sphere is seen at its centre in a strip."""
         inside, rays = strip.rays_at(self.points)
         self._seen[inside] |= strip.id[rays] == self._named.ids[self._rows[inside]]
 
     def draw(self, sheet: Sheet, labels: Labels) -> None:
-        """Draw the labels of the spheres that were seen."""
         size = sheet.letters(labels.size, "labels")
         for index in np.flatnonzero(self._seen):
             row = int(self._rows[index])

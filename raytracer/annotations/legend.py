@@ -45,7 +45,7 @@ def marks_of(scale: ColorScale) -> list[Mark]:
     """Return the ticks of a scale; a logarithmic one has small ticks between powers of ten."""
     powers_of_ten = scale.kind in ("log", "symlog")
     large = [
-        Mark(tick.position, typeset(_own_text(tick.value) if powers_of_ten else tick.text))
+        Mark(tick.position, typeset(_power_text(tick.value) if powers_of_ten else tick.text))
         for tick in scale.ticks()
     ]
     if scale.kind != "log":
@@ -62,15 +62,14 @@ def marks_of(scale: ColorScale) -> list[Mark]:
     ]
 
 
-def _own_text(value: float) -> str:
-    """Return a number as short as it can be written: 0.1, 100, 1e4."""
+def _power_text(value: float) -> str:
+    """Return the shorter of 10000 and 1e4."""
     text = f"{value:.0e}"
     plain = f"{value:g}"
     return text if float(text) == value and len(plain.lstrip("-")) > MAX_DIGITS else plain
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw the legend of a scale."""
     if scale.is_categorical:
         _draw_categories(sheet, legend, scale)
     elif legend.place in ("top", "bottom"):
@@ -84,7 +83,7 @@ def _title(legend: Legend, scale: ColorScale) -> str:
 
 
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a bar with its low end at the bottom, numbers on its right and the label above it."""
+    """Draw a vertical bar with numbers on its right and the label above it."""
     size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     marks, title = marks_of(scale), _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
@@ -112,7 +111,7 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a bar with its low end on the left, numbers below it and the label above it."""
+    """Draw a horizontal bar with numbers below it and the label above it."""
     size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     title = _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
@@ -135,7 +134,7 @@ def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 
 def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) -> float:
-    """Draw a thin line around whole pixels x0, y0, x1, y1; returns its width."""
+    """Draw a thin line around whole pixels x0, y0, x1, y1; return its width."""
     left, top, right, bottom = box
     line = float(max(round(0.06 * size), 1))
     half = line / 2.0
@@ -148,7 +147,7 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
 
 
 class _Table(NamedTuple):
-    """A list of categories in columns: their names, their widths in pixels, and their rows."""
+    """Names in columns, with the widths of the columns in pixels."""
 
     columns: list[list[str]]
     widths: list[float]
@@ -156,10 +155,10 @@ class _Table(NamedTuple):
 
 
 def _table(names: list[str], size: float, room: tuple[float, float], across: bool) -> _Table:
-    """Return names in columns within a width and a height; one column may be wider.
+    """Arrange names in columns within a width and a height; a single column may be wider.
 
-    Where the room is too small, the last entry is the number of those that are missing. across:
-    whether rows are as long as the room, instead of columns.
+    If there is too little room, the last entry states how many names are missing. across: fill rows
+    first, at the top or bottom of a picture.
     """
     most = max(int(room[1] / (ROW * size)), 1)
     if across:
@@ -177,7 +176,7 @@ def _table(names: list[str], size: float, room: tuple[float, float], across: boo
 
 
 def _columns(names: list[str], size: float, most: int) -> _Table:
-    """Return names in as few columns of at most so many rows as there can be."""
+    """Arrange names in as few columns as possible, each of at most `most` rows."""
     rows = ceil(len(names) / max(ceil(len(names) / most), 1))
     columns = [names[start : start + rows] for start in range(0, len(names), rows)]
     widths = [1.5 * size + max(width(name, size) for name in each) for each in columns]
@@ -185,12 +184,10 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
 
 
 def _total(table: _Table, size: float) -> float:
-    """Return the width of all columns, pixels."""
     return sum(table.widths) + COLUMN_GAP * size * (len(table.widths) - 1)
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a patch of colour and a name for each category, in columns where one is too long."""
     size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     known, title = dict(scale.categories()), _title(legend, scale)
     patch = max(round(size), 1)
@@ -220,5 +217,4 @@ def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 
 def _patch(color: RGB, side: int) -> NDArray[np.uint8]:
-    """Return a square of one colour, uint8 (side, side, 3)."""
     return np.tile(np.rint(255.0 * np.array(color)).astype(np.uint8), (side, side, 1))

@@ -1,4 +1,4 @@
-"""Outlines: where another sphere, or the background, begins."""
+"""Outlines of spheres: lines where the depth jumps or another sphere begins."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from raytracer.scene.annotations import Outline
 
 
 def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
-    """Return which part of each pixel of a strip the line covers, float32 (h, w).
+    """Return the share of each pixel of a strip that outlines cover, float32 (h, w).
 
-    The strip has a margin of half the line's width; scale: scene units a unit of render space.
+    The strip has a margin of half the line's width; scale: scene units per unit of render space.
     """
     across = _edges(strip, outline, scale, axis=1)
     down = _edges(strip, outline, scale, axis=0)
@@ -30,7 +30,7 @@ def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32
 
 
 def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
-    """Return between which rays and the next ones along an axis an edge is, (h, w)."""
+    """Return whether there is an edge between each ray and the next along an axis, (h, w)."""
     here = tuple(slice(None, -1) if axis == each else slice(None) for each in (0, 1))
     there = tuple(slice(1, None) if axis == each else slice(None) for each in (0, 1))
     first, second = strip.id[here], strip.id[there]
@@ -48,7 +48,7 @@ def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[n
 
 
 def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
-    """Return which rays are within a distance of an edge, which is half a step after a ray."""
+    """Return which rays lie within a distance of an edge; edges lie half a step after a ray."""
     near = np.zeros_like(edges)
     if not edges.any():
         return near

@@ -1,7 +1,6 @@
-"""Plans: what a scene asks to have drawn over its pictures, and the overlay of one of them.
+"""Plans: what is drawn over the pictures of a scene, for any camera, size and crop.
 
-A plan is made of the scene when it is loaded; the scene itself may be released then. It holds for
-every camera, size and crop.
+A plan is made when a scene is loaded; the scene may be released afterwards.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Plan:
     values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
-        """Return what is drawn over a picture, of which the crop x0, y0, x1, y1 is shown.
+        """Return the overlay of a picture, or of its crop x0, y0, x1, y1.
 
         view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
@@ -78,7 +77,7 @@ class Plan:
         )
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
-        """Draw over a whole picture, in place, what does not depend on the spheres that are seen.
+        """Draw over a whole picture, in place, all that does not depend on visible spheres.
 
         pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
@@ -88,7 +87,7 @@ class Plan:
             raster.draw(sheet.drawing, pixels)
 
     def surroundings(self, width: int, height: int) -> Surroundings:
-        """Return what a fitted camera shows beside the spheres: the box, and room for texts."""
+        """Return what a fitted camera leaves room for: the box, texts and legend."""
         sheet = Sheet(width, height, self.dpi, self._paper())
         with suppress(UserError):  # raised when it is drawn
             self._draw_at_edges(sheet)
@@ -107,7 +106,7 @@ class Plan:
         return Surroundings(Room(**sides), () if self.box is None else (self.box,))
 
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
-        """Return the legend on a transparent sheet of its own size, or None."""
+        """Return the legend on a transparent sheet of its size, or None."""
         wanted = self.annotations.legend
         if wanted is None:
             return None
@@ -119,7 +118,7 @@ class Plan:
         return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
 
     def _paper(self) -> RGB | None:
-        """Return the colour of the middle of the background."""
+        """Return the sRGB colour in the middle of the background."""
         if self.transparent:
             return None
         red, green, blue = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
@@ -136,7 +135,6 @@ class Plan:
         return depth_cue.row_colors(bottom, top, (crop[1], crop[3]), height)
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
-        """Draw what lies over the picture as a whole."""
         wanted = self.annotations
         self._draw_at_edges(sheet)
         if wanted.scale_bar is not None:
@@ -148,7 +146,6 @@ class Plan:
             axes.name_tips(sheet, wanted.axes, self.axes, projection)
 
     def _draw_at_edges(self, sheet: Sheet) -> None:
-        """Draw texts and legend, which do not depend on the camera."""
         wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
@@ -157,7 +154,7 @@ class Plan:
                 legend.draw(sheet, wanted.legend, scale)
 
     def _target_depth(self, projection: Projection) -> float:
-        """Return the depth at which a scale bar holds, render space."""
+        """Return the depth at which the scale bar is right, render space."""
         target = projection.center if self.target is None else np.array(self.target, np.float64)
         depth = float(projection.depth(projection.to_render_space(target[None]))[0])
         if not projection.perspective:
@@ -168,7 +165,7 @@ class Plan:
 
 
 class _Seen:
-    """What depends on the spheres that are seen; draws box and labels, finds fog and outlines."""
+    """Annotations that depend on the visible spheres: box, labels, fog and outlines."""
 
     def __init__(
         self, plan: Plan, sheet: Sheet, projection: Projection, view: View, first_hits: FirstHits,
@@ -232,7 +229,6 @@ class _Seen:
         return near, far
 
     def _box_lines(self, sheet: Sheet) -> list[HiddenLine]:
-        """Return the edges of the box that are in the picture."""
         box, wanted = self._plan.box, self._plan.annotations.box
         if box is None or wanted is None:
             return []

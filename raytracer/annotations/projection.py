@@ -1,4 +1,4 @@
-"""Projection: points of a scene to pixels of a picture, as the camera rays of the kernels go."""
+"""Projects points of a scene to pixels, along the camera rays of the kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ class Projection:
 
     @classmethod
     def of(cls, view: View, center: NDArray[np.float64], scale: float) -> Projection:
-        """Return the projection of a view in render space."""
         camera = view.camera[0]
         origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
@@ -37,18 +36,16 @@ class Projection:
         return cls(origin, right, up, forward, kind, *view.size, place, scale)
 
     def to_render_space(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return points, (N, 3), of scene space in render space."""
+        """Transform points (N, 3) from scene space to render space."""
         return (points - self.center) / self.scale
 
     def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return distances from the camera along its view, (N,), of points in render space."""
+        """Return the distances of points (N, 3) along the view, (N,), render space."""
         return (points - self.origin) @ self.forward
 
     def pixels(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return x and y in pixels of the whole picture, (N, 2), of points in render space.
-
-        With a perspective camera they must be in front of it.
-        """
+        """Return the pixels x, y (N, 2) of points in render space, which are in front of the
+        camera."""
         offset = points - self.origin
         u = offset @ self.right / (self.right @ self.right)
         v = offset @ self.up / (self.up @ self.up)
@@ -58,15 +55,15 @@ class Projection:
         return np.stack([(u + 1.0) * self.width / 2.0, (1.0 - v) * self.height / 2.0], axis=-1)
 
     def directions(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return vectors, (N, 3), along the picture's x, its y (up) and towards the viewer."""
+        """Return the components of vectors (N, 3) along the picture's x, y (up) and towards the
+        viewer."""
         right, up = (axis / np.linalg.norm(axis) for axis in (self.right, self.up))
         return np.stack([vectors @ right, vectors @ up, -(vectors @ self.forward)], axis=-1)
 
     def pixels_per_unit(self, depth: float) -> float:
-        """Return pixels of a scene unit across the view.
+        """Return how many pixels a scene unit across the view is long.
 
-        Args:
-            depth: render space; without meaning for an orthographic camera.
+        depth: render space; ignored for an orthographic camera.
         """
         half = float(np.linalg.norm(self.right)) * (depth if self.perspective else 1.0)
         return self.width / (2.0 * half * self.scale)

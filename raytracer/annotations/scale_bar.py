@@ -16,15 +16,15 @@ THICK = 0.22  # width of the bar, in font sizes
 
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
-    """Draw a scale bar; pixels_per_unit: of a scene unit."""
+    """Draw a scale bar; pixels_per_unit: pixels per scene unit."""
     size, ink = sheet.letters(bar.size, "scale_bar"), sheet.ink(bar.color)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
     if not MIN_LENGTH <= long <= sheet.width:
         raise SceneError(
-            f"scale_bar.length: {length:g} is {long:.3g} pixels long, in a picture that is "
-            f"{sheet.width} wide: leave it out for a round number that fits"
+            f"scale_bar.length: {length:g} is {long:.3g} pixels long, in a picture of width "
+            f"{sheet.width}: leave it out for a length that fits"
         )
     text = f"{typeset(f'{length:.6g}')} {bar.unit}".strip()
     wide = max(long, width(text, size))
@@ -43,6 +43,6 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
 
 
 def round_down(value: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that is not above a number > 0."""
+    """Return the largest 1, 2 or 5 times a power of ten that is at most a positive number."""
     power = 10.0 ** floor(log10(value))
     return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= value * (1.0 + 1e-9))

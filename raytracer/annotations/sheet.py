@@ -1,4 +1,4 @@
-"""Sheets: a drawing with the size of a point, the colour of ink, and what room is left."""
+"""Sheets: a drawing with the size of a point, the ink colour, and the room that is left."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DARK = 0.45  # brightness of sRGB below which a colour asks for white ink
 
 
 class Taken(NamedTuple):
-    """A part of the picture that something takes, pixels."""
+    """A part of the picture that is occupied, in pixels."""
 
     place: str  # one of `PLACES`
     x: float  # of the upper left corner
@@ -31,7 +31,7 @@ class Taken(NamedTuple):
 
 @dataclass
 class Sheet:
-    """A picture that is drawn over."""
+    """A picture to draw over."""
 
     width: int  # of the whole picture in pixels
     height: int
@@ -46,14 +46,13 @@ class Sheet:
 
     @property
     def point(self) -> float:
-        """Pixels of a point."""
         return point_of(self.width, self.height, self.dpi)
 
     def letters(self, points: float, name: str) -> float:
-        """Return the size of a font in pixels; name: of the annotation, for messages.
+        """Return a font size in pixels; name: of the annotation, for messages.
 
         Raises:
-            SceneError: a letter is larger than the picture.
+            SceneError: letters are larger than the picture.
         """
         size = points * self.point
         if size > MAX_SIZE * max(self.width, self.height):
@@ -64,28 +63,28 @@ class Sheet:
         return size
 
     def ink(self, color: Color | None) -> RGB:
-        """Return a colour, or by default the one that is read best on the background."""
+        """Return a colour; by default black or white, for contrast with the background."""
         if color is not None:
             return parse_color(color)
         return BLACK if self.paper is None else contrast(self.paper)
 
     def halo(self, ink: RGB) -> RGB | None:
-        """Return the colour of a rim that parts text from what is behind it, if that is known."""
+        """Return the colour of the rim around letters; None over a transparent background."""
         return None if self.paper is None else contrast(ink)
 
     @property
     def rim(self) -> RGB | None:
-        """The colour of a rim around letters in colours of their own: black or white."""
+        """Colour of the rim around coloured letters: black or white."""
         return None if self.paper is None else contrast(contrast(self.paper))
 
     def room(self, place: str) -> float:
-        """Return the height that is left at a place, pixels."""
+        """Return the free height at a place, pixels."""
         margin = MARGIN * self.point
         used = 0.0 if place in ("left", "right") else self._used.get(place, 0.0)
         return self.height - 2.0 * margin - used
 
     def take(self, place: str, width: float, height: float) -> tuple[float, float]:
-        """Return the upper left corner of a box at a place, beside those that are there already."""
+        """Occupy a box at a place, beside what is there already; return its upper left corner."""
         margin = MARGIN * self.point
         used = self._used.get(place, 0.0)
         beside = place in ("left", "right")
@@ -104,10 +103,10 @@ class Sheet:
 
 
 def contrast(color: RGB) -> RGB:
-    """Return black or white, whichever is read better beside a colour of sRGB."""
+    """Return black or white, whichever contrasts with a colour."""
     return WHITE if brightness(color) < DARK else BLACK
 
 
 def brightness(color: RGB) -> float:
-    """Return the luma of a colour of sRGB, 0..1 (Rec. 709 weights)."""
+    """Return the luma of an sRGB colour, 0..1 (Rec. 709 weights)."""
     return 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]

@@ -1,6 +1,6 @@
-"""What is seen first at each part of a pixel: the basis of outlines, fog and hidden lines.
+"""The sphere and depth that several rays per pixel hit first, for outlines, fog and hidden lines.
 
-First hits are found several to a pixel, strip after strip, so that little memory is needed at once.
+They are computed strip by strip, to save memory.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ STRIP = 32 * MIB  # bytes of the first hits of a strip
 FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
 EXTENT_RAYS = 256  # maximum number of rays along a side of the picture for its range of depths
 SMALL = 1 << 19
-"""Pixels of a picture up to which there are most rays; a picture 16 times as large has one less."""
+"""Pictures of at most this many pixels get the most rays; 16 times as large, one fewer."""
 
 NONE = constant("kNoSphere")
 
 
 class Strip(NamedTuple):
-    """The first hits of some rows of pixels, and of a margin around them."""
+    """The first hits of some rows of pixels, with a margin."""
 
     y0: int  # rows of the whole picture, half open
     y1: int
@@ -45,7 +45,8 @@ class Strip(NamedTuple):
     def rays_at(
         self, points: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return which points, (N, 2) in pixels, are in the strip; and row and column of each."""
+        """Return which points (N, 2), in pixels, lie in the strip, and the row and column of
+        each."""
         rays = np.floor(points * self.fine).astype(np.int64) - (self.x, self.y)
         rows, columns = self.depth.shape
         inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
@@ -53,7 +54,7 @@ class Strip(NamedTuple):
         return inside, (y, x)
 
     def pixels(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the mean of the rays of each pixel, float32 (y1 - y0, w)."""
+        """Return the means over the rays of each pixel, float32 (y1 - y0, w)."""
         part = values[self.inner]
         rows, columns = part.shape[0] // self.fine, part.shape[1] // self.fine
         blocks = part.reshape(rows, self.fine, columns, self.fine)
@@ -62,7 +63,7 @@ class Strip(NamedTuple):
 
 
 def rays_per_axis(width: int, height: int) -> int:
-    """Return how many rays a pixel gets per axis: fewer, the larger the picture is."""
+    """Return the number of rays per pixel and axis; large pictures get fewer."""
     pixels = width * height
     return max(FINEST - (pixels > SMALL) - (pixels > 16 * SMALL), COARSEST)
 
@@ -70,9 +71,9 @@ def rays_per_axis(width: int, height: int) -> int:
 def strips(
     first_hits: FirstHits, view: View, projection: Projection, crop: Crop, fine: int, margin: float
 ) -> Iterator[Strip]:
-    """Yield the first hits of a crop of a picture, from the top to the bottom.
+    """Yield the first hits of a crop of a picture, from top to bottom.
 
-    fine: rays per pixel and axis; margin: pixels around each strip whose hits are needed too.
+    fine: rays per pixel and axis; margin: pixels around each strip that are computed too.
     """
     x0, y0, x1, y1 = crop
     width, height = view.width * fine, view.height * fine
@@ -97,7 +98,7 @@ def strips(
 
 
 def extent(first_hits: FirstHits, view: View, projection: Projection) -> tuple[float, float]:
-    """Return the minimum and maximum depth in the whole picture, render space; else 0 and 1."""
+    """Return the minimum and maximum depth in the picture, render space; 0 and 1 if it is empty."""
     factor = min(EXTENT_RAYS / max(view.size), 1.0)
     width, height = (max(round(length * factor), 1) for length in view.size)
     small = view.with_size(width, height)

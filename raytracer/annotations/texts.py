@@ -18,14 +18,14 @@ ANCHORS = {"left": 0.0, "right": 1.0}
 
 
 class Short(float):
-    """A number that is written with at most six digits where its format is not stated."""
+    """A number that is written with at most six digits unless its format is stated."""
 
     def __format__(self, form: str) -> str:
         return super().__format__(form or "g")
 
 
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
-    """Draw a text; values: of {title}, {time} and others."""
+    """Draw a text; values: for names in braces."""
     size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color)
     lines = filled(label.text, values).split("\n")
     wide = max(width(line, size) for line in lines)
@@ -40,10 +40,10 @@ def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """Return a text with values in place of their names in braces.
+    """Replace names in braces by their values.
 
     Raises:
-        SceneError: there is no value of that name, or it cannot be written so.
+        SceneError: there is no such value, or it does not fit the format.
     """
     parts = []
     if "seconds" in values:  # of a movie
@@ -56,8 +56,8 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
             if name not in values:
                 if name in ("time", "time_unit"):
                     raise SceneError(
-                        f"texts: there is no '{{{name}}}': the file does not say the time of its "
-                        "frame"
+                        f"texts: there is no '{{{name}}}': the file does not state the time of "
+                        "its frame"
                     )
                 hint = suggestion(name, values)
                 raise SceneError(f"texts: there is no value '{{{shown(name)}}}'; {hint}")
@@ -66,7 +66,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
             parts.append(format(values[name], form or ""))
     except ValueError:
         raise SceneError(
-            f"texts: {shown_value(text)} cannot be filled in: a value is written {{frame}} or "
-            "{spheres:,}, and a brace {{ or }}"
+            f"texts: {shown_value(text)} cannot be filled in: write values as {{frame}} or "
+            "{spheres:,}, and braces as {{ or }}"
         ) from None
     return "".join(parts)

@@ -55,11 +55,7 @@ class CpuScene(DeviceScene):
         super().__init__(buffers)
         self._threads = threads
         self._color, self._large = buffers.color, buffers.large_id.tolist()
-<<<<<<< HEAD
         self.tree_nbytes = tree.nbytes
-=======
-        self._tree_nbytes = tree.nbytes
->>>>>>> 34bede75 (The CPU tells the bytes of its tree: a scene that is updated keeps no arrays of it)
         self._arrays: Any = core().Scene(**sphere_arrays(buffers, tree), large=buffers.large)
 
     @property
@@ -70,13 +66,6 @@ class CpuScene(DeviceScene):
         return self._arrays
 
     @property
-<<<<<<< HEAD
-=======
-    def tree_nbytes(self) -> int:
-        return self._tree_nbytes
-
-    @property
->>>>>>> 34bede75 (The CPU tells the bytes of its tree: a scene that is updated keeps no arrays of it)
     def nbytes(self) -> int:
         return int(self._arrays.nbytes) if self._arrays is not None else 0
 

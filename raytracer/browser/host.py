@@ -66,7 +66,7 @@ class Host:
         self,
         open_session: Callable[[Callable[[], None]], Session],
         output_folder: str | PathLike[str] | None = None,
-        own_rights: bool = False,
+        is_user: bool = False,
     ) -> None:
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
@@ -81,7 +81,7 @@ class Host:
         self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
         self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files to be sent
         self._stopped = False
-        self._outputs = PageOutputs(output_folder, own_rights, self._send_file)
+        self._outputs = PageOutputs(output_folder, is_user, self._send_file)
         try:
             self._session = open_session(lambda: self._calls.put(_nothing))
         except BaseException:

@@ -40,9 +40,9 @@ Send = Callable[["Outlet", str, str, bytes], None]
 class PageOutputs(Outputs):
     """Files that clients request; without a client, the user's own."""
 
-    def __init__(self, folder: str | PathLike[str] | None, own_rights: bool, send: Send) -> None:
+    def __init__(self, folder: str | PathLike[str] | None, is_user: bool, send: Send) -> None:
         self._folder = None if folder is None else require_folder(folder)
-        self._own_rights = own_rights
+        self._is_user = is_user
         self._send = send
         self._asker: Outlet | None = None  # client whose message is being handled
         self._askers: dict[Path, Outlet] = {}  # by the files that are being made
@@ -67,7 +67,7 @@ class PageOutputs(Outputs):
 
     def path(self, folder: Path, stem: str, suffix: str) -> Path:
         """Return a path in the private folder for a client, and one in `folder` for the user."""
-        if self._asker is None or self._own_rights:
+        if self._asker is None or self._is_user:
             return super().path(folder, stem, suffix)
         return self.private(stem, suffix)
 
@@ -102,8 +102,8 @@ class PageOutputs(Outputs):
                 return f"saved {self._kept(path, self._folder)}"
             if path.stat().st_size > MAX_DOWNLOAD:
                 return (
-                    f"{path.name} is larger than {size_text(MAX_DOWNLOAD)}, the limit of "
-                    "downloads: start the server with --output-folder FOLDER"
+                    f"{path.name}: downloads may have at most {size_text(MAX_DOWNLOAD)}: start the "
+                    "server with --output-folder FOLDER"
                 )
             self._send(asker, path.name, MIMES[path.suffix], path.read_bytes())
             return f"sent {path.name}"

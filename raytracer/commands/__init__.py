@@ -1,1 +1,1 @@
-"""The commands of the command line, a file each; what they run is imported when they run."""
+"""One module for each command; a command imports what it runs when it is called."""

@@ -1,7 +1,4 @@
-"""`raytracer animate`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer animate`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -62,8 +59,8 @@ if TYPE_CHECKING:
     type=FILE,
     metavar="FILE",
     help="The movie: .mp4, .mov, .mkv, .webm, .gif, .webp; or numbered pictures: "
-    "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
-    "is there.",
+    "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
+    "exists.",
 )
 @source_options("format", "topology")
 @backend_option
@@ -72,12 +69,12 @@ if TYPE_CHECKING:
 @click.option("--poster/--no-poster", default=True, show_default=True,
               help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
-              help="Take the finished frames of a run that was ended.")  # fmt: skip
+              help="Use the finished frames of an interrupted run.")  # fmt: skip
 @json_option
 @quiet_option
 @progress_option
 def animate(scene: str, **options: Any) -> None:
-    """Render the frames of a trajectory, or a scene that the camera goes around, to a movie.
+    """Render the frames of a trajectory, or a moving camera, to a movie.
 
     \b
     Examples:
@@ -90,9 +87,9 @@ def animate(scene: str, **options: Any) -> None:
       raytracer animate trajectory.gsd --workers 4 -o movie.mp4
       raytracer animate trajectory.gsd --farm tcp://node17:8786 -o movie.mp4
 
-    The camera is fitted once, to all frames. Finished frames are kept beside the movie until it is
-    complete: after Ctrl-C or a kill, the same command goes on. Keyframes of the camera are set in
-    a scene file: [[animation.keyframes]].
+    The camera is fitted once, to all frames. Finished frames are saved beside the movie until it is
+    complete: after Ctrl-C or a crash, the same command continues. Keyframes of the camera are set
+    in a scene file: [[animation.keyframes]].
     """
     from raytracer.animation.animate import animate as animation_of
     from raytracer.commands.picture import free_path, stem_of
@@ -106,7 +103,6 @@ def animate(scene: str, **options: Any) -> None:
     warnings: list[str] = []
 
     def tell(sentence: str) -> None:
-        """Print a warning as soon as it is there."""
         if sentence not in warnings:
             warnings.append(sentence)
             if not (quiet or as_json):
@@ -135,12 +131,12 @@ def animate(scene: str, **options: Any) -> None:
 
 
 def _tell_of_rest(target: Path) -> None:
-    """Print how many frames are finished of a movie that was ended."""
+    """Print how many frames of an interrupted movie are finished."""
     folder = target.with_name(f"{target.name}.frames")
     if count := sum(each.suffix == ".npz" for each in folder.glob("*")):
         print(
-            f"raytracer: {counted(count, 'finished frame')} kept in {escaped(str(folder))}: the "
-            "same command goes on from there",
+            f"raytracer: {counted(count, 'finished frame')} in {escaped(str(folder))}: the same "
+            "command continues from there",
             file=sys.stderr,
         )
 
@@ -148,7 +144,6 @@ def _tell_of_rest(target: Path) -> None:
 def _report(
     animation: Animation, target: Path, warnings: list[str], seconds: float, as_json: bool
 ) -> None:
-    """Print what was written."""
     rendered, fps = animation.seconds, animation.settings.fps
     if as_json:
         print_json({

@@ -1,4 +1,4 @@
-"""Values of the options for what is drawn over a picture: --legend=left, --outline=width=2."""
+"""Parses options for what is drawn over a picture: --legend=left, --outline=width=2."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from raytracer.scene.annotations import KINDS, TextLabel
 from raytracer.scene.option_text import parts_of, value_of
 
 ALONE = {"box": "style"}
-"""Fields that a value alone is for, where it is not the first one."""
+"""Fields that a single value sets, if not the first."""
 
 
 def parsed(given: dict[str, str]) -> dict[str, Any]:
-    """Return changes of annotations, see `Annotations.changed`, of options by name."""
+    """Return changes of annotations, see `Annotations.changed`, from options by name."""
     changes = {name: _parsed(name, value) for name, value in given.items() if name != "title"}
     if "title" in given:
         changes["texts"] = [TextLabel(given["title"])]
@@ -35,7 +35,7 @@ def _parsed(name: str, value: str) -> Any:
         key, equals, text = part.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or key not in known:
-            problem = f"'{shown(key)}' is no field" if equals else f"'{shown(part)}' has no '='"
+            problem = f"'{shown(key)}' is not a field" if equals else f"'{shown(part)}' has no '='"
             raise SceneError(f"{option}: {problem}; {suggestion(key, known)}")
         fields[key] = value_of(known[key].kind, text.strip(), f"{option}={key}")
     return fields

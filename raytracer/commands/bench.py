@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CHOICE = click.Choice
 OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
-"""Options that are no arguments of `raytracer.bench`."""
+"""Options of the command that `raytracer.bench` does not take."""
 
 EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 
@@ -108,7 +108,6 @@ Examples:
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
-    """Run the command."""
     require_start()
     from raytracer.benchmark.axes import parse_axes, parse_size
 
@@ -132,7 +131,6 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    """Run, print, save, plot and compare."""
     from raytracer.benchmark import compare, plot
     from raytracer.files import output
 
@@ -147,7 +145,6 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 
 def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
-    """Run the benchmarks."""
     from raytracer.benchmark.run import bench as run
 
     given = {name: value for name, value in options.items() if name not in OF_COMMAND}
@@ -159,7 +156,7 @@ def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
 
 
 def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
-    """Print, save, plot and compare a record; returns the exit code."""
+    """Print, save, plot and compare a record; return the exit code."""
     from raytracer.benchmark import compare, plot, report
     from raytracer.files import output
 
@@ -176,7 +173,6 @@ def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
 
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    """Run --explain or --profile."""
     from raytracer.benchmark.explain import architecture
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
@@ -199,6 +195,6 @@ def _tell(line: str) -> None:
 
 
 def _command() -> str:
-    """Return the command line for the record, with absolute paths reduced to file names."""
+    """Return the command line for the record, with file names in place of absolute paths."""
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return shlex.join(["raytracer", *words])

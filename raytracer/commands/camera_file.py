@@ -1,4 +1,4 @@
-"""Cameras from files: the table `[camera]` of a scene file, or the camera of a picture."""
+"""Reads cameras from files: `[camera]` of a scene file, or the camera of a picture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raytracer.scene.source import SCENE_SUFFIXES
 
 
 def camera_of(name: str) -> Camera:
-    """Return the camera of a picture, or of a scene file, which may hold nothing else."""
+    """Return the camera of a picture or a scene file, which needs no spheres."""
     path = Path(name)
     if path.suffix.lower() in SCENE_SUFFIXES:
         return _of_scene(path)
@@ -24,13 +24,12 @@ def camera_of(name: str) -> Camera:
         return Camera(**about["camera"])
     except (KeyError, TypeError, UserError):
         raise DataFileError(
-            f"{name}: says no camera: name a picture that raytracer made, or a scene file with "
+            f"{name}: has no camera: give a picture that raytracer made, or a scene file with "
             "[camera]"
         ) from None
 
 
 def _of_scene(path: Path) -> Camera:
-    """Return the camera of a scene file."""
     suffix = path.suffix.lower()
     with opened(path, error=SceneError) as file, naming(file.source):
         values = read_table(file, suffix).get("camera")

@@ -1,4 +1,4 @@
-"""Groups of commands: subcommands are imported when they are used."""
+"""Command groups that import a subcommand when it is used."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import click
 
 
 class UnknownCommandError(click.UsageError):
-    """A group has no subcommand of this name."""
-
     def __init__(self, name: str, group: Group, ctx: click.Context) -> None:
         super().__init__(f"no such command {name!r}", ctx)
         self.name, self.group = name, group
 
 
 class Group(click.Group):
-    """A command with subcommands, of which it imports the one that runs.
+    """A command with subcommands; it imports only the one that runs.
 
-    Its own help needs none of them: `summaries` has the line of help of each by name. The
-    subcommand is that name in the module of that name beside this one.
+    `summaries` has each subcommand's line of help by name, so that help imports nothing. Subcommand
+    NAME is `NAME` in the module `raytracer.commands.NAME`.
     """
 
     def __init__(
@@ -41,7 +39,7 @@ class Group(click.Group):
         return self.commands.get(cmd_name)
 
     def all_commands(self) -> dict[str, click.Command]:
-        """Return all subcommands by name, in the order of the summaries; imports them."""
+        """Import and return all subcommands by name, in the order of the summaries."""
         for name in self._summaries:
             self.get_command(None, name)
         return {name: self.commands[name] for name in self._summaries or self.commands}

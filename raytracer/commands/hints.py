@@ -11,7 +11,7 @@ from raytracer.errors import nearest, shown
 
 FILE = "is set in a scene file"
 
-# Options of other programs that are said otherwise here. Only for commands with a scene.
+# Options of other programs with other names here, for commands with a scene.
 ELSEWHERE = {
     "eye position direction azimuth elevation rotation rotate distance camera_position camera_dir "
     "view_direction camera_pos": "standard views are --view front, x, -z, iso, ...; any other "
@@ -96,7 +96,7 @@ def of_option(name: str, command: click.Command | None) -> str:
 
 
 def _of_a_subcommand(name: str, group: Group) -> str:
-    """Return that an option belongs after the name of a subcommand, or ""."""
+    """Return the subcommand that an option belongs to, as a hint, or ""."""
     for command in group.all_commands().values():
         if any(name in param.opts for param in command.params):
             return f"it goes after the command: `raytracer {command.name} ... {shown(name)}`"
@@ -104,7 +104,7 @@ def _of_a_subcommand(name: str, group: Group) -> str:
 
 
 def of_command(name: str, group: Group, path: str) -> str:
-    """Return what to use instead of an unknown command of a group that was called as `path`."""
+    """Return what to use instead of an unknown command of a group, called as `path`."""
     if use := _of_a_file(name):
         if group.name == "scene" and use == "render":
             use = "scene check"
@@ -122,7 +122,7 @@ def of_command(name: str, group: Group, path: str) -> str:
 
 
 def _of_a_file(name: str) -> str:
-    """Return the command that takes a file or an example scene of this name, or ""."""
+    """Return the command that takes a file or example scene of this name, or ""."""
     from raytracer.files.access import is_file
     from raytracer.resources import scenes
     from raytracer.scene.particles.registry import SUFFIXES

@@ -1,7 +1,4 @@
-"""`raytracer info`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer info`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -26,13 +23,13 @@ if TYPE_CHECKING:
 @source_options("frame", "format", "topology")
 @json_option
 def info(file: str, as_json: bool, **options: Any) -> None:
-    """Print what is in a data file or a scene, or how a picture, a film or a movie was made.
+    """Print the contents of a data file or scene, or how a picture, film or movie was made.
 
-    Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Large
-    files are not read for that: their headers tell most of it.
+    Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Of large
+    files, only headers are read.
 
-    Of pictures: version, scene, settings, camera, backend and times. The camera comes last as TOML:
-    in a scene file it makes the same picture again.
+    Of pictures: version, scene, settings, camera, backend and times. The camera comes last, as
+    TOML: a scene file with it makes the same picture again.
 
     \b
     Examples:
@@ -52,11 +49,10 @@ def info(file: str, as_json: bool, **options: Any) -> None:
 
 
 WHOLE_BYTES = 1 << 25
-"""Most bytes of data that are read for ranges and for what is drawn: they take about a second."""
+"""Maximum size of files that are read completely, for about a second; of larger ones, headers."""
 
 
 def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what there is to say of a file. Raises UserError."""
     from raytracer.film import film_file
     from raytracer.film.png import read_metadata
     from raytracer.scene.particles.registry import PICTURES
@@ -71,13 +67,13 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
         return of_data(name, options)
     metadata = read_metadata(path) if suffix != ".exr" else None
     if metadata is None:
-        raise DataFileError(f"{name}: holds no metadata of raytracer: it was made or changed by "
-                            "another program")  # fmt: skip
+        raise DataFileError(f"{name}: has no metadata of raytracer: another program made or "
+                            "changed it")  # fmt: skip
     return metadata
 
 
 def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what a scene or particle file holds, and what of it would be drawn."""
+    """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
     from raytracer.scene.particles.data_file import split_inner
@@ -94,8 +90,8 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
             "files": [
                 {"file": each, "bytes": split_inner(Path(each))[0].stat().st_size} for each in sizes
             ],
-            "read": f"their starts and headers; `raytracer scene check {name}` reads all, counts "
-            "frames, and tells ranges, bonds and what is drawn",
+            "read": f"starts and headers; `raytracer scene check {name}` reads all, with frames, "
+            "ranges, bonds and what is drawn",
             "data": data,
         }
     contents = contents_of(source)
@@ -109,11 +105,10 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml", "render", "materials")
-"""What `scene check` tells besides."""
+"""Entries of `scene check` that do not describe what is drawn."""
 
 
 def _files_of(scene: Path) -> list[Path]:
-    """Return the files of particles that a scene file names."""
     from raytracer.scene.load import read_table
 
     with opened(scene, error=SceneError) as file:
@@ -124,7 +119,7 @@ def _files_of(scene: Path) -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, of an archive unpacked; 0 of what its reader refuses."""
+    """Return the unpacked bytes of a file; 0 if its reader refuses it."""
     from raytracer.files.npz import Archive
     from raytracer.scene.particles.data_file import split_inner
 
@@ -139,7 +134,7 @@ def _size(path: Path) -> int:
 
 
 def _head_of(path: Path, source: Source) -> dict[str, Any]:
-    """Return what the start and the headers of a particle file tell. Raises UserError."""
+    """Return what the start and the headers of a particle file state. Raises UserError."""
     from raytracer.scene.particles.data_file import DataFile, split_inner
     from raytracer.scene.particles.summary import summary
 
@@ -149,11 +144,11 @@ def _head_of(path: Path, source: Source) -> dict[str, Any]:
 
 
 MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
-"""Endings of movies, of which the first frame beside them holds the metadata."""
+"""Endings of movies; the poster beside a movie has the metadata."""
 
 
 def of_movie(path: Path) -> dict[str, Any]:
-    """Return the properties of a movie, and the metadata of its first frame, if that is there."""
+    """Return the properties of a movie, and the metadata of its poster if there is one."""
     from raytracer.animation.animate import posters_of
     from raytracer.film.png import read_metadata
     from raytracer.scene.particles.isolated import call
@@ -170,7 +165,7 @@ def of_movie(path: Path) -> dict[str, Any]:
 
 
 def about_movie(file: OpenFile) -> dict[str, Any]:
-    """Return what a movie says of itself; in a process of its own."""
+    """Return the properties of a movie; runs in a separate process."""
     from raytracer.scene.particles.loaded import library
 
     av = library("av", file.source, "video")
@@ -187,7 +182,7 @@ def about_movie(file: OpenFile) -> dict[str, Any]:
 
 
 def camera_of(metadata: dict[str, Any]) -> str:
-    """Return the camera of a picture as the table of a scene file, or "" if there is none."""
+    """Return the camera of a picture as a table of a scene file, or ""."""
     from raytracer.scene.camera import Camera
 
     try:

@@ -1,7 +1,7 @@
 """Arguments and options that several commands share.
 
-The options of settings are made from the definitions of the settings, which take a while to import:
-a command has none of these options before it runs or prints its help.
+Options of settings are made from the definitions of the settings when a command runs or prints its
+help, because importing these takes a while.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ ANNOTATIONS = {
     "outline": ("Lines around spheres", "WIDTH"),
     "depth_cue": ("Fading into a colour with the distance", "COLOR"),
 }
-"""What options draw over the picture: their help, and the field that a value alone is for."""
+"""Options for what is drawn over the picture: help, and the field that a single value sets."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FILE = click.Path(readable=False)
-"""The name of a file, which shells complete; it is checked where it is opened."""
+"""A file name, which shells complete; it is checked when it is opened."""
 
 COMMON_OF_VIEWS = (
     "view",
@@ -57,7 +57,7 @@ COMMON_OF_VIEWS = (
     "look",
     "legend",
 )
-"""Options that matter to most who look at particles: those that a short help shows."""
+"""Options that most users need, shown in the short help."""
 
 
 class BackendName(click.Choice[str]):
@@ -67,8 +67,7 @@ class BackendName(click.Choice[str]):
         super().__init__(["auto", "cpu", "cuda"])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Accept numbered GPUs too, which are checked when they are opened."""
-        if isinstance(value, str) and value.startswith("cuda:"):
+        if isinstance(value, str) and value.startswith("cuda:"):  # checked when it is opened
             return value
         return super().convert(value, param, ctx)
 
@@ -92,11 +91,11 @@ SOURCE_OPTIONS = {
     ),
     "smoothing": click.option(
         "--smoothing", type=int, metavar="N",
-        help="Show each particle at the mean of its places in N frames; default: 1.",
+        help="Show each particle at its mean position over N frames; default: 1.",
     ),
     "unwrap": click.option(
         "--unwrap", is_flag=True, default=None,
-        help="Let particles go on where they leave a periodic box, from the first frame on.",
+        help="Follow particles out of a periodic box, from the first frame on.",
     ),
     "format": click.option(
         "--format", metavar="SUFFIX",
@@ -104,14 +103,14 @@ SOURCE_OPTIONS = {
     ),
     "topology": click.option(
         "--topology", type=FILE, metavar="FILE",
-        help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
+        help="Atoms of a trajectory with coordinates only: a .psf, .prmtop, .pdb, .gro, ...",
     ),
 }  # fmt: skip
-"""How a file is read, by the argument of `Source.of`."""
+"""Options for how a file is read, by the argument of `Source.of`."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON.")
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 
 progress_option = click.option(
     "--progress/--no-progress", default=None,
@@ -131,22 +130,21 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
-    """Return what adds options to a command, in their order."""
+    """Return a decorator that adds options to a command, in order."""
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
 
 
 def source_options(*names: str) -> Callable[[Function], Function]:
-    """Return what adds options that say how a file is read; no names: all of them."""
+    """Return a decorator that adds options for how a file is read; all of them by default."""
     return _added([SOURCE_OPTIONS[name] for name in names or SOURCE_OPTIONS])
 
 
 worker_options = _added((
     click.option("--workers", type=int, metavar="N",
-                 help="Render by N processes of this machine: a GPU or a share of the cores each."),
+                 help="Render with N processes here: a GPU or a share of the cores each."),
     click.option("--farm", metavar="tcp://HOST:PORT",
-                 help="Render by the workers of a Dask cluster; the address of its scheduler."),
+                 help="Render with the workers of a Dask cluster; the address of its scheduler."),
 ))  # fmt: skip
-"""Options of workers that render together."""
 
 picture_options = _added((
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
@@ -157,11 +155,10 @@ picture_options = _added((
     click.option("--histogram", type=FILE, metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
 ))  # fmt: skip
-"""Options of pictures that are made from a film."""
 
 
 def scene_path(scene: str) -> Path:
-    """Return the path of a scene or particle file; a bare name may be that of an example scene.
+    """Return the path of a scene or particle file; a bare name may be an example scene.
 
     Raises:
         DataFileError: there is neither; the message names the nearest example.
@@ -189,10 +186,9 @@ def scene_path(scene: str) -> Path:
 
 
 class SettingsCommand(click.Command):
-    """A command with groups of options for settings, which are made where they are needed.
+    """A command with groups of options for settings, made when they are needed.
 
-    With `common`, `--help` shows the options of these names alone, a line each, and `--help-all`
-    shows all.
+    With `common`, `--help` shows only these options, a line each, and `--help-all` shows all.
     """
 
     def __init__(
@@ -212,7 +208,7 @@ class SettingsCommand(click.Command):
 
     @property
     def params(self) -> list[click.Parameter]:
-        """All parameters; while arguments are parsed, those that they need."""
+        """All parameters; while arguments are parsed, only those that are needed."""
         if self._used not in self._lists:
             options = (option for group in self._used for option in group.options)
             self._lists[self._used] = [*self._params, *options]
@@ -223,7 +219,7 @@ class SettingsCommand(click.Command):
         self._params = params
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments, of which switches for annotations may have a value."""
+        """Parse arguments; switches for annotations may have a value."""
         arguments = attached(args)
         words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         if words.isdisjoint(("-h", "--help", HELP_ALL)):
@@ -238,7 +234,7 @@ class SettingsCommand(click.Command):
             self._used = self._groups
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a mistake in the value of an option begins with the option's name."""
+        """Run the command; messages about the value of an option begin with the option's name."""
         try:
             return super().invoke(ctx)
         except UserError as error:
@@ -257,7 +253,6 @@ class SettingsCommand(click.Command):
             raise
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help: the common options, or all of them."""
         if not self.common or ctx.meta.get(HELP_ALL):
             super().format_help(ctx, formatter)
             return
@@ -293,7 +288,7 @@ class SettingsCommand(click.Command):
         return f"{flag} {values}".rstrip(), record[1]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write all options by panel, those of files and devices first."""
+        """Write all options by panel, files and devices first."""
         for title, rows in self._panels(ctx, click.Option.get_help_record).items():
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -303,7 +298,7 @@ class SettingsCommand(click.Command):
         ctx: click.Context,
         row_of: Callable[[click.Option, click.Context], tuple[str, str] | None],
     ) -> dict[str, list[tuple[str, str]]]:
-        """Return rows of options by the title of their panel, without those that have none."""
+        """Return rows of options by the title of their panel."""
         panels: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and (row := row_of(param, ctx)):
@@ -312,16 +307,15 @@ class SettingsCommand(click.Command):
 
 
 _PLACE = re.compile(r"^(?:render\.)?(\w+)(?=(?:\[\d+\])?: )|(?<=: )(\w+)(?=: )")
-"""A setting in a message: at its start, or behind the name of a file of data."""
+"""A setting in a message: at its start, or after the name of a data file."""
 
 HELP_ALL = "--help-all"
 
 EXAMPLES, FLAG_CHARS = 3, 25
-"""Most examples, and widest option with its values, of a help that shows the common options."""
+"""Maximum number of examples in the short help, and maximum width of an option with its values."""
 
 
 def _help_all_option() -> click.Option:
-    """Return the option that prints the help with all options."""
 
     def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         if value and not ctx.resilient_parsing:
@@ -336,7 +330,7 @@ def _help_all_option() -> click.Option:
 
 
 def _brief(text: str, room: int) -> str:
-    """Return as many whole clauses of a help as fit on a line; at least the first."""
+    """Return as many whole clauses of a help text as fit on a line; at least the first."""
     text = re.split(r"  \[|; default: ", text)[0].rstrip(".") + "."
     ends = [match.start() for match in re.finditer(r"[;:.](?= |$)", text)]
     end = max([each for each in ends if each < room], default=ends[0])
@@ -347,14 +341,14 @@ def _brief(text: str, room: int) -> str:
 
 
 class SettingOption(click.Option):
-    """The option of a setting, in a part of the help with the title `panel`."""
+    """The option of a setting, shown in the part `panel` of the help."""
 
     def __init__(self, *arguments: Any, panel: str, **others: Any) -> None:
         super().__init__(*arguments, **others)
         self.panel = panel
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what its metavar says: the words among [auto|STOPS], or that it is a file."""
+        """Complete what the metavar states: the words in [auto|STOPS], or a file."""
         from click.shell_completion import CompletionItem
 
         values = self.make_metavar(ctx)
@@ -366,22 +360,21 @@ class SettingOption(click.Option):
 
 
 def flag(name: str) -> str:
-    """Return the option of a setting."""
     return f"--{name.replace('_', '-')}"
 
 
 SWITCHES = {flag(name) for name in ANNOTATIONS}
-"""Options that may stand alone."""
+"""Options that need no value."""
 
 
 class OptionGroup:
-    """Options that are made where one of them is used or the help is printed.
+    """Options that are made when one of them is used or the help is printed.
 
     Args:
-        owner: "module:Class" of the settings whose fields they are; "" without settings.
-        names: of the fields that are options, where not all are.
-        panel: title of their part of the help; `panels` has that of single fields by name.
-        extra: makes further options, which are no fields and stand first.
+        owner: "module:Class" of the settings; "" without settings.
+        names: the fields that are options; all by default.
+        panel: title of their part of the help; `panels` has exceptions by field.
+        extra: makes further options, which stand first.
     """
 
     def __init__(
@@ -397,7 +390,6 @@ class OptionGroup:
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
-        """Definitions of all fields of the class."""
         from raytracer.field_types import loaded
         from raytracer.fields import definitions
 
@@ -405,11 +397,11 @@ class OptionGroup:
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the fields that are options; to list them needs no definitions."""
+        """Names of the fields that are options."""
         return self._names or list(self._known)
 
     def flags(self) -> set[str]:
-        """Return the words of the options."""
+        """Return the options as they are typed."""
         known = () if self._names else self._known.values()
         words = {flag(name) for name in self._names} | {each.option_name for each in known}
         words |= {word for name in self.names for word in FLAGS.get(name, ())}
@@ -418,17 +410,16 @@ class OptionGroup:
 
     @cached_property
     def options(self) -> list[click.Option]:
-        """The options."""
         made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
         return [*self._extra(), *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Remove the settings from a command's options; None keeps the scene's value."""
+        """Remove the settings from a command's options and return them; None keeps the scene's
+        value."""
         return {name: options.pop(name, None) for name in self.names}
 
 
 def _size_option() -> list[click.Option]:
-    """Return the option of width and height together."""
     return [SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, panel=PANEL,
                           help="Width and height: 1600x900.")]  # fmt: skip
 
@@ -436,7 +427,6 @@ def _size_option() -> list[click.Option]:
 def _sides(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> tuple[int, int] | None:
-    """Parse a width and a height."""
     if value is None:
         return None
     sides = re.fullmatch(r"([0-9]{1,9})[x×*,]([0-9]{1,9})", value.strip().lower())
@@ -446,7 +436,7 @@ def _sides(
 
 
 def _annotation_options() -> list[click.Option]:
-    """Return the options for what is drawn over the picture, beside what the scene says."""
+    """Return the options for annotations."""
     title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
                           help="A line of text at the top of the picture.")  # fmt: skip
     beside = SettingOption(
@@ -469,10 +459,8 @@ def _annotation_options() -> list[click.Option]:
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
-"""Titles of parts of the help."""
-
 FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
-"""Further names of options, by the setting."""
+"""Alternative names of options, by setting."""
 
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
@@ -485,7 +473,6 @@ preview_options = OptionGroup(
      "ao_distance", "denoise"),
     PANEL, extra=_size_option,
 )  # fmt: skip
-"""Settings of a render that the preview takes."""
 
 tone_options = OptionGroup(TONE, panel=TONE_PANEL)
 
@@ -497,7 +484,7 @@ view_options = OptionGroup(
      "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
      "aperture", "focus", "arrows", "trails", "contacts", "shape"),
     "View", dict.fromkeys(("arrows", "trails", "contacts", "shape"), STYLE_PANEL),
-    lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Take the camera of a "
+    lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
 
@@ -509,22 +496,20 @@ animation_options = OptionGroup(
      "ease", "follow", "fit_to", "grain", "quality", "codec"),
     "Animation",
 )  # fmt: skip
-"""Settings of an animation but its keyframes."""
 
 annotation_options = OptionGroup(extra=_annotation_options)
 
 preview_annotation_options = OptionGroup(extra=lambda: _annotation_options()[:-1])
-"""Without a file of the legend, which a window does not save."""
+"""A window does not save the legend."""
 
 
 window_options = (
     view_options, style_options, preview_options, preview_tone_options, preview_annotation_options
 )  # fmt: skip
-"""Options of the windows and pages that show a scene."""
 
 
 def take_window(options: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's options as arguments of what shows a scene."""
+    """Return a command's options as arguments of a window or page."""
     tone, view, annotations = take_tone(options), take_view(options), take_annotations(options)
     del options["legend_file"]  # which a window does not save
     return view | options | {"tone": tone, "annotations": annotations}
@@ -536,7 +521,7 @@ take_render, take_animation = render_options.take, animation_options.take
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the settings of view, style and size from a command's options and return them.
 
-    None keeps the scene's value. Width and height stay, and are set where the size states them.
+    None keeps the scene's value. Width and height stay among the options, set by --size if given.
     """
     taken = {"camera": options.pop("camera", None)}
     taken |= view_options.take(options) | style_options.take(options)
@@ -546,13 +531,13 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
         taken["camera"] = camera_of(taken["camera"])
     if (size := options.pop("size", None)) is not None:
         if options["width"] is not None or options["height"] is not None:
-            raise click.UsageError("the size is said twice: leave out --size or the others")
+            raise click.UsageError("give either --size, or --width and --height")
         options["width"], options["height"] = size
     return taken
 
 
 def take_tone(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of exposure and tone curve that are given from a command's options."""
+    """Remove the given settings of exposure and tone curve from a command's options."""
     from raytracer.film.tone_settings import ToneSettings
 
     values = tone_options.take(options)
@@ -562,24 +547,24 @@ def take_tone(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
-    """Return arguments of a command in which each switch has a value: --axes is --axes=on."""
+    """Give each switch among the arguments a value: --axes is --axes=on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     before = [f"{word}=on" if word in SWITCHES else word for word in arguments[:end]]
     return [*before, *arguments[end:]]
 
 
 def _detached(arguments: Sequence[str]) -> str:
-    """Return what to type where the value of a switch stands behind it; "" where none does."""
+    """Return a hint if a switch is followed by its value without an equals sign, or ""."""
     for word, value in pairwise(arguments):
         if word in SWITCHES and not value.startswith("-"):
-            return f"the value of {word} goes behind an equals sign: {word}={value}"
+            return f"write the value of {word} after an equals sign: {word}={value}"
     return ""
 
 
 def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove what is drawn over the picture from a command's options.
+    """Remove annotations from a command's options.
 
-    Returns changes of the scene's annotations, see `Annotations.changed`; None for none.
+    Returns changes of the scene's annotations, see `Annotations.changed`, or None.
     """
     values = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in values.items() if value is not None}
@@ -593,7 +578,6 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _option(definition: Definition, panel: str) -> click.Option:
-    """Return the option of a setting in a panel of the help."""
     long, kind, name = definition.option_name, definition.kind, definition.name
     default = definition.default_words.strip('`"') or "the scene's"
     if definition.default is not None and panel != TONE_PANEL:

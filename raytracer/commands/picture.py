@@ -1,4 +1,4 @@
-"""The picture that a command makes from a film: its default name, checks, files, and warnings."""
+"""Pictures made from films by commands: default names, checks, files and warnings."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from raytracer.pipeline import scene_about
 from raytracer.resources import peak_memory
 
 OPTIONS = "options"
-"""Key of the metadata of a picture that got its name by itself: a hash of the command's options."""
+"""Metadata key of a picture with a default name: a hash of the command's options."""
 
 
 def options_hash(options: Mapping[str, Any]) -> str:
-    """Return a hash of options of a command by name, without those that are None; 16 digits."""
+    """Return a hash of options by name, 16 digits; those that are None do not count."""
     kept = {name: value for name, value in options.items() if value is not None}
     text = json.dumps(kept, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -38,23 +38,23 @@ def options_hash(options: Mapping[str, Any]) -> str:
 def default_picture(
     source: str | Path, frame: int | None = None, scene: Path | None = None, options: str = ""
 ) -> Path:
-    """Return the default path of a picture: NAME.png, or NAME_FRAME.png, in the current folder.
+    """Return the default path of a picture, NAME.png or NAME_FRAME.png in the current folder.
 
-    The picture of an earlier run of the same scene with the same options is replaced. Every other
-    file stays, and the name is NAME-2.png, NAME-3.png, ...
+    The picture of an earlier run with the same scene and options is replaced; if another file has
+    the name, the picture is NAME-2.png, NAME-3.png, ...
 
     Args:
         source: the scene, particle or film file, or the pattern of a series of files.
         frame: of a trajectory.
-        scene: path of the scene file; None for a film, whose picture has its name.
-        options: of the command, a hash of `options_hash`.
+        scene: path of the scene file; None for a film.
+        options: hash of the command's options, see `options_hash`.
     """
     place = stem_of(source) + ("" if frame is None else f"_{frame}")
     return free_path(place, ".png", lambda path: _is_of(path, scene, options))
 
 
 def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda _: False) -> Path:
-    """Return NAME.png, or NAME-2.png, ... if there is a file of that name that is not replaced."""
+    """Return NAME.png; or NAME-2.png, ... if that file exists and is not to be replaced."""
     copy, path = 1, Path(f"{place}{suffix}")
     while os.path.lexists(path) and not replaces(path):
         copy += 1
@@ -63,7 +63,7 @@ def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda
 
 
 def stem_of(source: str | Path) -> str:
-    """Return the name of an input without its ending, and without the wildcards of a series."""
+    """Return the name of an input without ending and without the wildcards of a series."""
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
     if not is_file(source):  # it is the pattern of a series
         for wild in "%*?[":
@@ -73,7 +73,8 @@ def stem_of(source: str | Path) -> str:
 
 
 def _is_of(path: Path, scene: Path | None, options: str) -> bool:
-    """Whether a file is a picture of a run with these options, and of the scene; None is any."""
+    """Whether a file is a picture that a run with these options and this scene made; None: any
+    scene."""
     try:
         if input_at(path) is not None or not is_file(path) or is_foreign(path):
             return False
@@ -90,7 +91,7 @@ def check_target(
 ) -> Path:
     """Check that a picture can be written to a path, in the format of its ending.
 
-    settings: what is known of the picture: arguments of `formats.require`.
+    settings: known properties of the picture, as arguments of `formats.require`.
     """
     if not is_plain_png(target, quality):
         from raytracer.film import formats
@@ -101,7 +102,7 @@ def check_target(
 
 
 def check_histogram(call: SimpleNamespace, outputs: OutputSet) -> None:
-    """Check that the plot of a call can be drawn and written, if there is to be one."""
+    """Check that the histogram of a call can be drawn and written, if it has one."""
     if call.histogram:
         from raytracer.film import histogram
 
@@ -109,10 +110,7 @@ def check_histogram(call: SimpleNamespace, outputs: OutputSet) -> None:
 
 
 def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None = None) -> None:
-    """Write all files of a call.
-
-    The film is first, because everything else can be made from it again.
-    """
+    """Write all files of a call; the film first, because all others can be made from it."""
     with Batch() as batch:
         if film is not None:
             with batch.step():
@@ -128,7 +126,6 @@ def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None =
 
 
 def _draw_histogram(image: Image, bits: int, path: str, batch: Batch) -> None:
-    """Plot the luminance of a picture before and after the tone curve."""
     from raytracer.film import histogram
 
     everything = image.settings.meter == "all" and image.film.backdrop is not None
@@ -137,23 +134,22 @@ def _draw_histogram(image: Image, bits: int, path: str, batch: Batch) -> None:
 
 
 def record(image: Image) -> dict[str, Any]:
-    """Return tone settings and statistics of a picture as JSON types."""
+    """Return the tone settings and statistics of a picture as JSON types."""
     return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
 
 
 def memory_record() -> dict[str, int]:
-    """Return the peak of the memory of the process, and the largest estimate."""
     return {"peak": peak_memory(), "estimate": memory.largest_estimate()}
 
 
 def warn_of_non_finite(image: Image, quiet: bool) -> None:
-    """Print the number of pixels that are not finite, and the first of them, on standard error."""
+    """Print how many pixels are not finite, and the first of them, on standard error."""
     if quiet or not image.statistics.non_finite:
         return
     if pixels := non_finite_pixels(image.film):
         count, (x, y) = pixels
         print(
-            f"raytracer: {count:,} pixels hold a NaN or an infinity, the first of them {x},{y}: "
-            f"they are left out of the statistics; replay it with --only {x},{y},SAMPLE",
+            f"raytracer: {count:,} pixels are NaN or infinite, the first of them {x},{y}; "
+            f"statistics leave them out: replay it with --only {x},{y},SAMPLE",
             file=sys.stderr,
         )

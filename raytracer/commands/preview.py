@@ -1,7 +1,4 @@
-"""`raytracer preview`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer preview`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -34,8 +31,10 @@ if TYPE_CHECKING:
 
 
 NEW_OBJECTS = 700
-"""Number of new objects after which Python collects garbage, its own default: a window stays open,
-and the memory of replaced scenes and films has to be freed."""
+"""New objects after which Python collects garbage, its default: a window stays open, and the memory
+of
+replaced scenes and films must be freed.
+"""
 
 
 @click.command(
@@ -109,7 +108,7 @@ def record(path: Path, result: PreviewResult) -> dict[str, Any]:
 
 
 def summary(result: PreviewResult) -> str:
-    """Return frame rate and latency of an offscreen run for people."""
+    """Return frame rate and latency of an offscreen run as text."""
     times, (width, height) = result.spread(), min(result.traced)
     return (
         f"{len(result.latency)} frames, traced at {width}x{height} or more in a window of "
@@ -121,5 +120,5 @@ def summary(result: PreviewResult) -> str:
 
 
 def _print_error(text: str) -> None:
-    """Print lines on standard error: with --json, standard output holds the object alone."""
+    """Print on standard error; with --json, standard output has only the object."""
     print_lines(text, sys.stderr)

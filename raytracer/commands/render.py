@@ -1,7 +1,4 @@
-"""`raytracer render`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer render`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -53,10 +50,10 @@ if TYPE_CHECKING:
     from raytracer.view import View
 
 Call = SimpleNamespace
-"""The options of a call by name, and with them `scene`, `settings`, `tone` and `annotations`."""
+"""Options of a call by name, with `scene`, `settings`, `tone` and `annotations`."""
 
 FEW, LARGE = 1e-3, 10_000
-"""Share of the pixels in which spheres are easily overlooked, in a picture of as many or more."""
+"""Spheres that cover less than this share of at least so many pixels are easily overlooked."""
 
 
 def numbers(
@@ -93,7 +90,7 @@ def numbers(
     type=FILE,
     metavar="FILE",
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
-    "folder, or NAME-2.png if that was made with other options or of another scene.",
+    "folder, or NAME-2.png if that shows another scene or other options.",
 )
 @source_options()
 @backend_option
@@ -102,12 +99,12 @@ def numbers(
 @picture_options
 @click.option("--film", type=FILE, metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
-    "--half", is_flag=True, help="Save the film as 16-bit floats (.exr); it cannot be resumed."
+    "--half", is_flag=True, help="Save the film as 16-bit floats (.exr), which cannot be resumed."
 )
 @click.option(
     "--aov",
     metavar="LIST",
-    help="Output variables to save on the film: depth,normal,albedo,id,position,samples.",
+    help="Output variables to save with the film: depth,normal,albedo,id,position,samples.",
 )
 @click.option(
     "--resume", type=FILE, metavar="FILM", help="Add --samples more samples to a saved film."
@@ -116,11 +113,9 @@ def numbers(
     "--time",
     type=float,
     metavar="SECONDS",
-    help="Render for so long, however many samples that gives.",
+    help="Render for this time, with as many samples as it allows.",
 )
-@click.option(
-    "--progressive", is_flag=True, help="Write the picture now and then while it renders."
-)
+@click.option("--progressive", is_flag=True, help="Write the picture repeatedly while it renders.")
 @click.option(
     "--crop",
     metavar="x0,y0,x1,y1",
@@ -194,19 +189,19 @@ def options_of(call: Call) -> str:
 
 
 def check(call: Call, path: Path, outputs: OutputSet) -> Path:
-    """Check options and output files before anything is loaded; returns the path of the picture."""
+    """Check options and output files before anything is loaded; return the path of the picture."""
     from raytracer.commands.picture import check_histogram, check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
 
     check_bits(call.bits, ToneSettings.of(call.tone))
     if (call.half or call.aov) and not call.film:
-        raise UserError("--half and --aov change the film that is saved: give --film FILE as well")
+        raise UserError("--half and --aov are for the saved film: give --film FILE too")
     if call.repeat > 1:
         given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
         given["--progressive"] = call.progressive
         if others := [name for name, value in given.items() if value]:
-            raise UserError(f"--repeat renders the same frame again: leave it or {others[0]} out")
+            raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
     if call.time is not None and not 0 < call.time < inf:
         raise UserError(f"--time {call.time:g}: must be a number of seconds above 0")
     target = (
@@ -227,7 +222,7 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
 
 
 def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> Job:
-    """Load, pack and upload the scene; its warnings are printed, or kept for the JSON."""
+    """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
 
@@ -242,14 +237,13 @@ def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> J
 
 
 def tell(call: Call, job: Job, warnings: list[str]) -> None:
-    """Print warnings, or keep them for the JSON."""
     job.warnings += warnings
     if not (call.quiet or call.as_json):
         print_warnings(warnings)
 
 
 def run(call: Call, outputs: OutputSet) -> None:
-    """Render, write the files, none of which is read, and print a summary."""
+    """Render, write the files and print a summary."""
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite, write
     from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
@@ -311,15 +305,15 @@ def run(call: Call, outputs: OutputSet) -> None:
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
-    """Return a warning if a whole picture shows few spheres or none."""
+    """Return a warning if a whole picture shows few or no spheres."""
     if not statistics.covered:
         remedy = (
-            "see whether the clipping planes, or opacities of 0, leave anything in view"
+            "check clipping planes and opacities of 0"
             if view.hides
-            else "change position and look_at under [camera], or say fit = true there to frame the "
+            else "change position and look_at under [camera], or set fit = true there to frame the "
             "spheres"
         )
-        return ["no camera ray hit a sphere, so the picture shows the background alone: " + remedy]
+        return ["no camera ray hit a sphere, so the picture shows only the background: " + remedy]
     if statistics.pixels >= LARGE and statistics.covered < FEW * statistics.pixels:
         return [
             f"camera rays hit spheres in only {statistics.covered:,} of {statistics.pixels:,} "
@@ -330,7 +324,7 @@ def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
 
 
 def crop_of(film: Film | None) -> Crop | None:
-    """Return the rectangle of a film if it is not the whole picture."""
+    """Return the crop of a film; None if it is a whole picture."""
     whole = film is None or film.crop == (0, 0, film.width, film.height)
     return None if whole or film is None else film.crop
 
@@ -384,7 +378,7 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
 
 
 def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
-    """Print on standard error what will be rendered, where a progress bar would be shown."""
+    """Print what is being rendered, if a progress bar is shown."""
     if sys.stderr.isatty() if call.shows_progress is None else call.shows_progress:
         x0, y0, x1, y1 = crop or (0, 0, job.settings.width, job.settings.height)
         samples = counted(job.settings.samples, "sample", " per pixel")
@@ -393,13 +387,12 @@ def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
 
 
 def _work(job: Job) -> str:
-    """Return the numbers of spheres and other solids, and the device, in words."""
+    """Return the numbers of solids and the device as text."""
     backend = job.about["backend"]
     return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({backend['device']})"
 
 
 def _solids(job: Job) -> list[str]:
-    """Return the numbers of spheres, capsules and others that a picture shows, in words."""
     from raytracer.film.film import NOUNS
 
     counts = {noun: job.about.get(f"{noun}s") for noun in NOUNS}
@@ -407,7 +400,6 @@ def _solids(job: Job) -> list[str]:
 
 
 def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
-    """Return lines about a render for people."""
     from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 

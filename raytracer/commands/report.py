@@ -1,4 +1,4 @@
-"""Output of commands, for people and as JSON."""
+"""Output of commands as text and as JSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_LINE, MAX_LINES, MAX_WARNINGS = 1000, 400, 20
-"""Characters of a line, or of a text from a file; lines about a file, or numbers of a list; and
-warnings that are printed."""
+"""Maximum characters of a line or text; lines about a file, or numbers of a list; and warnings."""
 
 
 def print_warning(sentence: str) -> None:
@@ -24,7 +23,7 @@ def print_warning(sentence: str) -> None:
 
 
 def print_warnings(sentences: Sequence[str]) -> None:
-    """Print warnings on standard error; of too many, the first and the number of the others."""
+    """Print warnings on standard error; of too many, the first and the number of others."""
     for sentence in sentences[:MAX_WARNINGS]:
         print_warning(sentence)
     if (left := len(sentences) - MAX_WARNINGS) > 0:
@@ -43,14 +42,14 @@ def file_size(path: Path) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a JSON value of ASCII characters, with NaN and infinity as text."""
+    """Print a JSON value in ASCII, with NaN and infinity as text."""
     import json
 
     print(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
-    """Return a value with "nan", "inf" and "-inf" for these numbers."""
+    """Return a value in which non-finite numbers are texts."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -59,7 +58,7 @@ def _finite(value: Any) -> Any:
 
 
 def print_outline(value: dict[str, Any], indent: str = "") -> None:
-    """Print a nested dictionary of JSON values for people, at most `MAX_LINES` lines."""
+    """Print a nested dictionary of JSON values, at most `MAX_LINES` lines."""
     lines = outline(value, indent)
     for line in islice(lines, MAX_LINES):
         print(line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "...")
@@ -90,7 +89,7 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def _text(key: str, value: Any) -> str:
-    """Return a value for people: yes or no, GiB, digits in groups of three."""
+    """Return a value as text: yes or no, GiB, digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """`raytracer scene`: check, describe, schema, generate.
 
-What a command needs beyond its options is imported when it runs: its help takes no time.
+Only the options are imported with the module, so that help is fast.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def scene() -> None:
 @source_options("frame", "format", "topology")
 @json_option
 def check(file: str, as_json: bool, **options: Any) -> None:
-    """Read a scene or particle file with all its data; print its contents, or its mistakes.
+    """Read a scene or particle file with all its data; print its contents or its mistakes.
 
     \b
     Examples:
@@ -68,8 +68,8 @@ def check(file: str, as_json: bool, **options: Any) -> None:
 def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.
 
-    The number counts through all sets in their order; `render --aov id` writes it for each pixel.
-    Further values of the particle in the data file, beyond centre, radius and colour, come last.
+    The number counts through all sets in order; `render --aov id` writes it for each pixel. Further
+    values of the particle in the data file come last.
 
     \b
     Examples:
@@ -96,7 +96,7 @@ def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it to a file instead.")
 @force_option
 def schema(output: str | None, force: bool) -> None:
-    """Print the JSON Schema of scene files, for editors that complete and check as you type.
+    """Print the JSON Schema of scene files, with which editors complete and check them.
 
     \b
     Examples:
@@ -120,15 +120,15 @@ def schema(output: str | None, force: bool) -> None:
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", type=FILE, metavar="FILE",
-              help="A .npz with the spheres, or a .toml with camera and light and its data beside "
-              "it. Default: NAME.toml.")  # fmt: skip
+              help="A .npz with the spheres, or a .toml with camera and light, and its data "
+              "beside it. Default: NAME.toml.")  # fmt: skip
 @force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None, count: int | None, seed: int | None, output: str | None, force: bool,
     show_list: bool,
 ) -> None:  # fmt: skip
-    """Make a scene with a named generator; name, count and seed give the same file everywhere.
+    """Make a scene with a named generator; name, count and seed determine the file.
 
     \b
     Examples:
@@ -143,13 +143,13 @@ def generate(
             print(f"{generator:<14} {generators.describe(generator)}")
         return
     if name is None:
-        raise click.UsageError("name a generator, or see them with --list")
+        raise click.UsageError("give the name of a generator; --list shows them")
     for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
         print_lines(str(path))
 
 
 def contents_of(source: Source) -> dict[str, Any]:
-    """Load a scene with all its data and pack it; returns its contents as JSON types."""
+    """Load a scene with all its data and pack it; return its contents as JSON types."""
     from dataclasses import replace
     from pathlib import Path
 
@@ -159,7 +159,7 @@ def contents_of(source: Source) -> dict[str, Any]:
     path, inner = split_inner(source.scene)
     if path != STANDARD_INPUT:
         return _contents_of(source)
-    # What is read more than once, as the columns are, is read from the copy.
+    # Columns are read more than once, from a copy.
     with opened(STANDARD_INPUT, error=SceneError, standard_input=True) as stream:
         ending = source.ending or scene_suffix(stream)
         try:
@@ -177,7 +177,7 @@ def contents_of(source: Source) -> dict[str, Any]:
 
 
 def _renamed(value: Any, name: str) -> Any:
-    """Return texts, and those in lists and dictionaries, with another name for the copy."""
+    """Replace the name of the copy of standard input in texts, lists and dictionaries."""
     if isinstance(value, str):
         short = name.rpartition("/")[2]
         return value.replace(name, "standard input").replace(f"'{short}:", "'-:")
@@ -187,7 +187,6 @@ def _renamed(value: Any, name: str) -> Any:
 
 
 def _contents_of(source: Source) -> dict[str, Any]:
-    """Return the contents of a file; errors as for `contents_of`."""
     from dataclasses import asdict
 
     from raytracer import memory
@@ -226,7 +225,7 @@ def _contents_of(source: Source) -> dict[str, Any]:
 
 
 def _files(file: str) -> list[dict[str, Any]]:
-    """Return every file that was read, the scene or particle file first."""
+    """Return all files that were read, the scene or particle file first."""
     from raytracer.files.access import path_of
     from raytracer.files.inputs import noted
     from raytracer.scene.load import is_outside
@@ -255,7 +254,7 @@ def _data(scene: Scene) -> dict[str, Any]:
 
 
 def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:
-    """Return corners of the box around all spheres and the range of radii, in scene units."""
+    """Return the corners of the bounding box and the range of radii, in scene units."""
     if buffers.count == 0:
         return {}
     low, high = [], []
@@ -276,7 +275,7 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
 
 
 def _made(scene: Scene) -> dict[str, Any]:
-    """Return what was made of the particles' data: bonds, arrows, trails, contacts, box, axes."""
+    """Return what was made from particle data: bonds, arrows, trails, contacts, box, axes."""
     rows: dict[str, Any] = {}
     for solids in scene.solids:
         name = "bonds" if solids.are_bonds else solids.made_for

@@ -1,7 +1,4 @@
-"""`raytracer serve`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer serve`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -41,10 +38,10 @@ from raytracer.progress import StageLine
 @click.option(
     "--token-file",
     metavar="FILE",
-    help="Keep the address over restarts: take the token of this file, or make it.",
+    help="Keep the address over restarts: the file with the token, created if missing.",
 )
 @click.option("--output-folder", metavar="FOLDER",
-              help="Write movies that pages ask for into this folder, as new files; default: the "
+              help="Save movies that pages make in this folder, as new files; default: the "
               "browser downloads them.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
 @backend_option
@@ -60,9 +57,9 @@ def serve(scene: str, **options: Any) -> None:
       raytracer serve atoms.xyz --open
       raytracer serve scene.toml --port 9000 --watch
 
-    The server listens on this machine alone, and the address that it prints has a secret token.
-    From another machine, run the printed ssh command there and open the address in its browser.
-    Ctrl-C ends the server.
+    The server accepts connections from this machine only, and the address that it prints has a
+    secret token. From another machine, run the printed ssh command there and open the address in
+    its browser. Ctrl-C ends the server.
     """
     from raytracer.browser.serve import check_port, require_library
     from raytracer.browser.serve import serve as serve_scene
@@ -74,7 +71,6 @@ def serve(scene: str, **options: Any) -> None:
     path = scene_path(scene)
 
     def say(line: str) -> None:
-        """Print a line at once: it is read while the command runs."""
         print_lines(line)
         sys.stdout.flush()
 

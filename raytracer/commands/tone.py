@@ -1,7 +1,4 @@
-"""`raytracer tone`.
-
-What the command needs beyond its options is imported when it runs: its help takes no time.
-"""
+"""`raytracer tone`; only the options are imported with the module, so that help is fast."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
     from raytracer.film.image import Image
 
 Call = SimpleNamespace
-"""The options of a call by name, and with them `films` and `settings`."""
+"""Options of a call by name, with `films` and `settings`."""
 
 
 @click.command(cls=SettingsCommand, settings=[tone_options])
@@ -48,7 +45,7 @@ Call = SimpleNamespace
 @click.option(
     "--denoise",
     is_flag=True,
-    help="Remove noise, by albedo and normal where the film has them.",
+    help="Remove noise, guided by albedo and normal if the film has them.",
 )
 @click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @threads_option
@@ -75,7 +72,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
 
 
 def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
-    """Check options and files; returns the path of each film's picture."""
+    """Check options and files; return the path of each film's picture."""
     from raytracer.commands.picture import check_histogram, check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
@@ -86,9 +83,9 @@ def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
 
         require_denoiser()
     if len(call.films) > 1 and (call.output or call.histogram):
-        raise UserError("--output and --histogram are for one film: leave them out, or give one")
+        raise UserError("--output and --histogram are for a single film")
     if call.lock and not call.settings.automatic:
-        raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
+        raise UserError("--lock shares an automatic exposure: give --exposure auto too")
     for film in call.films:
         film_file.check_source(film)
     names = [
@@ -116,7 +113,7 @@ def options_of(call: Call, film: str) -> str:
 
 
 def lock_exposure(call: Call) -> None:
-    """Give all films the exposure that they share."""
+    """Give all films the same automatic exposure."""
     from dataclasses import replace
 
     from raytracer.film.film import common_exposure
@@ -127,18 +124,16 @@ def lock_exposure(call: Call) -> None:
 
 
 def warn_of_guides(call: Call, name: str, film: Film) -> None:
-    """Print a warning if a film is denoised without albedo and normal."""
     from raytracer.film.denoise import guides_of
 
     if call.denoise and not call.quiet and guides_of(film) is None:
         print_warning(
-            f"{name}: has no albedo and normal, so that edges may blur: render the film with "
+            f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
 
 
 def load(call: Call, name: str) -> Film:
-    """Load a film, with the output variables that change the picture."""
     from raytracer.film.aovs import GUIDES
     from raytracer.film.film import Film
 
@@ -184,7 +179,7 @@ def run(call: Call, targets: list[Path]) -> None:
 
 
 def image_of(film: Film, call: Call) -> Image:
-    """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
+    """Return the picture of a film, with an alpha channel if it was rendered with one."""
     from raytracer.film.film import samples_about
     from raytracer.film.image import Image
 

@@ -1,4 +1,4 @@
-"""Fonts: the one that is shipped, sizes of texts, exponents."""
+"""The font of annotations: sizes of texts, exponents and indices."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 class Run(NamedTuple):
     """A part of a line of text with one size and baseline.
 
-    scale: of the font size; rise: of the baseline, in font sizes of the text; x: of its start, in
-    pixels from the start of the line.
+    scale: of the font size; rise: of the baseline, in font sizes; x: start in pixels, from the
+    start of the line.
     """
 
     text: str
@@ -58,7 +58,7 @@ def font(pixels: float) -> FreeTypeFont:
 
 
 def runs(text: str, size: float) -> list[Run]:
-    """Return the parts of a line: exponents (⁻³) and indices (₂) are small and shifted."""
+    """Return the parts of a line; exponents (⁻³) and indices (₂) are small and shifted."""
     laid, x = [], 0.0
     for part, scale, rise in _parts(text):
         laid.append(Run(part, scale, rise, x))
@@ -67,7 +67,7 @@ def runs(text: str, size: float) -> list[Run]:
 
 
 def typeset(number: str) -> str:
-    """Return a number of a program, "-2.5e6", as it is printed: −2.5×10⁶."""
+    """Return a number for people: "-2.5e6" becomes −2.5×10⁶."""
     mantissa, e, exponent = number.partition("e")
     sign = "−" if mantissa.startswith("-") else ""
     mantissa = mantissa.lstrip("-")
@@ -78,13 +78,13 @@ def typeset(number: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """Return the width of a line in pixels; size: of the font in pixels per em."""
+    """Return the width of a line in pixels; size: in pixels per em."""
     laid = runs(text, size)
     return laid[-1].x + font(size * laid[-1].scale).getlength(laid[-1].text) if laid else 0.0
 
 
 def missing(text: str) -> str:
-    """Return the letters of a text that the font does not have."""
+    """Return the characters of a text that the font does not have."""
     letters = {letter for part, *_ in _parts(text) for letter in part if not letter.isspace()}
     blank, *masks = (font(32.0).getmask(letter) for letter in ["\uffff", *sorted(letters)])
     pairs = zip(sorted(letters), masks, strict=True)
@@ -94,7 +94,7 @@ def missing(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[tuple[str, float, float]]:
-    """Yield the letters of a line in parts, with the scale and the rise of each."""
+    """Yield the parts of a line with the scale and the rise of each."""
     styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)
     for (scale, rise), group in groupby(styled, itemgetter(1, 2)):
         yield "".join(letter for letter, *_ in group), scale, rise

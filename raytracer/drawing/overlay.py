@@ -1,4 +1,4 @@
-"""Overlays: everything that is drawn over one picture, ready to be composited with it."""
+"""Overlays: all that is drawn over a picture, ready for compositing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raytracer.film.film import Crop, Pixels
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """What is drawn over a picture, whatever its exposure: fog, then outlines, then shapes."""
+    """What is drawn over a picture after the tone curve: fog, then outlines, then shapes."""
 
     drawing: Drawing  # in pixels of the whole picture
     crop: Crop  # the pixels of the picture: x0, y0, x1, y1, half open
@@ -27,7 +27,7 @@ class Overlay:
     legend: Overlay | None = None  # the legend alone, on a sheet of its own size
 
     def over(self, pixels: Pixels) -> Pixels:
-        """Return a copy of a picture, (h, w, 4), with everything drawn over it."""
+        """Return a copy of a picture (h, w, 4) with the overlay."""
         result = self.shaded(pixels)
         raster.draw(self.drawing, result, self.crop[:2])
         return result
@@ -57,7 +57,7 @@ class Overlay:
         file.write(svg(self.drawing, pixels, self.point, self.crop, description).encode())
 
     def shaded(self, pixels: Pixels) -> Pixels:
-        """Return a picture with fog and outlines alone, which no vector format draws."""
+        """Return a picture with only fog and outlines, which vector formats cannot draw."""
         result = pixels.copy()
         if self.fog is not None and self.fog_color is not None:
             _fade(result, self.fog, self.fog_color)
@@ -67,7 +67,7 @@ class Overlay:
 
 
 def _fade(pixels: Pixels, part: NDArray[np.float32], colors: NDArray[np.float32]) -> None:
-    """Mix a part, 0..1, (h, w), of the colour of each row, (h, 3), into pixels, in place."""
+    """Blend pixels with the colour of their row, (h, 3), by a share 0..1, (h, w), in place."""
     most = np.float32(np.iinfo(pixels.dtype).max)
     for y in range(len(pixels)):
         weight = part[y][:, None]

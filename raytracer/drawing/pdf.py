@@ -1,7 +1,4 @@
-"""Drawings as PDF: the picture embedded without loss, texts and lines over it as vectors.
-
-matplotlib writes it; the letters that are used become part of the file.
-"""
+"""Writes drawings as PDF by matplotlib: the picture as pixels, texts and lines as vectors."""
 
 from __future__ import annotations
 
@@ -36,11 +33,10 @@ def write(
     Args:
         file: a stream.
         drawing: in pixels of the whole picture.
-        pixels: uint8 or uint16 (h, w, 3 or 4), without the drawing; None for the drawing alone.
-        point: pixels of a point.
-        crop: the pixels of the whole picture that are shown: x0, y0, x1, y1, half open.
+        pixels: uint8 or uint16 (h, w, 3 or 4); None for the drawing alone.
+        point: pixels per point.
+        crop: x0, y0, x1, y1 of the part that is shown, half open.
         description: metadata.
-
     Raises:
         OutputError: matplotlib is not installed.
     """
@@ -67,7 +63,7 @@ def write(
 
 
 def _add_pixels(axes: Any, pixels: Any, place: tuple[int, int], order: int) -> None:
-    """Add whole pixels that are not smoothed."""
+    """Add pixels without smoothing."""
     height, wide = pixels.shape[:2]
     x, y = place
     eight = pixels if pixels.dtype.itemsize == 1 else (pixels // 257).astype("u1")
@@ -100,7 +96,7 @@ def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
 
 
 def _add_text(axes: Any, text: Text, point: float, order: int) -> None:
-    """Add a text, in a part for each change of size and baseline, with its rim below it."""
+    """Add a text, in parts of one size and baseline, over its rim."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import Stroke
 

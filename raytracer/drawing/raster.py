@@ -1,9 +1,8 @@
-"""Drawings to pixels: anti-aliased coverage of each shape, composited with the picture.
+"""Draws shapes and texts into pixels, with anti-aliasing.
 
-Coverage of lines, polygons and disks is the distance of a pixel's centre to the edge, clamped to
-one pixel, which is exact for straight edges along rows and columns. Colours are mixed as sRGB
-numbers, as programs do that show a transparent picture on a page: drawn over a transparent
-background and put on white, a picture is the same as drawn over white.
+The coverage of a pixel follows from the distance of its centre to the edge, clamped to one pixel;
+it is exact for straight edges along rows and columns. Colours are mixed as sRGB values, as programs
+do that show a transparent picture on a page.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, points: Sequence[Point], margin: float) -> Box:
-        """Return the pixels within a distance of the box around points."""
+        """Return the pixels within a distance of the bounding box of points."""
         xs, ys = zip(*points, strict=True)
         low, high = (min(xs) - margin, min(ys) - margin), (max(xs) + margin, max(ys) + margin)
         return cls(*map(floor, low), *map(ceil, high))
 
     def within(self, other: Box) -> Box:
-        """Return the part that is in another box too; it may be empty."""
+        """Return the intersection with another box; it may be empty."""
         x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
         x1, y1 = min(self.x1, other.x1), min(self.y1, other.y1)
         return Box(x0, y0, max(x1, x0), max(y1, y0))
@@ -83,7 +82,7 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
     Args:
         drawing: in pixels of the whole picture.
         pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha; changed.
-        place: x and y of its first pixel in the whole picture.
+        place: x and y of the first pixel in the whole picture.
     """
     height, width = pixels.shape[:2]
     frame = Box(*place, place[0] + width, place[1] + height)
@@ -100,14 +99,13 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
 
 
 def extent_of(drawing: Drawing, margin: float) -> Crop:
-    """Return the pixels x0, y0, x1, y1, half open, that a drawing covers, and a margin."""
+    """Return the pixels x0, y0, x1, y1 that a drawing with a margin covers, half open."""
     boxes = [_extent(shape, margin) for shape in drawing.shapes] or [Box(0, 0, 1, 1)]
     x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
     return min(x0s), min(y0s), max(x1s), max(y1s)
 
 
 def _extent(shape: Shape, margin: float) -> Box:
-    """Return the pixels that a shape may cover, and a margin."""
     if isinstance(shape, Cells):
         height, width = shape.colors.shape[:2]
         return Box.around([(shape.x, shape.y), (shape.x + width, shape.y + height)], margin)
@@ -124,11 +122,11 @@ def _extent(shape: Shape, margin: float) -> Box:
 
 
 def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:
-    """Composite a colour over pixels, in place.
+    """Blend a colour over pixels, in place.
 
     Args:
         pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-        coverage: of the colour, 0..1, float32 (h, w).
+        coverage: 0..1, float32 (h, w).
         color: sRGB in 0..1.
     """
     rows_of_block = max(BLOCK // max(pixels.shape[1], 1), 1)
@@ -146,7 +144,6 @@ def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:
 
 
 def _fill(cells: Cells, pixels: Pixels, frame: Box) -> None:
-    """Write whole pixels."""
     height, width = cells.colors.shape[:2]
     whole = Box(cells.x, cells.y, cells.x + width, cells.y + height)
     box = whole.within(frame)
@@ -158,7 +155,6 @@ def _fill(cells: Cells, pixels: Pixels, frame: Box) -> None:
 
 
 def _coverage(shape: Line | Polygon | Disk, box: Box) -> Mask:
-    """Return which part of each pixel of a box a shape covers."""
     if isinstance(shape, Line):
         mask = np.zeros((box.y1 - box.y0, box.x1 - box.x0), np.float32)
         for start, end in pairwise(shape.points):
@@ -179,7 +175,7 @@ def _coverage(shape: Line | Polygon | Disk, box: Box) -> Mask:
 
 
 def _add_segment(mask: Mask, whole: Box, start: Point, end: Point, line: Line) -> None:
-    """Add a segment to a mask, piece by piece; where they overlap, the larger coverage counts."""
+    """Add a segment to a mask, in short pieces; where they overlap, the larger coverage counts."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = hypot(dx, dy)
     if length == 0.0:
@@ -206,7 +202,7 @@ def _add_segment(mask: Mask, whole: Box, start: Point, end: Point, line: Line) -
 
 
 def _draw_text(text: Text, pixels: Pixels, frame: Box) -> None:
-    """Draw the halo of a text, if it has one, and its letters."""
+    """Draw the rim of a text, if it has one, and its letters."""
     laid = runs(text.text, text.size)
     if not laid:
         return

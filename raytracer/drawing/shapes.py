@@ -1,7 +1,7 @@
-"""Drawings: shapes and texts in pixels of a picture, for pixels, SVG and PDF alike.
+"""Shapes and texts over a picture, which can be written as pixels, SVG and PDF.
 
-Coordinates count from the upper left corner of the whole picture; pixel (0, 0) covers 0 to 1.
-Colours are sRGB in 0..1. What is added later is drawn over what was added before.
+Coordinates are pixels from the upper left corner of the whole picture; pixel (0, 0) covers 0 to 1.
+Colours are sRGB in 0..1. Later shapes are drawn over earlier ones.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ POINTS = 72.0  # points of an inch
 INCHES = 6.0  # length that the shorter side of a picture counts as where no dpi is given
 
 LEGIBLE = 240
-"""Shorter side of a picture, in pixels, from which on a point is one pixel at least, so that text
-of ten points can be read; in smaller pictures it shrinks with them."""
+"""In pictures whose shorter side has at least this many pixels, a point is at least a pixel, so
+that
+text of ten points is legible; in smaller pictures it shrinks with them.
+"""
 
 RGB = tuple[float, float, float]
 Point = tuple[float, float]
 
 
 def point_of(width: int, height: int, dpi: float | None) -> float:
-    """Return the pixels of a point of a whole picture.
+    """Return the pixels per point of a whole picture.
 
-    dpi: pixels of an inch; None makes the shorter side `INCHES` long, and small text larger.
+    dpi: pixels per inch; None makes the shorter side `INCHES` long, and enlarges small text.
     """
     if dpi is not None:
         return dpi / POINTS
@@ -35,7 +37,7 @@ def point_of(width: int, height: int, dpi: float | None) -> float:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of several segments, with round ends and joints."""
+    """A polyline with round ends and joints."""
 
     points: tuple[Point, ...]  # two or more
     width: float  # in pixels
@@ -45,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Polygon:
-    """A convex polygon; points: its corners, in either sense."""
+    """A convex polygon; points: its corners in order."""
 
     points: tuple[Point, ...]
     color: RGB
@@ -53,8 +55,6 @@ class Polygon:
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk; center and radius in pixels."""
-
     center: Point
     radius: float
     color: RGB
@@ -62,7 +62,7 @@ class Disk:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Whole pixels in colours that are not mixed: the bar of a legend."""
+    """Whole pixels whose colours are not blended, as in the bar of a legend."""
 
     x: int  # of the upper left corner
     y: int
@@ -96,5 +96,5 @@ class Drawing:
     shapes: list[Shape] = field(default_factory=list)  # from the bottom to the top
 
     def add(self, *shapes: Shape) -> None:
-        """Draw shapes over what is there."""
+        """Add shapes on top."""
         self.shapes += shapes

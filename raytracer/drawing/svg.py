@@ -1,7 +1,6 @@
-"""Drawings as SVG: the picture embedded as a PNG, texts and lines over it as vectors.
+"""Writes drawings as SVG: the picture as an embedded PNG, texts and lines as vectors.
 
-Texts stay texts, which an editor of vector graphics can change. Programs without the font take
-another one and keep the width of each text.
+Texts stay editable. Programs without the font use another one and keep the width of each text.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ def _image(x: int, y: int, pixels: Pixels) -> str:
 
 
 def _elements(shape: Shape) -> Iterator[str]:
-    """Yield the elements of a shape."""
     if isinstance(shape, Cells):
         yield _cells(shape)
     elif isinstance(shape, Line):
@@ -66,7 +64,7 @@ def _elements(shape: Shape) -> Iterator[str]:
 
 
 def _cells(cells: Cells) -> str:
-    """Return a rectangle where all pixels have one colour, and otherwise an image."""
+    """Return a rectangle if all pixels have one colour, else an image."""
     height, wide = cells.colors.shape[:2]
     if (cells.colors != cells.colors[0, 0]).any():
         return _image(cells.x, cells.y, cells.colors)
@@ -78,7 +76,7 @@ def _cells(cells: Cells) -> str:
 
 
 def _texts(text: Text) -> Iterator[str]:
-    """Yield a text, in a part for each change of size and baseline."""
+    """Yield the parts of a text that have one size and baseline."""
     start = -text.anchor * width(text.text, text.size)
     place = f"translate({text.x:.3f} {text.y:.3f})"
     rim = ""
@@ -106,5 +104,4 @@ def _points(points: tuple[tuple[float, float], ...]) -> str:
 
 
 def _hex(color: RGB) -> str:
-    """Return a colour as #rrggbb."""
     return "#" + "".join(f"{round(255.0 * value):02x}" for value in color)

@@ -1,1 +1,1 @@
-"""Rendering on several workers: processes of this machine, or those of a Dask cluster."""
+"""Renders with several workers: processes of this machine, or of a Dask cluster."""

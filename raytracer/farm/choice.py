@@ -1,4 +1,4 @@
-"""Which crew a call asks for: workers of this machine, or of a cluster."""
+"""Chooses the workers of a call: of this machine, or of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from raytracer.farm.crew import Crew
 
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([\w.-]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}(/\S*)?")
-"""An address of a scheduler: host and port."""
+"""The address of a scheduler: host and port."""
 
 MAX_WORKERS = 1024  # maximum number of workers of one machine
 
@@ -24,7 +24,7 @@ def check_crew(workers: int | None, farm: str | None) -> None:
     if farm is None:
         return
     if workers is not None:
-        raise UserError("workers: are those of this machine, and farm names another one: say one")
+        raise UserError("give either workers (of this machine) or farm (a cluster), not both")
     if not isinstance(farm, str) or not ADDRESS.fullmatch(farm):
         raise UserError(
             f"farm: {shown_value(farm)} is not the address of a Dask scheduler, as "
@@ -33,14 +33,13 @@ def check_crew(workers: int | None, farm: str | None) -> None:
 
 
 def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -> Crew:
-    """Return workers of this machine, or of the Dask cluster at an address.
+    """Return workers of this machine, or of a Dask cluster.
 
     Args:
         workers: number of processes of this machine, or None.
         farm: address of the scheduler, or None.
-        backend: by name; local workers take several GPUs in turn, one each.
-        threads: of all local workers together; 0 takes every core that the process may use.
-
+        backend: by name; several GPUs of this machine are assigned to local workers in turn.
+        threads: total of all local workers; 0 uses every core that the process may use.
     Raises:
         UserError: there are no such workers.
     """
@@ -48,8 +47,8 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     if farm is None:
         from raytracer.farm.local import LocalCrew, places
 
-        own = "cuda" if backend == "cuda:all" or "," in backend else backend
-        return LocalCrew(places(int(workers or 1), backend, threads), own)
+        each = "cuda" if backend == "cuda:all" or "," in backend else backend
+        return LocalCrew(places(int(workers or 1), backend, threads), each)
     from raytracer.farm.cluster import ClusterCrew
 
     return ClusterCrew(as_text(farm), backend)

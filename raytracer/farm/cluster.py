@@ -14,21 +14,19 @@ from raytracer.farm.shared import Shared
 TIMEOUT = 10.0  # seconds in which the scheduler must answer
 
 FIRST_WORKER = 600.0
-"""Seconds in which the first worker must join: jobs of a cluster may have to wait."""
+"""Seconds in which the first worker must join; jobs of a cluster may wait in a queue."""
 
 
 def _itself(value: Any) -> Any:
-    """Return the argument, as a task that Dask can repeat."""
     return value
 
 
 class ClusterCrew(Crew):
-    """Workers of a Dask cluster, which may end and join while they work.
+    """Workers of a Dask cluster, which may join and leave at any time.
 
     Args:
         address: of the scheduler, "tcp://host:port".
-        backend: by name; each worker takes all GPUs that it names.
-
+        backend: by name; each worker uses all GPUs that it names.
     Raises:
         UserError: Dask is not installed, no scheduler answers, or no worker joins.
     """
@@ -65,7 +63,7 @@ class ClusterCrew(Crew):
         return max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
 
     def share(self, shared: Shared) -> Any:
-        # Scattered data would be lost with the last worker that holds them, and a task is not.
+        # Scattered data are lost with the last worker that has them; a task is not.
         return self._client.submit(_itself, shared, pure=False)
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:

@@ -1,7 +1,7 @@
-"""Crews of workers, and the one way in which calls are given to them.
+"""Crews: executors whose workers may join and leave at any time.
 
-A crew is an executor whose workers may end and join at any time: a call whose worker ended is made
-again on another one. Local workers need nothing but Python; those of a cluster are Dask's.
+A call whose worker ends is repeated on another one. Local workers need only Python; those of a
+cluster need Dask.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ AHEAD = 4  # calls for each worker that are given out before their results are u
 
 
 class Crew(ABC):
-    """Workers; also a context manager, which ends what it began.
+    """Workers; also a context manager, which closes the crew.
 
-    backend: by which name a worker opens its device.
+    backend: name of the device that each worker opens.
     """
 
     backend: str
@@ -30,26 +30,25 @@ class Crew(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of workers now, at least 1."""
+        """Current number of workers, at least 1."""
 
     @abstractmethod
     def share(self, shared: Shared) -> Any:
         """Send a value to the workers, once to each that needs it.
 
         Returns:
-            What stands for it among the arguments of `submit`.
-
+            A placeholder for the value among the arguments of `submit`.
         Raises:
             UserError: it cannot be sent.
         """
 
     @abstractmethod
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """Make a call on a worker. It may be made again if its worker ends."""
+        """Make a call on a worker; it is repeated if the worker ends."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give up calls that are not finished, and end local workers."""
+        """Cancel unfinished calls and end local workers."""
 
     def __enter__(self) -> Crew:
         return self
@@ -61,18 +60,17 @@ class Crew(ABC):
 def in_order(
     crew: Crew, call: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
 ) -> Iterator[Result]:
-    """Make calls on a crew, and yield their results in the order of the calls.
+    """Make calls on a crew, and yield their results in order.
 
-    A few more calls than there are workers are given out at a time, so that no worker waits, a
-    worker that joins has something to do, and results that nobody has used yet stay few.
+    Somewhat more calls than workers are in flight, so that no worker waits, a worker that joins
+    gets work, and few results pile up.
 
     Args:
         crew: the workers.
         call: a function of a module.
         arguments: of each call.
-
     Raises:
-        RaytracerError: what a call raised; the others are given up.
+        RaytracerError: a call raised it; the others are cancelled.
     """
     waiting: deque[Future[Result]] = deque()
     try:

@@ -1,9 +1,8 @@
 """Workers that are processes of this machine.
 
-They are started as `python -m raytracer.farm.process`, and not by `multiprocessing`, which would
-run the script of the caller again in each of them. A thread hands a call to a free worker through a
-socket. If the worker ends, by whatever signal, another process takes its place and makes the call
-again; `ProcessPoolExecutor` would give up all calls in this case.
+They run `python -m raytracer.farm.process`; `multiprocessing` would run the caller's script again
+in each. A thread passes calls to a free worker through a socket. If a worker is killed, a new
+process repeats its call; `ProcessPoolExecutor` would give up all calls.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ from raytracer.farm.shared import Shared
 from raytracer.resources import THREADS_VARIABLE, thread_count
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-"""The variable that says which GPUs a process sees."""
+"""The variable that limits the GPUs that a process sees."""
 
 MAX_ENDS = 5
-"""How many workers may end at a call before it is given up: some may end for other reasons."""
+"""How many workers may end during a call before it is given up."""
 
 PATIENCE = 5.0  # seconds in which a terminated worker must end before it is killed
 
 Place = Mapping[str, str]
-"""Variables of the environment that say which GPU or how many cores a worker takes."""
+"""Environment variables with the GPU or the number of cores of a worker."""
 
 
 def places(count: int, backend: str, threads: int) -> list[Place]:
-    """Return the environment of each of `count` workers: GPUs in turn, and a share of the cores.
+    """Return the environments of `count` workers: GPUs in turn, or a share of the cores.
 
     Args:
         count: number of workers.
-        backend: by name; "cuda", "cuda:all" and "auto" take all GPUs, "cuda:0,2" these in turn,
+        backend: by name; "cuda", "cuda:all" and "auto" use all GPUs, "cuda:0,2" these in turn,
             "cuda:1" that one, "cpu" none.
-        threads: of all workers together; 0 takes every core that the process may use.
+        threads: total of all workers; 0 uses every core that the process may use.
     """
     total = thread_count(threads)
     shares = [total * (k + 1) // count - total * k // count for k in range(count)]
@@ -67,7 +66,7 @@ def _gpus() -> list[str]:
 
 
 class LocalCrew(Crew):
-    """Processes of this machine, one for each place; `processes` has them by its number."""
+    """Processes of this machine, one for each place; `processes` has them by number."""
 
     def __init__(self, places: Sequence[Place], backend: str = "auto") -> None:
         self._places, self.backend = places, backend
@@ -93,8 +92,8 @@ class LocalCrew(Crew):
             return shared.in_file(Path(self._folder.name))
         except OSError as error:
             raise UserError(
-                f"{self._folder.name}: the scene cannot be written there for the workers "
-                f"({error.strerror}): TMPDIR names another folder"
+                f"{self._folder.name}: cannot write the scene for the workers "
+                f"({error.strerror}): set TMPDIR to another folder"
             ) from None
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -114,7 +113,7 @@ class LocalCrew(Crew):
             self._folder.cleanup()
 
     def _result(self, message: Any) -> Any:
-        """Return the result of a call, made on one process after another if they end."""
+        """Return the result of a call, repeated by new processes if they end."""
         number = self._free.get()
         how = "the crew was closed"
         try:
@@ -133,11 +132,11 @@ class LocalCrew(Crew):
             self._free.put(number)
         raise UserError(
             f"workers: {MAX_ENDS} processes in a row ended at the same task ({how}): if memory is "
-            "short, take fewer workers"
+            "short, use fewer workers"
         )
 
     def _process(self, number: int) -> WorkerProcess | None:
-        """Return the process of a place, started if none runs; None when the crew is closed."""
+        """Return the process of a place, started if needed; None if the crew is closed."""
         with self._lock:
             if self._is_closed:
                 return None
@@ -147,13 +146,13 @@ class LocalCrew(Crew):
                     process = self.processes[number] = WorkerProcess(self._places[number])
                 except OSError as error:
                     raise UserError(
-                        f"workers: a process cannot be started ({error.strerror}): take fewer"
+                        f"workers: a process cannot be started ({error.strerror}): use fewer"
                     ) from None
             return process
 
 
 class WorkerProcess:
-    """A process that makes calls, with variables of its environment.
+    """A process that makes calls, with additional environment variables.
 
     Raises:
         OSError: it cannot be started.
@@ -164,7 +163,7 @@ class WorkerProcess:
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # a worker imports what the caller does
         with other:
-            # Its words belong on standard error; standard output is that of the command.
+            # Standard output belongs to the command.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "raytracer.farm.process", str(other.fileno())],
                 env=os.environ | dict(place) | {"PYTHONPATH": modules},
@@ -175,7 +174,7 @@ class WorkerProcess:
         self.pid = self._process.pid
 
     def call(self, message: tuple[Callable[..., Any], tuple[Any, ...]]) -> tuple[bool, Any]:
-        """Make a call, and return whether it gave a result, and that or what it raised.
+        """Make a call; return whether it succeeded, and its result or exception.
 
         Raises:
             EOFError, OSError: the process has ended.
@@ -185,7 +184,7 @@ class WorkerProcess:
         return answer
 
     def terminate(self) -> None:
-        """Send SIGTERM, from any thread."""
+        """Send SIGTERM; callable from any thread."""
         with suppress(OSError):
             self._process.terminate()
 

@@ -1,7 +1,6 @@
 """The program of a local worker: `python -m raytracer.farm.process DESCRIPTOR`.
 
-It reads calls from the socket that it inherits, and answers each. It ends when the other side has
-ended, in whatever way.
+It reads calls from the inherited socket and answers each. It ends when the other side has ended.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ def main(descriptor: int) -> None:
 
 
 def _exit(*_: object) -> None:
-    """End at once, with temporary files removed; an exception could be raised anywhere."""
+    """Remove temporary files and exit without an exception, which code anywhere could catch."""
     output.tidy()
     os._exit(128 + signal.SIGTERM)
 
 
 def _sent(error: BaseException) -> BaseException:
-    """Return an exception that can be pickled; its text has the trace if it is no UserError."""
+    """Return an exception that can be pickled; unless it is a UserError, its text has the trace."""
     if not isinstance(error, RaytracerError):
         import traceback
 

@@ -1,7 +1,7 @@
-"""What is sent to a worker once, and what the worker opens of it.
+"""Values that are sent to each worker once.
 
-A value is pickled once. It travels as the path of a file to workers of the same machine, and as
-bytes to those of a cluster. A worker keeps what it has made of the last one.
+A value is pickled once. It travels as a file to workers of the same machine, and as bytes to those
+of a cluster. A worker keeps what it made of the last value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Shared:
 
     @classmethod
     def of(cls, value: object) -> Shared:
-        """Return a value that can be sent. Raises UserError: it cannot be pickled."""
+        """Pickle a value. Raises UserError if that fails."""
         try:
             data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
         except Exception as error:  # whatever a foreign object raises
@@ -39,7 +39,7 @@ class Shared:
         return cls(secrets.token_hex(16), data)
 
     def in_file(self, folder: Path) -> Shared:
-        """Return the same value, held by a new file in a folder."""
+        """Return the same value, stored in a new file in a folder."""
         path = folder / self.token
         path.write_bytes(self.data or b"")
         return replace(self, data=None, path=path)
@@ -48,7 +48,7 @@ class Shared:
         """Return the value. Raises UserError: the worker has another version of the program."""
         if self.version != __version__:
             raise UserError(
-                f"workers: they have version {__version__} of raytracer, and here it is "
+                f"workers: have version {__version__} of raytracer instead of "
                 f"{self.version}: install the same one"
             )
         data = self.data if self.path is None else self.path.read_bytes()
@@ -59,7 +59,6 @@ class Shared:
 
 
 def _unsent(error: Exception) -> UserError:
-    """Return the error about a value that cannot be pickled."""
     return UserError(
         f"workers: the scene cannot be sent to another process ({shown(str(error), 200)}): save it "
         "to a file, and give its path"
@@ -74,7 +73,7 @@ _opened: tuple[str, Any] | None = None
 def opened(shared: Shared, make: Callable[[Any], Any]) -> Iterator[Any]:
     """Give `make(value)`, which is kept until another value comes.
 
-    Threads of one process take turns: each call uses all threads of its worker.
+    Threads of one process take turns, since each call uses all threads of its worker.
     """
     global _opened
     with _lock:
@@ -86,7 +85,6 @@ def opened(shared: Shared, make: Callable[[Any], Any]) -> Iterator[Any]:
 
 @atexit.register
 def _close() -> None:
-    """Close what the worker has opened."""
     global _opened
     if _opened is not None:
         old, _opened = _opened[1], None

@@ -1,12 +1,11 @@
-"""One picture by a crew of workers: parts of it, each with all of its samples.
+"""Renders one picture with several workers, each of which adds all samples of some parts.
 
-A worker takes the packed scene once and builds its tree. The samples of a pixel are added by one
-worker in their order, to the sums that are there already, so that the film has the bytes of one
-process.
+A worker receives the packed scene once and builds its tree. One worker adds all samples of a pixel
+in order, so the film is the same to the last bit as from one process.
 
-Workers with cores get small tiles, those with a GPU one part each: on a GPU each part ends with a
-wait of about the time that a warp takes for its samples, while most of the GPU has nothing to do. A
-part has bands from everywhere in the picture, so that parts take the same time on equal GPUs.
+CPU workers get small tiles. GPU workers get one part each, because the end of every part leaves
+most of a GPU idle for a while; a part has bands from all over the picture, so that all parts take
+equally long.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ class TileOrder:
 
 
 class Part(NamedTuple):
-    """A tile, or bands of the same columns from top to bottom, and the samples to add to them.
+    """A tile, or bands of the same columns from top to bottom, and the samples to add.
 
     Args:
         crops: x0, y0, x1, y1 of each in pixels, half open.
         first: number of the first sample.
         samples: per pixel.
-        sums: those of samples before, float32 (h, w, 4) for each, or None.
+        sums: of earlier samples, float32 (h, w, 4) for each, or None.
     """
 
     crops: tuple[Crop, ...]
@@ -75,10 +74,10 @@ class Exposed(NamedTuple):
 
 
 class TileWorker:
-    """What a worker makes of an order.
+    """The device and scene that a worker makes of an order.
 
     Raises:
-        UserError: there is no such device, or it cannot hold the scene.
+        UserError: there is no such device, or the scene does not fit.
     """
 
     def __init__(self, order: TileOrder) -> None:
@@ -115,14 +114,14 @@ class TileWorker:
 
 
 def expose_part(shared: Shared, part: Part) -> Exposed:
-    """Add samples to a part; the call that a worker makes."""
+    """Add samples to a part, on a worker."""
     with opened(shared, TileWorker) as worker:
         result: Exposed = worker.expose(part)
     return result
 
 
 def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
-    """Yield the tiles of a rectangle that so many workers share, row by row."""
+    """Yield the tiles of a rectangle for this number of workers, row by row."""
     x0, y0, x1, y1 = crop
     side = isqrt((x1 - x0) * (y1 - y0) // (TILES_PER_WORKER * workers))
     side = min(max(ceil(side / ALIGNED) * ALIGNED, MIN_SIDE), MAX_SIDE)
@@ -132,9 +131,9 @@ def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
 
 
 def spread_bands(crop: Crop, workers: int) -> list[tuple[Crop, ...]]:
-    """Return a part of a rectangle for each GPU: bands of its whole width, from everywhere in it.
+    """Return the bands of a rectangle for each GPU: of its whole width, from all over it.
 
-    Where there are fewer bands than workers, fewer get a part.
+    With fewer bands than workers, some workers get none.
     """
     x0, y0, x1, y1 = crop
     shares = divided(y1 - y0, workers)
@@ -147,10 +146,9 @@ class TileCrew:
     Args:
         crew: the workers.
         order: the scene and the view.
-
     Attributes:
-        devices: descriptions of what has rendered, each once.
-        seconds: of rendering by each worker, in all.
+        devices: descriptions of all devices that have rendered.
+        seconds: total rendering time of each worker.
     """
 
     def __init__(self, crew: Crew, order: TileOrder) -> None:
@@ -166,7 +164,7 @@ class TileCrew:
     def add(
         self, film: DeviceFilm, count: int, progress: ProgressCall | None, first: int | None
     ) -> float:
-        """Add samples to a film; arguments and result are those of `DeviceFilm.add`.
+        """Add samples to a film; arguments and result as for `DeviceFilm.add`.
 
         Raises:
             RaytracerError: a tile could not be rendered.

@@ -1,1 +1,1 @@
-"""Files: opened with checks, read with sizes checked, written whole or not at all."""
+"""Checked opening and reading of files; complete files or none when writing."""

@@ -1,9 +1,7 @@
-"""Access to files from outside: checked opening, limited reading, errors as one sentence.
+"""Opens and reads files from outside: only regular files, without blocking, with size limits.
 
-Every file that a user or a scene names is opened here: once, without blocking, and only if it is a
-regular file. Libraries that take a name get the name of the open descriptor, so that the file that
-was checked is the file that is read. Exceptions of a library over a broken file become one
-sentence.
+Libraries that need a name get that of the open descriptor, so they read the file that was checked.
+Their exceptions become one sentence.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_
 STANDARD_INPUT = Path("-")
 """The name of standard input on the command line and in `raytracer.load`."""
 
-LINE_BYTES = 1 << 20  # longest line of a text file, its end included
-JSON_LEVELS = 64  # deepest nesting of tables and lists in metadata; that of a film is five
+MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
+JSON_LEVELS = 64  # maximum nesting of tables and lists in metadata; films have five
 PIECE = 1 << 20  # bytes of standard input in one copy
-_WINDOW = 1 << 12  # bytes in which the end of a line is searched first: most lines are shorter
+_WINDOW = 1 << 12  # bytes in which the end of a line is searched first
 
 _REASONS = {
     errno.ENOENT: "there is no such file",
@@ -48,7 +46,7 @@ _REASONS = {
 
 
 class OpenFile:
-    """A regular file that was opened for reading: a stream, its path, and its name in messages."""
+    """A regular file opened for reading, with its path and its name in messages."""
 
     atoms: Callable[[], int] | None = None  # of the topology, for formats that do not state them
 
@@ -63,7 +61,7 @@ class OpenFile:
 
     @property
     def name(self) -> str:
-        """A name under which a library can open the same file again, from its start."""
+        """A name under which a library can open the same file again."""
         return f"/dev/fd/{self.file.fileno()}"
 
     def read(self, limit: int, error: type[UserError] = DataFileError) -> bytes:
@@ -78,18 +76,18 @@ class OpenFile:
         return data
 
     def lines(self, count: int) -> list[str]:
-        """Return the first lines of a text in UTF-8, with their ends, LF, CR LF or CR.
+        """Return the first lines of a UTF-8 text, with their line ends (LF, CR LF or CR).
 
         Raises:
-            DataFileError: a line is longer than `LINE_BYTES`, or not UTF-8.
+            DataFileError: a line is longer than `MAX_LINE_BYTES`, or not UTF-8.
         """
         self.file.seek(0)
         text = TextIOWrapper(self.file, "utf-8-sig", "surrogateescape", newline="")
         lines: list[str] = []
         try:
             while len(lines) < count:
-                line = text.readline(LINE_BYTES + 1)
-                if len(line) > LINE_BYTES:
+                line = text.readline(MAX_LINE_BYTES + 1)
+                if len(line) > MAX_LINE_BYTES:
                     raise self.too_long(len(lines) + 1)
                 line.encode()
                 lines.append(line)
@@ -100,9 +98,9 @@ class OpenFile:
         return lines
 
     def require_short_lines(self) -> None:
-        """Refuse a text with a line that is longer than `LINE_BYTES`. Raises DataFileError."""
+        """Refuse a text with a line longer than `MAX_LINE_BYTES`. Raises DataFileError."""
         # If a line ends in a window of each half of that length, none is longer.
-        step = LINE_BYTES // 2
+        step = MAX_LINE_BYTES // 2
         descriptor = self.file.fileno()
         for start in range(0, self.size - step, step):
             for length in (_WINDOW, step):
@@ -113,14 +111,13 @@ class OpenFile:
                 raise self.too_long()
 
     def too_long(self, line: int | None = None) -> DataFileError:
-        """Return the error for a line that is too long; None if its number is not known."""
+        """Return the error for a line that is too long; line: its number, or None."""
         which = "a line" if line is None else f"line {line}"
         return DataFileError(
-            f"{self.source}: {which} is longer than {size_text(LINE_BYTES)}; is this a text file?"
+            f"{self.source}: {which} has more than {size_text(MAX_LINE_BYTES)}: is it text?"
         )
 
     def not_text(self, line: int | None = None) -> DataFileError:
-        """Return the error for bytes that are not UTF-8."""
         where = "" if line is None else f"line {line} "
         return DataFileError(
             f"{self.source}: {where}is not text in UTF-8: save it in this encoding"
@@ -128,7 +125,7 @@ class OpenFile:
 
 
 def path_of(path: Any, name: str = "path") -> Path:
-    """Return an argument as a path. Raises UserError if it is none."""
+    """Return an argument as a path. Raises UserError if it is not one."""
     try:
         text = os.fspath(path)
         return Path(str.__str__(text) if isinstance(text, str) else text)  # an enum's text
@@ -137,7 +134,6 @@ def path_of(path: Any, name: str = "path") -> Path:
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
-    """Whether a value is a path: a text or a `Path`."""
     return isinstance(value, (str, Path))
 
 
@@ -149,20 +145,19 @@ def opened(
     standard_input: bool = False,
     is_input: bool = True,
 ) -> Iterator[OpenFile]:
-    """Open a regular file for reading, or refuse it with one sentence; no output replaces it.
+    """Open a regular file for reading; no output of the command replaces it.
 
     Args:
         path: of the file.
-        source: its name in messages; None takes the path.
+        source: its name in messages; None uses the path.
         error: class of the errors.
-        standard_input: whether `-` is standard input: if a user names the file, not if a scene
-            does.
-        is_input: False of a picture that is looked at because it may be replaced.
-
+        standard_input: whether `-` is standard input: yes for files that users name, no for files
+            that scenes name.
+        is_input: False for a picture that may be replaced.
     Raises:
-        UserError: of the class `error`: there is no such file, it may not be read, it is a folder,
-            a pipe, a socket or a device.
-        OutputError: it is a file that the command is to write.
+        UserError: of the class `error`: there is no such file, it may not be read, or it is a
+            folder, a pipe, a socket or a device.
+        OutputError: the command is to write this file.
     """
     path = Path(path)
     if standard_input and path == STANDARD_INPUT:
@@ -180,7 +175,7 @@ def opened(
 
 
 def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
-    """Return a file of another process, by its descriptor, which is closed; at its start."""
+    """Return a file of another process at its start, by its descriptor, which is closed."""
     try:
         again = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -190,29 +185,28 @@ def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
 
 
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
-    """Refuse a path that `opened` would refuse; arguments and errors are those of `opened`."""
+    """Refuse a path that `opened` would refuse; arguments and errors as for `opened`."""
     with opened(path, source, error):
         pass
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a path is a regular file; also False if the system does not tell."""
+    """Whether a path is a regular file; False if the system cannot tell."""
     return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` may raise
 
 
 def _regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
-    """Return the stream of a regular file."""
     try:
         # Without O_NONBLOCK, opening a pipe without writer would block before it can be refused.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError:  # a null byte, or characters that the file system's encoding lacks
-        raise error(f"{source}: is no possible name of a file here") from None
+        raise error(f"{source}: is not a possible file name here") from None
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):
-        raise error(f"{source}: is a folder; name a file in it")
+        raise error(f"{source}: is a folder: give a file in it")
     raise error(
         f"{source}: is a pipe, a device or a socket; only regular files are read, and standard "
         "input as '-'"
@@ -229,7 +223,7 @@ _spooled: BufferedReader | None = None
 
 @contextmanager
 def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
-    """Yield standard input as a file; its first use copies it to an unnamed file."""
+    """Yield standard input as a file; the first use copies it to an unnamed file."""
     global _spooled
     source = "standard input"
     if _spooled is None:
@@ -241,7 +235,6 @@ def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
 
 
 def _spool(source: str, error: type[UserError]) -> BufferedReader:
-    """Copy standard input to a temporary file without a name."""
     import tempfile
 
     if sys.stdin is None:
@@ -269,7 +262,6 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
 
 
 def _next_piece(stream: IO[bytes]) -> bytes:
-    """Return the next bytes of standard input, which may not block; b"" at its end."""
     while (piece := stream.read(PIECE)) is None:
         select.select([stream], [], [])
     return piece
@@ -277,12 +269,12 @@ def _next_piece(stream: IO[bytes]) -> bytes:
 
 @contextmanager
 def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> Iterator[None]:
-    """Turn the exceptions of a library over a broken file into one sentence.
+    """Turn a library's exceptions about a broken file into one sentence.
 
     Args:
-        source: name of the file, or of the part of it, in messages.
+        source: name of the file, or of a part of it, in messages.
         kind: format of the file, for example ".npz".
-        error: class of the errors; MemoryNeedError where memory ran out.
+        error: class of the errors; MemoryNeedError if memory runs out.
     """
     import warnings
 
@@ -306,7 +298,7 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
 
 @contextmanager
 def printed() -> Iterator[list[str]]:
-    """Give a list that holds, after the block, the lines that any thread printed."""
+    """Give a list that, after the block, has the lines that any thread printed."""
     import tempfile
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
@@ -333,10 +325,10 @@ def printed() -> Iterator[list[str]]:
 
 
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
-    """Return the object of a JSON text; what: its name in messages, for example "its metadata".
+    """Parse a JSON object; what: its name in messages, for example "its metadata".
 
     Raises:
-        DataFileError: it is not JSON, nested too deeply, or no object.
+        DataFileError: it is not JSON, nested too deeply, or not an object.
     """
     import json
 
@@ -345,7 +337,7 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     try:
         values = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
         if not isinstance(values, dict):
-            problem = "no object of JSON"
+            problem = "not a JSON object"
         elif _depth(values) > JSON_LEVELS:  # printing it would recurse as deep
             problem = "nested too deeply"
     except RecursionError:
@@ -360,13 +352,13 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
 def unique(
     pairs: list[tuple[str, Any]], source: str, error: type[UserError] = DataFileError
 ) -> dict[str, Any]:
-    """Return an object of JSON; raises `error` if a key stands twice or is no text of Unicode."""
+    """Return a JSON object; raises `error` if a key is repeated or is not valid Unicode."""
     values: dict[str, Any] = {}
     for name, value in pairs:
         if name in values:
-            raise error(f"{source}: the key '{shown(name)}' stands twice in one object")
+            raise error(f"{source}: the key '{shown(name)}' is repeated in an object")
         if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise error(f"{source}: the key '{shown(name)}' holds half a surrogate pair")
+            raise error(f"{source}: the key '{shown(name)}' has half a surrogate pair")
         values[name] = value
     return values
 
@@ -393,5 +385,5 @@ def _first_line(problem: Exception) -> str:
 
 
 def memory_share(bytes_per_byte: int) -> int:
-    """Return the maximum size of a file that takes so many bytes of memory for each of its own."""
+    """Return the maximum size of a file that needs this many bytes of memory per byte."""
     return max((available_memory() or 4 << 30) // bytes_per_byte, 1 << 20)

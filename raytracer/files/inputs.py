@@ -1,9 +1,8 @@
-"""The files that this process has read: no output replaces one of them.
+"""The files that this process has read, which no output may replace.
 
-`access` notes each file that it opens, and `output` asks before it replaces one, so that no kind of
-input can be forgotten. Two names are the same file if they have the same device and inode, through
-symbolic and hard links. A command says what it is to write before it reads anything, and such a
-file is not read.
+`access` notes each file that it opens, and `output` checks before it replaces one. Files are
+compared by device and inode, through symbolic and hard links. A command declares its outputs before
+it reads anything, and reading one of them is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 Identity = tuple[int, int] | str
-"""Device and inode of a file; of a path without a file, the path without symbolic links."""
+"""Device and inode of a file; for a missing file, its path without symbolic links."""
 
 
 class Input(NamedTuple):
@@ -31,7 +30,7 @@ class Input(NamedTuple):
 _inputs: dict[Identity, dict[Path, Input]] = {}
 _written: set[Identity] = set()
 refusals: list[Callable[[Identity, str], None]] = []
-"""Called with identity and name of a file that is read; those of a command's outputs raise."""
+"""Called with identity and name of a file that is read; raise if it is an output."""
 
 
 def note(status: os.stat_result, path: Path, name: str) -> None:
@@ -45,14 +44,14 @@ def note(status: os.stat_result, path: Path, name: str) -> None:
 
 
 def noted() -> list[Input]:
-    """Return the files that were read, in the order in which they were opened first."""
+    """Return the files that were read, in order."""
     return [each for names in _inputs.values() for each in names.values()]
 
 
 def input_at(path: str | Path) -> str | None:
-    """Return what messages call the file at a path if it was read, or None.
+    """Return the name in messages of the file at a path if it was read, or None.
 
-    The number of a file that was removed may belong to another one by now.
+    The inode of a removed file may belong to another one now, so size and time are compared too.
     """
     try:
         status = Path(path).stat()
@@ -79,7 +78,7 @@ def forget() -> None:
 
 
 def identity(path: str | Path) -> Identity:
-    """Return device and inode of a file; without a file, its path without symbolic links."""
+    """Return device and inode of a file; for a missing file, its path without symbolic links."""
     try:
         status = Path(path).stat()
     except (OSError, ValueError):
@@ -90,6 +89,6 @@ def identity(path: str | Path) -> Identity:
 
 
 def overwrites(name: str, what: str) -> str:
-    """Return the sentence that an output, by its option, kind or name, would replace an input."""
+    """Return the message that an output (option, kind or name) would replace an input."""
     by = "" if what == name else f" by {what}"
     return f"{name}: is read by this command and would be overwritten{by}: give another name"

@@ -1,4 +1,4 @@
-"""NumPy's files, `.npy` and `.npz`, with the sizes that they say checked before memory is taken."""
+"""Reads NumPy's `.npy` and `.npz`; sizes are checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile, reading
 from raytracer.memory import require_room
 
-HEADER_BYTES = 10_000  # longest header of an array, as for NumPy
+MAX_HEADER = 10_000  # maximum bytes of an array's header, as in NumPy
 PIECE = 1 << 20  # bytes of a member that are read at a time
-RATIO = 1100  # largest ratio of sizes of a compressed member: that of deflate is below 1,033
-RATIO_BYTES = 1 << 26  # largest decompressed size for which a larger ratio is accepted
+MAX_RATIO = 1100  # maximum ratio of sizes of a compressed member; deflate reaches 1,033
+SMALL_BYTES = 1 << 26  # maximum decompressed size for which a larger ratio is accepted
 
 
 class Header(NamedTuple):
@@ -32,7 +32,6 @@ class Header(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array's values."""
         return prod(self.shape) * self.dtype.itemsize
 
 
@@ -41,10 +40,9 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
 
     Args:
         file: the file.
-        index: of one item along the first axis, which alone is read; None reads all.
-
+        index: read only this item along the first axis; None reads all.
     Raises:
-        DataFileError: the file is broken, or shorter than its header says.
+        DataFileError: the file is broken, or shorter than its header states.
         MemoryNeedError: the array does not fit.
     """
     with reading(file.source, ".npy"):
@@ -64,25 +62,25 @@ def read_header(stream: IO[bytes], label: str) -> Header:
     """Read the header of an array; the stream then stands at its values.
 
     Raises:
-        DataFileError: there is no header, or it describes no array of plain values.
+        DataFileError: there is no valid header of an array of plain values.
     """
     with reading(label, ".npy"):
         major, _ = npy.read_magic(stream)
         if major > 3:
-            raise DataFileError(f"{label}: is an array of NumPy in a version that is not known")
+            raise DataFileError(f"{label}: is a NumPy array of an unknown version")
         size = stream.read(2 if major == 1 else 4)
-        text = stream.read(min(int.from_bytes(size, "little"), HEADER_BYTES + 1))
+        text = stream.read(min(int.from_bytes(size, "little"), MAX_HEADER + 1))
         # The layout of versions 2 and 3; 3 has names of fields in UTF-8.
         packed = io.BytesIO(size.ljust(4, b"\0") + text)
         try:
             header = Header(*npy.read_array_header_2_0(packed))
         except Exception as problem:  # of Python's own parser
             raise DataFileError(
-                f"{label}: its header is damaged: it describes no array of NumPy"
+                f"{label}: its header is damaged: it does not describe a NumPy array"
             ) from problem
     if header.dtype.hasobject:
         raise DataFileError(
-            f"{label}: holds objects of Python (pickle), which are not read; save numbers"
+            f"{label}: has Python objects (pickle), which are not read: save numbers"
         )
     if any(length < 0 for length in header.shape):
         raise DataFileError(f"{label}: has the impossible shape {shown(str(header.shape))}")
@@ -90,22 +88,21 @@ def read_header(stream: IO[bytes], label: str) -> Header:
 
 
 def require_bytes(header: Header, there: int, label: str) -> None:
-    """Refuse a header that says more values than there are bytes."""
+    """Refuse a header that states more values than there are bytes."""
     if header.nbytes > there:
         raise DataFileError(
-            f"{label}: is cut short: its header says {shown(str(header.shape))} values of "
-            f"{header.dtype.itemsize} bytes, and {there:,} bytes follow"
+            f"{label}: is incomplete: its header states {shown(str(header.shape))} values of "
+            f"{header.dtype.itemsize} bytes, but {there:,} bytes follow"
         )
 
 
 def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
-    """Read the values of an array from a stream."""
     values = np.empty(header.nbytes, np.uint8)
     left = memoryview(values)  # type: ignore[arg-type]
     while len(left):  # in pieces, so that Ctrl-C is heard
         count = stream.readinto(left[:PIECE])  # type: ignore[attr-defined]
         if not count:
-            raise DataFileError(f"{label}: is cut short")
+            raise DataFileError(f"{label}: is incomplete")
         left = left[count:]
     array: NDArray[Any] = values.view(header.dtype)
     return array.reshape(header.shape, order="F" if header.fortran_order else "C")
@@ -115,7 +112,7 @@ class Archive:
     """An .npz file: arrays by name.
 
     Raises:
-        DataFileError: it is no archive, or its directory is damaged.
+        DataFileError: it is not an archive, or its directory is damaged.
     """
 
     def __init__(self, file: OpenFile) -> None:
@@ -126,7 +123,7 @@ class Archive:
                 self._zip = zipfile.ZipFile(file.file)
             except zipfile.BadZipFile as error:
                 raise DataFileError(
-                    f"{file.source}: is not an .npz file, or is cut short"
+                    f"{file.source}: is not an .npz file, or is incomplete"
                 ) from error
         names = [entry.filename.removesuffix(".npy") for entry in self._zip.infolist()]
         self.members = dict(zip(names, self._zip.infolist(), strict=True))
@@ -134,8 +131,7 @@ class Archive:
             self._zip.close()
             name, count = Counter(names).most_common(1)[0]
             raise DataFileError(
-                f"{file.source}: holds {count:,} arrays named '{shown(name)}'; keep one of each "
-                "name"
+                f"{file.source}: has {count:,} arrays named '{shown(name)}': keep one of each name"
             )
 
     def __enter__(self) -> Archive:
@@ -145,11 +141,11 @@ class Archive:
         self._zip.close()
 
     def label(self, name: str) -> str:
-        """What messages call an array."""
+        """Return the name of an array in messages."""
         return f"{self.source}: array '{shown(name)}'"
 
     def require_room(self, names: list[str]) -> None:
-        """Refuse arrays that will not fit into memory together."""
+        """Refuse arrays that do not fit into memory together."""
         entries = [self._entry(name) for name in names]
         for entry in entries:
             self._require_possible(entry)
@@ -159,8 +155,7 @@ class Archive:
         """Read one array.
 
         Raises:
-            DataFileError: there is no such array, its member is damaged, or its bytes do not have
-                the CRC-32 that the archive says.
+            DataFileError: there is no such array, or it is damaged or has a wrong CRC-32.
         """
         entry, label = self._entry(name), self.label(name)
         with self.stream(entry) as stream, reading(label, ".npy"):
@@ -172,7 +167,7 @@ class Archive:
         return values
 
     def item(self, name: str, index: int) -> NDArray[Any]:
-        """Return one item of an array along its first axis; of a stored member it alone is read.
+        """Return one item of an array along its first axis; of a stored member, only it is read.
 
         Raises:
             DataFileError: the array is broken.
@@ -194,16 +189,16 @@ class Archive:
             return np.array(np.memmap(file, header.dtype, "r", place, shape, "F")[index])
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
-        """Return a stream of a member, whose CRC is checked at its end. Raises DataFileError."""
+        """Return a stream of a member; its CRC is checked at the end. Raises DataFileError."""
         self._require_possible(entry)
         with reading(self.label(entry.filename.removesuffix(".npy")), ".npz"):
             return self._zip.open(entry)
 
     def seek(self, entry: zipfile.ZipInfo, stream: IO[bytes], place: int) -> IO[bytes]:
-        """Go to a place of a member; returns a stream from there on.
+        """Return a stream that starts at an offset in a member.
 
-        A compressed one is unpacked up to the place; of others the file itself is read, since not
-        every version of `zipfile` seeks at no cost.
+        A compressed member is unpacked up to there; of others the file itself is read, because some
+        versions of `zipfile` seek slowly.
         """
         if entry.compress_type != zipfile.ZIP_STORED:
             stream.seek(place)
@@ -215,14 +210,14 @@ class Archive:
         return file
 
     def _require_possible(self, entry: zipfile.ZipInfo) -> None:
-        """Refuse a size that the directory says and that the file cannot hold."""
+        """Refuse a size that the directory states but the file cannot have."""
         packed, size = entry.compress_size, entry.file_size
         stored = entry.compress_type == zipfile.ZIP_STORED
-        most = packed if stored else max(RATIO * packed, RATIO_BYTES)
+        most = packed if stored else max(MAX_RATIO * packed, SMALL_BYTES)
         if packed > self.file.size or size > most:
             raise DataFileError(
-                f"{self.label(entry.filename.removesuffix('.npy'))}: says that {packed:,} bytes "
-                f"hold {size:,}, which is a damaged or a hostile file; is it cut short?"
+                f"{self.label(entry.filename.removesuffix('.npy'))}: states that {packed:,} bytes "
+                f"unpack to {size:,}: the file is damaged, incomplete or hostile"
             )
 
     def _entry(self, name: str) -> zipfile.ZipInfo:

@@ -1,8 +1,8 @@
 """Output files: checked before the work starts, written completely or not at all.
 
-A new file is written under a temporary name in its folder and renamed when it is complete. Readers,
-and users after a full disk or a kill, see the old file or the new one, never a part. A symbolic
-link stays and the file that it points at is replaced. A replaced file keeps its permissions.
+A file is written under a temporary name in its folder and renamed when it is complete, so that
+after a full disk or a kill there is the old file or the new one. A symbolic link stays, and its
+target is replaced. A replaced file keeps its permissions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from raytracer.files import inputs
 from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
 
 PREFIX = ".raytracer-"
-"""Start of the names of temporary files."""
 
 # Temporary files, and files that were renamed to their targets, each with its identity.
 _live: set[Path] = set()
@@ -30,11 +29,11 @@ _renamed: list[tuple[Path, Identity]] = []
 
 
 class OutputSet:
-    """The files that a command writes, checked before the work starts; in its block none is read.
+    """The files that a command writes, checked before the work starts; none may be read meanwhile.
 
     Args:
-        force: False refuses outputs that exist. Commands that write texts and data take it from
-            their option --force; pictures, films and movies are replaced.
+        force: False refuses existing files. Commands that write texts and data set it by --force;
+            pictures, films and movies are always replaced.
     """
 
     def __init__(self, force: bool = True) -> None:
@@ -62,9 +61,8 @@ class OutputSet:
             path: of the file.
             what: the option or the kind of file, for messages.
             replaces: the only input that the output may replace.
-
         Raises:
-            OutputError: it is an input or another output, or it exists and must not.
+            OutputError: it is an input or another output, or it exists already.
         """
         from raytracer.files.access import is_file
 
@@ -93,8 +91,8 @@ class Batch:
     ...     with batch.step():
     ...         image.save("galaxy.png", batch=batch)
 
-    If a step fails, on a full disk for example, the complete files are renamed nevertheless, and
-    the error is raised afterwards. Complete files are renamed whatever ends the block.
+    If a step fails, for example on a full disk, the complete files are renamed nevertheless, and
+    then the error is raised.
     """
 
     def __init__(self) -> None:
@@ -119,7 +117,7 @@ class Batch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Rename the complete files in their order. Raises WriteError."""
+        """Rename the complete files in order. Raises WriteError."""
         with self._stack:
             for name, rename in self._complete:
                 try:
@@ -134,14 +132,14 @@ class Batch:
 
 
 def check_picture(path: str | Path) -> Path:
-    """Check that a PNG can be written to a path, before its content is rendered.
+    """Check that a PNG can be written to a path.
 
     Raises:
         OutputError: another suffix than .png, or the file cannot be written.
     """
     path = _path(path)
     if path.suffix.lower() != ".png":
-        raise OutputError(f"{path}: pictures are written as PNG: give a name that ends in .png")
+        raise OutputError(f"{path}: the picture is written as PNG: give a name that ends in .png")
     return check_file(path)
 
 
@@ -167,7 +165,7 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
 
 
 def require_space(path: str | Path, size: int) -> None:
-    """Refuse a file of `size` bytes for which its disk has no room. Raises OutputError."""
+    """Refuse a file of `size` bytes if its disk is too full. Raises OutputError."""
     free = size
     with suppress(OSError):  # writing reports the error
         disk = os.statvfs(Path(os.path.realpath(path)).parent)
@@ -182,7 +180,7 @@ def require_space(path: str | Path, size: int) -> None:
 
 
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
-    """Write a file under a temporary name in its folder, then rename it; returns its path.
+    """Write a file under a temporary name in its folder, then rename it; return its path.
 
     data: its content; text is written as UTF-8. batch: rename the file together with others.
 
@@ -204,10 +202,8 @@ def replacing(
         path: of the file.
         batch: rename the file together with others.
         replaces: the only file that was read and may be replaced.
-
     Yields:
         The open file; its `name` is the temporary path, for libraries that open files by name.
-
     Raises:
         OutputError: the file cannot be written; an old file is unchanged.
     """
@@ -228,9 +224,9 @@ def replacing(
 
 @contextmanager
 def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Make a file with a new name in a folder; it is removed after the block, unless renamed.
+    """Create a temporary file in a folder; it is removed after the block, unless renamed.
 
-    mode: permissions, of which the umask takes some away. Raises OSError.
+    mode: permissions, before the umask. Raises OSError.
     """
     path = folder / f"{PREFIX}{secrets.token_hex(8)}.tmp"
     # Before the file exists: a signal during a system call raises as soon as that returns.
@@ -246,10 +242,10 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def claimed(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the same file in a block that takes long.
+    """Keep other processes from writing the same file during a long block.
 
     Raises:
-        BusyError: another process is writing it; the sentence names it.
+        BusyError: another process is writing it; the message names it.
     """
     import hashlib  # which is slow to import
 
@@ -286,7 +282,7 @@ def claimed(path: Path) -> Iterator[None]:
 
 
 def written() -> list[Path]:
-    """Return the files that this process has written and that still exist, in their order."""
+    """Return the files that this process has written and that still exist, in order."""
     return [path for path, key in dict(_renamed).items() if identity(path) == key]
 
 
@@ -299,7 +295,6 @@ def tidy() -> None:
 
 
 def _path(path: str | Path) -> Path:
-    """Return an argument as a path; the module is imported late. Raises UserError if it is none."""
     from raytracer.files.access import path_of
 
     return path_of(path)
@@ -318,7 +313,7 @@ def _unwritten(path: Path, error: OSError) -> WriteError:
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:
-    """Return the file that is replaced, with symbolic links followed."""
+    """Return the file to replace, with symbolic links followed."""
     try:
         link = path.lstat()
     except FileNotFoundError:
@@ -327,7 +322,7 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
         raise OutputError(f"{path}: there is no folder {path.parent}: create it first") from None
     target = path
     if stat.S_ISLNK(link.st_mode):
-        _require_own_link(path, link)
+        _require_safe_link(path, link)
         target = Path(os.path.realpath(path))
         if target.is_symlink():
             raise OutputError(f"{path}: is a symbolic link that points at itself")
@@ -346,17 +341,19 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
     return target
 
 
-def _require_own_link(path: Path, link: os.stat_result) -> None:
+def _require_safe_link(path: Path, link: os.stat_result) -> None:
     """Refuse links of other users in /tmp, as the kernel does (protected_symlinks)."""
     folder = path.parent.stat()
     shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
     if shared and link.st_uid not in (os.geteuid(), folder.st_uid):
-        raise OutputError(f"{path}: is a symbolic link of another user in a folder for everybody")
+        raise OutputError(
+            f"{path}: is a symbolic link of another user in a shared folder: give another name"
+        )
 
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """Make a temporary file with the mode of the old file and, if that is allowed, its owner."""
+    """Create a temporary file with the mode of the old file and, if allowed, its owner."""
     old = target.stat() if target.exists() else None
     with temporary(target.parent, 0o666 if old is None else 0o600) as path:
         if old is not None:

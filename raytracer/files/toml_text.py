@@ -13,8 +13,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 def quoted(text: str) -> str:
     """Return a basic string, in quotes.
 
-    Its escapes are those of JSON, with two differences: TOML has no surrogate pairs, so other
-    characters are not escaped, and DEL is a control character.
+    It is escaped as in JSON, except that TOML has no surrogate pairs and DEL is a control
+    character.
 
     Raises:
         UserError: the text has bytes of a file name that are not UTF-8, which TOML cannot hold.
@@ -29,5 +29,5 @@ def quoted(text: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a key, bare if that is allowed and otherwise quoted; errors as for `quoted`."""
+    """Return a key, bare if allowed and otherwise quoted; errors as for `quoted`."""
     return name if _BARE.fullmatch(name) else quoted(name)

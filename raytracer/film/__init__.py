@@ -1,1 +1,1 @@
-"""The film and the pictures made of it: sums of samples, film files, statistics, tone, PNG."""
+"""Films and the pictures made of them: sums of samples, files, statistics, tone curves."""

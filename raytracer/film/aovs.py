@@ -25,21 +25,20 @@ AOVS = {
 """Output variables and the names of their channels in OpenEXR."""
 
 INTEGERS = ("id", "samples")
-"""Output variables that are uint32; the others are float32."""
+"""Output variables of type uint32; the others are float32."""
 
 GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
-"""Output variables that guide a denoiser, and of which they are the means."""
+"""Guides of the denoiser, and the output variables whose means they are."""
 
 GUIDE_RAYS = 2  # rays of a guide along each side of a pixel, so that edges are smooth
 
 
 def channels(names: Iterable[str]) -> int:
-    """Return the number of channels of output variables."""
     return sum(len(AOVS[name]) for name in names)
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:
-    """Return the names in a list with commas, each of them once.
+    """Return the names in a comma-separated list, without repeats.
 
     Raises:
         UserError: there is no output variable of that name.
@@ -68,13 +67,12 @@ def from_hits(
     """Return an output variable of first hits in scene space.
 
     Args:
-        name: of the variable, all but "samples".
+        name: of the variable, any but "samples".
         hits: structured (h, w), `FirstHit`, in render space.
         center: of render space, float64 (3,), in scene space.
-        scale: scene units a unit of render space.
-
+        scale: scene units per unit of render space.
     Returns:
-        (h, w) or (h, w, 3); without a hit 0, the depth infinity, the id 2**32 - 1.
+        (h, w) or (h, w, 3); without a hit 0, but depth infinity and id 2**32 - 1.
     """
     import numpy as np
 

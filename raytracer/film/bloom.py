@@ -1,8 +1,7 @@
-"""Bloom: light that the lens spreads around bright places, added before the tone curve.
+"""Bloom: light that the lens spreads around bright places, before the tone curve.
 
-Each pixel keeps most of its light and gives the rest to its surroundings, as a sum of Gaussians of
-growing width. At the edges the picture is continued by its mirror image, so that the sum of all
-pixels does not change.
+Each pixel keeps most of its light and spreads the rest as a sum of Gaussians. At the edges the
+picture is mirrored, so that the sum of all pixels does not change.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ Pixels = NDArray[np.float32]
 
 GLOWS = ((1 / 360, 0.4), (1 / 90, 0.3), (1 / 30, 0.2), (1 / 10, 0.1))
 """Standard deviations in heights of the full picture, and shares of the spread light: a narrow core
-with wide skirts, as that of lenses and of the eye."""
+with wide skirts, as in lenses and the eye.
+"""
 
 ROWS = 720
-"""Rows of the picture in which bloom is computed, about: the narrowest Gaussian is two pixels."""
+"""Approximate number of rows in which bloom is computed; the narrowest Gaussian is two pixels
+wide."""
 
 
 def bloomed(film: Film, amount: float) -> Film:
     """Return a film with bloom.
 
     Args:
-        film: of any crop; what is outside of it gives no light.
+        film: any crop; there is no light from outside of it.
         amount: share of the light that is spread, 0 to 1.
-
     Returns:
-        A copy. The background counts as light. Without a background the glow has coverage of its
-        own; a pixel keeps at least its coverage. Pixels that are not finite stay as they are, and
-        give no light.
+        A copy. An opaque background counts as light; over a transparent one, the glow has coverage
+        too. Pixels that are not finite are unchanged and spread no light.
     """
     if amount == 0:
         return film
@@ -53,7 +52,7 @@ def bloomed(film: Film, amount: float) -> Film:
 
 
 def spread(light: Pixels, height: int) -> Pixels:
-    """Return light, (h, w, channels), spread by all the Gaussians; the sums of channels stay.
+    """Spread light (h, w, channels) by all Gaussians; the sums of channels stay.
 
     height: of the full picture in pixels, the unit of the Gaussians' widths.
     """
@@ -94,14 +93,13 @@ def _reduced(light: Pixels, step: int) -> Pixels:
 
 
 def _enlarged(plane: NDArray[np.floating], step: int, shape: tuple[int, int]) -> Pixels:
-    """Return a reduced plane at full size, interpolated linearly."""
+    """Interpolate a reduced plane linearly to full size."""
     for axis in (0, 1):
         plane = np.moveaxis(_along(np.moveaxis(plane, axis, 0), step, shape[axis]), 0, axis)
     return plane.astype(np.float32, copy=False)
 
 
 def _along(plane: NDArray[np.floating], step: int, size: int) -> NDArray[np.floating]:
-    """Interpolate the rows of a plane at the centres of `size` pixels."""
     if step == 1:
         return plane
     place = np.clip((np.arange(size) + 0.5) / step - 0.5, 0, len(plane) - 1)

@@ -18,13 +18,13 @@ Pixels = NDArray[np.float32]
 
 
 def require_denoiser() -> None:
-    """Refuse to denoise where the library is missing. Raises UserError."""
+    """Raise UserError if the library is not installed."""
     if find_spec("pyoidn") is None:
         raise UserError("denoising needs a package: pip install 'raytracer[denoise]'")
 
 
 def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
-    """Return albedo and normal of a film, float32 (h, w, 3) each; None if it has not both."""
+    """Return albedo and normal of a film, float32 (h, w, 3) each; None if it lacks one."""
     for names in (GUIDES, GUIDES.values()):  # without means, the pixels' centres
         if all(name in film.aovs for name in names):
             albedo, normal = (np.asarray(film.aovs[name], np.float32) for name in names)
@@ -36,14 +36,12 @@ def denoised(film: Film, threads: int = 0) -> Film:
     """Return a film without noise.
 
     Args:
-        film: its light is denoised before exposure and tone curve. Albedo and normal on it, where
-            they are, keep the edges of what they show.
-        threads: 0 takes every core that the process may use.
-
+        film: denoised before exposure and tone curve; its albedo and normal, if any, keep edges
+            sharp.
+        threads: 0 uses every core that the process may use.
     Returns:
-        A copy in which all pixels have the same number of samples. Without a background the
-        coverage is denoised too. Pixels that are not finite stay as they are.
-
+        A copy in which all pixels have the same number of samples. Over a transparent background
+        the coverage is denoised too. Pixels that are not finite are unchanged.
     Raises:
         UserError: the library is missing.
         BackendError: it reports an error.
@@ -76,9 +74,8 @@ def filtered(
     Args:
         color: linear light, float32 (h, w, 3), not negative.
         guides: albedo in 0..1 and normals, float32 (h, w, 3).
-        hdr: whether values above 1 are right.
-        threads: 0 takes every core that the process may use.
-
+        hdr: whether values may exceed 1.
+        threads: 0 uses every core that the process may use.
     Raises:
         BackendError: the library reports an error.
     """
@@ -109,6 +106,5 @@ def filtered(
 
 
 def _check(device: Any) -> None:
-    """Raise the error of the library, if there is one."""
     if message := device.get_error():
         raise BackendError(f"denoising failed: {message}")

@@ -1,6 +1,6 @@
-"""Headers of OpenEXR files, checked before the pixels are read.
+"""Checks the headers of OpenEXR files before the pixels are read.
 
-The library allocates memory by the header: its window is compared with the size of the file first.
+The library allocates memory by the header, so its window is compared with the size of the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAGIC = b"\x76\x2f\x31\x01"
 NUMBER = 4  # maximum size of a number of a channel in bytes
 
 ROWS, COPIES = 32, 3
-"""Rows that the library decodes at a time as a rule, and how often it has them in memory."""
+"""Rows that the library usually decodes at a time, and how many copies of them it has in memory."""
 
 MAX_RATIO = 4096  # maximum ratio of the sizes of pixels and file, which compression does not reach
 
@@ -29,19 +29,18 @@ class ExrHeader(NamedTuple):
     attributes: dict[str, Any]
 
     def reading(self) -> int:
-        """Return the bytes of memory that OpenEXR needs to read all channels."""
+        """Bytes of memory that OpenEXR needs to read all channels."""
         return NUMBER * self.channels * self.width * (self.height + COPIES * ROWS)
 
 
 def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
-    """Read the header of an OpenEXR file. The library is installed.
+    """Read the header of an OpenEXR file; the library must be installed.
 
     Args:
         file: the file.
-        tiles: whether it may be one of tiles, as other programs write them.
-
+        tiles: whether tiled files, which other programs write, are accepted.
     Raises:
-        DataFileError: it is no OpenEXR file of rows, or its header contradicts the file.
+        DataFileError: it is not an OpenEXR file of rows, or its header contradicts the file.
     """
     import OpenEXR
 
@@ -62,7 +61,7 @@ def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
         )
     if 2 * header.channels * header.width * header.height > file.size * MAX_RATIO:
         raise DataFileError(
-            f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
-            f"{header.width}x{header.height} pixels that it says"
+            f"{file.source}: is incomplete: {file.size:,} bytes are too few for "
+            f"{header.width}x{header.height} pixels"
         )
     return header

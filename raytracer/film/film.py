@@ -1,7 +1,7 @@
-"""The film: sums of linear radiance, to which kernels add samples, and its tone mapping on the CPU.
+"""Films: sums of linear radiance, to which kernels add samples, and their tone mapping on the CPU.
 
-A film is measured (its histogram, which meters the exposure) and developed to sRGB integers by a
-tone curve with dither.
+A film is measured (a histogram, which meters the exposure) and developed to sRGB integers by a tone
+curve with dither.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Crop = tuple[int, int, int, int]
 
 NOUNS = ("sphere", "capsule", "cone", "ellipsoid")
-"""What a picture shows; metadata have the number of each in the plural."""
+"""Solids in a picture; metadata have the number of each, named by the plural."""
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 """A developed picture, (h, w, 4): sRGB with straight (not premultiplied) alpha, row 0 on top."""
@@ -49,15 +49,15 @@ class Backdrop(NamedTuple):
 
 @dataclass(repr=False)
 class Film:
-    """Sums of linear radiance over samples, for the whole picture or a rectangle of it.
+    """Sums of linear radiance over samples, for a whole picture or a rectangle of it.
 
     Args:
-        sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many
-            of the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with
-            one it holds the backdrop where samples hit nothing.
-        samples: how many samples per pixel the sums hold; with `counts` the most of a pixel.
-        x0: column of the full picture that sums[0, 0] is.
-        y0: row of the full picture that sums[0, 0] is.
+        sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and the
+            number of samples that hit a sphere. Without a backdrop RGB is premultiplied by
+            coverage; with one it includes the backdrop where samples hit nothing.
+        samples: samples per pixel; with `counts` their maximum.
+        x0: column of sums[0, 0] in the full picture.
+        y0: row of sums[0, 0] in the full picture.
         width: width of the full picture in pixels.
         height: height of the full picture in pixels.
         aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
@@ -67,7 +67,7 @@ class Film:
         metadata: version, scene, settings, device and date of the render, as JSON types; `digest`
             is the hash of scene, camera and settings.
         backdrop: the background in the sums; None if it is transparent.
-        source: the file it was loaded from, which `save` may replace; for messages too.
+        source: the file it was loaded from, which `save` may replace.
         counts: uint32 (h, w), the samples of each pixel; None if all have `samples`.
     """
 
@@ -93,8 +93,7 @@ class Film:
         Args:
             width: width of the full picture in pixels.
             height: height of the full picture in pixels.
-            crop: x0, y0, x1, y1 in pixels, half open: the part that the film holds.
-
+            crop: x0, y0, x1, y1 in pixels, half open: the part that the film covers.
         Raises:
             UserError: the size or the crop is invalid.
         """
@@ -105,7 +104,7 @@ class Film:
 
     @property
     def crop(self) -> Crop:
-        """x0, y0, x1, y1 of the rectangle that the film holds, half open, in pixels."""
+        """x0, y0, x1, y1 of the rectangle that the film covers, half open, in pixels."""
         height, width = self.sums.shape[:2]
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
@@ -113,7 +112,7 @@ class Film:
         """Check the fields, which a program may have replaced.
 
         Raises:
-            UserError: a field is not what a film needs; the message names it.
+            UserError: a field is invalid; the message names it.
         """
         if isinstance(self.sums, np.ndarray):
             self.sums = np.asarray(self.sums)  # no subclass
@@ -121,9 +120,7 @@ class Film:
         if not isinstance(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
-            raise UserError(
-                f"sums: {shown_value(self.sums)} are no sums of a film: they are float32 (h, w, 4)"
-            )
+            raise UserError(f"sums: {shown_value(self.sums)} must be float32 (h, w, 4)")
         if not self.sums.flags.c_contiguous:
             self.sums = np.ascontiguousarray(self.sums)
         for name in ("samples", "x0", "y0", "width", "height"):
@@ -140,8 +137,8 @@ class Film:
             fits and counts.shape == shape[:2] and counts.max() == self.samples
         ):
             raise UserError(
-                f"counts: {shown_value(counts)} are not the samples of each pixel: they are uint32 "
-                f"{shape[:2]}, at most samples={self.samples:,}"
+                f"counts: {shown_value(counts)} must be uint32 {shape[:2]}, "
+                f"at most samples={self.samples:,}"
             )
 
     def mean(self) -> NDArray[np.float32]:
@@ -172,7 +169,7 @@ class Film:
         return np.full(self.sums.shape[:2], self.samples, np.uint32)
 
     def evened(self) -> Film:
-        """Return a film of the same means, whose pixels all have `samples`; itself if they do."""
+        """Return a film of the same means whose pixels all have `samples`; itself if they do."""
         if self.counts is None:
             return self
         film = replace(self, counts=None, metadata=dict(self.metadata), aovs=dict(self.aovs))
@@ -183,7 +180,7 @@ class Film:
         return film
 
     def copy(self) -> Film:
-        """Return a copy of the film; only the output variables share memory with it."""
+        """Return a copy of the film, which shares the output variables."""
         counts = None if self.counts is None else self.counts.copy()
         return replace(
             self, sums=self.sums.copy(), counts=counts, aovs=dict(self.aovs),
@@ -195,13 +192,11 @@ class Film:
 
         Args:
             bits: 8 or 16 per channel.
-            threads: 0 takes every core that the process may use.
+            threads: 0 uses every core that the process may use.
             **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range` and `bloom`,
-                as `ToneSettings` describes them; the defaults leave colours alone.
-
+                see `ToneSettings`; the defaults leave colours alone.
         Returns:
             uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-
         Raises:
             UserError: a setting is invalid.
         """
@@ -211,9 +206,8 @@ class Film:
         """Return the statistics of the film, and of its picture with 8 bits.
 
         Args:
-            threads: 0 takes every core that the process may use.
+            threads: 0 uses every core that the process may use.
             **settings: as for `tonemap`.
-
         Raises:
             UserError: a setting is invalid.
         """
@@ -228,10 +222,8 @@ class Film:
             path: the file, `.npz` or `.exr`.
             half: 16-bit floats in OpenEXR; such a file cannot be resumed.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
-
         Returns:
             The path.
-
         Raises:
             OutputError: the file cannot be written.
             UserError: another suffix, or the film is invalid.
@@ -246,13 +238,9 @@ class Film:
 
         Args:
             path: the file, `.npz` or `.exr`.
-            aovs: names of the output variables to keep, where the file has them; None keeps all.
-
-        Returns:
-            The film.
-
+            aovs: output variables to read, if the file has them; None reads all.
         Raises:
-            DataFileError: the file is no film, or cannot be read.
+            DataFileError: the file is not a film, or cannot be read.
         """
         from raytracer.film import film_file
 
@@ -263,7 +251,7 @@ class Film:
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:
-    """Return size, samples, numbers of spheres and others, and output variables as one line."""
+    """Return size, samples, numbers of solids and output variables as one line."""
     height, width = film.sums.shape[:2]
     parts = [f"{width}x{height}"]
     if (width, height) != (film.width, film.height):
@@ -281,7 +269,7 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
 
 
 def samples_text(film: Film) -> str:
-    """Return the samples per pixel in words."""
+    """Return the samples per pixel as text."""
     if film.counts is None:
         return counted(film.samples, "sample", " per pixel")
     fewest, mean = int(film.counts.min()), float(film.counts.mean())
@@ -289,7 +277,8 @@ def samples_text(film: Film) -> str:
 
 
 def samples_about(film: Film) -> dict[str, Any]:
-    """Return the samples per pixel for metadata: the most, and fewest and mean if they differ."""
+    """Return the samples per pixel for metadata: the maximum, and minimum and mean if they
+    differ."""
     if film.counts is None:
         return {"samples": film.samples}
     fewest, mean = int(film.counts.min()), float(film.counts.mean())
@@ -302,7 +291,6 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
     Args:
         width, height: of the picture in pixels.
         crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
-
     Raises:
         UserError: the rectangle is empty, or not within the picture.
     """
@@ -321,7 +309,7 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
 
 
 def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
-    """Refuse bit depths that no PNG has, and dither with 16 bits. Raises UserError."""
+    """Refuse bit depths other than 8 and 16, and dither with 16 bits. Raises UserError."""
     if type(bits) is not int or bits not in (8, 16):
         raise UserError(
             f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
@@ -347,10 +335,10 @@ def tone_arguments(
         samples: per pixel, in the sums.
         settings: exposure and tone curve.
         bits: 8 or 16 per channel.
-        place: x and y of the film's first pixel in the full picture, which decide the dither.
+        place: x and y of the film's first pixel in the full picture, on which the dither depends.
         backdrop: the opaque background in the sums; None if it is transparent.
-        picture_height: rows of the full picture, the extent of the background's gradient.
-        neighbor_weight: of the samples of a neighbouring pixel, beside 1 of those of a pixel.
+        picture_height: rows of the full picture, over which the background's gradient extends.
+        neighbor_weight: weight of a neighbouring pixel's samples, relative to the pixel's own.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
@@ -424,17 +412,15 @@ def develop(
 
     Args:
         film: sums and their number of samples.
-        settings: None takes the defaults, which leave colours alone.
+        settings: None uses the defaults, which leave colours alone.
         bits: 8 or 16 per channel.
-        threads: 0 takes every core that the process may use.
-        histogram: of `measure`; its counts of clipped and black pixels are filled in. None
-            measures the film if the exposure is automatic.
+        threads: 0 uses every core that the process may use.
+        histogram: of `measure`; its counts of clipped and black pixels are filled in. None measures
+            the film if the exposure is automatic.
         out: C-contiguous memory for the picture; None allocates it.
         neighbor_weight: see `tone_arguments`.
-
     Returns:
         uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
-
     Raises:
         UserError: the depth is not 8 or 16, or the film is damaged.
     """
@@ -461,7 +447,7 @@ def measure_and_develop(
 
 
 def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
-    """Return a checked, even film with the bloom of the settings, and settings without."""
+    """Return a checked film with equal samples and with bloom, and settings without bloom."""
     film.require_whole()
     film = film.evened()
     if settings.bloom == 0:
@@ -477,14 +463,14 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
 
 
 def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
-    """Return the automatic exposure of several films together, in stops."""
+    """Return the common automatic exposure of several films, in stops."""
     # `map` releases a film before it takes the next.
     total = merged(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
     return float(core().meter(tone_arguments((1, 1), 1, settings), total.view(np.uint8)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
-    """Return how many pixels are not finite, and x, y of the first in the full picture, or None."""
+    """Return the number of pixels that are not finite and x, y of the first, or None."""
     count, first = 0, (0, 0)
     for y, row in enumerate(film.sums):
         bad = ~np.isfinite(row).all(axis=-1)

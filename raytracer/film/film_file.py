@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from raytracer.film.film import Film
 
 FORMATS = (1, 2, 3)
-"""3: as 2 or 1, by whether there is a backdrop, with the samples of each pixel.
-2: the sums hold an opaque background, and their fourth channel counts hits.
-1: the background is transparent."""
+"""3: like 1 or 2 (without or with a backdrop), with the samples of each pixel.
+2: the sums include an opaque background, and their fourth channel counts hits.
+1: the background is transparent.
+"""
 
 SUFFIXES = (".npz", ".exr")
 MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
@@ -48,8 +49,7 @@ def check_target(path: str | Path, half: bool = False, replaces: str | Path | No
     Args:
         path: of the file.
         half: whether it is to have 16-bit floats.
-        replaces: the film that it continues, which it may replace.
-
+        replaces: the film that is resumed, which may be replaced.
     Raises:
         UserError: another suffix, or the file cannot be written.
     """
@@ -67,13 +67,12 @@ def check_target(path: str | Path, half: bool = False, replaces: str | Path | No
 
 
 def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
-    """Refuse an `.npz` for which its disk has no room, before it is rendered.
+    """Refuse an `.npz` for which its disk is too full, before it is rendered.
 
     Args:
         film: of the size that will be saved.
-        path: the file; the size of an `.exr`, which is compressed, is not known before.
-        aovs: names of the output variables that will be added.
-
+        path: the file; nothing is checked for an `.exr`, whose compressed size is unknown.
+        aovs: output variables that will be added.
     Raises:
         OutputError: there is no room.
     """
@@ -112,10 +111,7 @@ def check_source(path: str | Path) -> None:
 
 
 def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -> Film:
-    """Read a film file; arguments and errors as for `Film.load`.
-
-    Output variables of an `.npz` that are not named are not read; OpenEXR reads all of a file.
-    """
+    """Read a film file; arguments and errors as for `Film.load`."""
     from raytracer.film import exr_header
 
     path = path_of(path)
@@ -130,12 +126,11 @@ def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -
 
 
 def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
-    """Return the metadata of a film, without its pixels; {} if it has none, or is no film.
+    """Return the metadata of a film, without reading its pixels; {} if there are none.
 
     Args:
         path: of the file.
         is_input: False if it may be replaced; see `access.opened`.
-
     Raises:
         UserError: it cannot be read, or OpenEXR is not installed.
     """
@@ -172,7 +167,7 @@ def _about(film: Film, half: bool) -> str:
         return json.dumps(about)
     except (TypeError, ValueError, RecursionError):
         raise UserError(
-            f"metadata: {shown_value(film.metadata)} holds what JSON has not; use texts, numbers, "
+            f"metadata: {shown_value(film.metadata)} cannot be saved as JSON: use texts, numbers, "
             "lists and dictionaries"
         ) from None
 
@@ -207,19 +202,21 @@ def _film(
     if wrong:
         raise DataFileError(f"{source}: its metadata are damaged: metadata.{wrong[0]}")
     if (version == 3) != (counts is not None):
-        raise DataFileError(f"{source}: holds no film: counts go with format 3, and only there")
+        raise DataFileError(
+            f"{source}: is not a valid film: only format 3 has counts, and needs them"
+        )
     place = x0, y0, width, height
     film = cls(sums, samples, *place, aovs, metadata, backdrop, source, counts)
     try:
         film.require_whole()
         _require_aovs(film)
     except UserError as error:
-        raise DataFileError(f"{source}: holds no film: {error}") from None
+        raise DataFileError(f"{source}: is not a valid film: {error}") from None
     return film
 
 
 def _color(values: Any) -> tuple[float, float, float]:
-    """Return a colour of the metadata. Raises ValueError or TypeError if it is none."""
+    """Return a colour of the metadata. Raises ValueError or TypeError if it is invalid."""
     red, green, blue = values
     if not all(type(value) in (int, float) and 0 <= value <= 1 for value in values):
         raise ValueError
@@ -232,7 +229,7 @@ def _require_aovs(film: Film) -> None:
     for name, array in mapping(film.aovs, "aovs", UserError).items():
         if name not in AOVS or not isinstance(array, np.ndarray):
             raise UserError(
-                f"aovs: {shown_value(name)} is no array of an output variable; known are "
+                f"aovs: {shown_value(name)} is not an output variable with an array; known are "
                 f"{', '.join(AOVS)}"
             )
         required = shape if len(AOVS[name]) == 1 else (*shape, len(AOVS[name]))
@@ -250,7 +247,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
     with Archive(file) as archive:
         if not _is_film(archive):
             listed = ", ".join(shown(name) for name in list(archive.members)[:5])
-            raise DataFileError(f"{file.source}: holds no film, only {listed or 'nothing'}")
+            raise DataFileError(f"{file.source}: is not a film: it has {listed or 'nothing'}")
         layers = {name: f"aov_{name}" for name in AOVS if name in names}
         layers = {name: member for name, member in layers.items() if member in archive.members}
         counted = ["counts"] if "counts" in archive.members else []
@@ -266,14 +263,14 @@ def _is_film(archive: Archive) -> bool:
 
 
 def _text_of(archive: Archive) -> str:
-    """Return the text of a film's metadata. Raises DataFileError if they are none."""
+    """Return the metadata of a film as text. Raises DataFileError if they are damaged."""
     if archive.members["film"].file_size > MAX_METADATA:
         raise DataFileError(
             f"{archive.source}: its metadata have more than {size_text(MAX_METADATA)}"
         )
     about = archive.array("film")
     if about.shape != () or about.dtype.kind != "U":
-        raise DataFileError(f"{archive.source}: its metadata are damaged: they are no text")
+        raise DataFileError(f"{archive.source}: its metadata are damaged: they are not text")
     return str(about)
 
 
@@ -288,7 +285,7 @@ def _require_openexr(path: Path) -> Any:
 def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
     """Write the mean as main RGBA, output variables as layers, and float32 sums as a layer.
 
-    Other programs show the mean; the sums cannot be computed from it bit for bit.
+    Other programs show the mean, from which the sums cannot be recovered exactly.
     """
     exr = _require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
@@ -347,7 +344,7 @@ def _read_exr(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
             raise DataFileError(f"{source}: its channel '{shown(name)}' has another size")
 
     def layer(name: str, letters: str) -> NDArray[Any] | None:
-        """Return the channels of a layer, (h, w) or (h, w, channels), if all are there."""
+        """Return the channels of a layer, (h, w) or (h, w, channels), or None if one is missing."""
         keys = [f"{name}.{letter}" if name else letter for letter in letters]
         if not planes.keys() >= set(keys):
             return None

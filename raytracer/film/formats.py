@@ -1,7 +1,7 @@
-"""Formats of pictures, by the ending of the file: what each can hold, and how it is written.
+"""Formats of pictures, by suffix: what each supports, and how it is written.
 
-PNG has a writer of its own (`png`), OpenEXR is that of films; the others are written by Pillow,
-which is imported when one is needed.
+PNG is written by `png` and OpenEXR as a film; Pillow writes the others, and is imported only for
+them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _INCH = 2
 
 
 def format_of(path: str | Path) -> Format:
-    """Return the format of a picture by the ending of its name. Raises OutputError."""
+    """Return the format of a picture by its suffix. Raises OutputError."""
     suffix = Path(path).suffix.lower()
     kind = SUFFIXES.get(suffix)
     if kind is None:
@@ -79,15 +79,14 @@ def require(
     transparent: bool = False,
     size: tuple[int, int] = (0, 0),
 ) -> Format:
-    """Return the format of a file that can hold a picture.
+    """Return the format of a file after checking that it can hold the picture.
 
     Args:
         path: of the file.
         bits: per channel.
-        quality: 1..100, of formats that lose some; None is the format's default.
+        quality: 1..100, for lossy formats; None is the format's default.
         transparent: whether the picture has an alpha channel.
         size: width and height of the picture in pixels.
-
     Raises:
         OutputError: there is no such format, or it cannot hold the picture.
         UserError: the quality is out of range.
@@ -97,7 +96,7 @@ def require(
     if quality is not None and whole(quality, "quality", 1, 100, UserError) and not kind.quality:
         lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
         problem = (
-            f"{name} keeps every value and has no quality: leave it out, or give a name that ends "
+            f"{name} is lossless and has no quality: leave it out, or give a name that ends "
             f"in one of {lossy}"
         )
     elif bits not in kind.bits:
@@ -148,7 +147,7 @@ def write(
         kind: one of `FORMATS` that can hold it.
         texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`.
         quality: 1..100.
-        dpi: pixels of an inch that a TIFF or JPEG states, or None.
+        dpi: pixels per inch that a TIFF or JPEG states, or None.
     """
     if kind is TIFF:
         _write_tiff(file, pixels, texts, dpi)
@@ -170,7 +169,7 @@ def write(
 
 
 def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: float | None) -> None:
-    """Write a TIFF of 8 or 16 bits in compressed strips; Pillow has no 16 bits of colour."""
+    """Write a TIFF of 8 or 16 bits in compressed strips; Pillow has no 16-bit colour."""
     from PIL import TiffImagePlugin as Tiff
 
     height, width, channels = pixels.shape
@@ -208,10 +207,10 @@ def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: floa
 
 
 def read_description(file: BinaryIO) -> str | None:
-    """Return the description in a picture that `write` made; None where there is none.
+    """Return the description in a picture that `write` made, or None.
 
     Raises:
-        Exception: of any kind, if it is no picture or is damaged.
+        Exception: any, if it is not a picture or is damaged.
     """
     from PIL import Image as Pillow
 

@@ -1,4 +1,4 @@
-"""Drawing of histograms: luminance of a film and values of its picture (the extra `plot`)."""
+"""Plots the luminance of a film and the values of its picture (the extra `plot`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check(path: str | Path) -> Path:
 
 
 def figure_class() -> Any:
-    """Return Matplotlib's `Figure`, imported without the window backend that MPLBACKEND names.
+    """Return Matplotlib's `Figure`, imported without the window backend of MPLBACKEND.
 
     A file needs no window backend, and one that does not exist would raise on import.
     """
@@ -50,11 +50,11 @@ def draw(
     batch: output.Batch | None = None,
     counted: NDArray[np.bool_] | None = None,
 ) -> Path:
-    """Draw the film's luminance and the picture's code values over each other; a PNG.
+    """Plot the film's luminance and the picture's code values; writes a PNG.
 
-    pixels: uint8 or uint16 (h, w, 4) or (N, 4), what the curve made of the film.
+    pixels: uint8 or uint16 (h, w, 4) or (N, 4), the developed film.
     batch: rename the file together with others.
-    counted: (h, w) or (N,), the pixels that the statistics count; None is all of them.
+    counted: (h, w) or (N,), the pixels that the statistics count; None counts all.
     """
     figure = figure_class()(figsize=(8, 7), layout="constrained")
     before, after = figure.subplots(2, 1)
@@ -66,7 +66,7 @@ def draw(
 
 
 def density(statistics: Statistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Edges in stops, (249,), and percent of covered pixels in an eighth of a stop, (248,)."""
+    """Return edges in stops, (249,), and percent of covered pixels per eighth of a stop, (248,)."""
     stops = np.log2(edges().astype(np.float64))
     counts = np.array(statistics.bins[FIRST:LAST], np.float64)
     return stops, 100.0 * counts / max(statistics.covered, 1) / np.diff(stops) / 8.0
@@ -95,7 +95,7 @@ def _film(axis: Any, statistics: Statistics) -> None:
 
 
 def _count(pixels: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
-    """How often each code of 8 bits occurs, (3, 256), and in how many pixels."""
+    """Return how often each 8-bit code occurs, (3, 256), and the number of pixels."""
     counts, covered = np.zeros((3, 256), np.int64), 0
     rows = max(STRIP // max(pixels[:1].size, 1), 1)
     for start in range(0, len(pixels), rows):

@@ -1,4 +1,4 @@
-"""Images: a film with the settings of its picture, as arrays and PNG files with metadata."""
+"""Images: a film with the settings of its picture, as arrays and files with metadata."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Developed = tuple[Pixels, NDArray[np.void]]
 
 
 def is_plain_png(path: str | Path, quality: int | None) -> bool:
-    """Whether a picture is a PNG by its name and nothing is said of another format."""
+    """Whether a picture is a PNG by its name, without settings of another format."""
     return quality is None and Path(path).suffix.lower() == ".png"
 
 
@@ -45,21 +45,20 @@ def is_plain_png(path: str | Path, quality: int | None) -> bool:
 class Image:
     """A rendered picture.
 
-    NumPy and what builds on it take it as the array of `to_uint8`: `np.asarray(image)`,
+    NumPy and libraries based on it use it as the array of `to_uint8`: `np.asarray(image)`,
     `plt.imshow(image)`, `PIL.Image.fromarray(np.asarray(image))`.
 
     Args:
         film: sums of linear radiance; pass it to `render(..., film=)` to add samples.
-        transparent: whether the alpha channel is kept in the PNG.
+        transparent: whether files have an alpha channel.
         timings: seconds of each stage.
-        metadata: what made it; saved in the PNG.
-        threads: threads for encoding; 0 takes every core that the process may use.
-        settings: exposure and tone curve; `tonemap` gives the picture with others.
-        camera: of the picture, with the position that it was fitted to; None of a saved film. With
-            it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
-            the same to the last bit.
-        denoise: whether the picture is that of the film without noise; the film keeps it.
-        overlay: what is drawn over the picture, whatever its exposure, or None.
+        metadata: how it was made; saved in the PNG.
+        threads: threads for encoding; 0 uses every core that the process may use.
+        settings: exposure and tone curve; `tonemap` returns the picture with others.
+        camera: of the picture, after fitting; None for a saved film. `render(..., camera=)` with it
+            makes the same picture to the last bit if the proportions are the same.
+        denoise: whether the picture is denoised; the film keeps its noise.
+        overlay: what is drawn over the picture, or None.
         upload: copies a picture to the device that rendered it.
     """
 
@@ -96,17 +95,16 @@ class Image:
         """Return the same film with another exposure or curve.
 
         Args:
-            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, `bloom`, as
-                `ToneSettings` describes them; those that are left out are as before.
-
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, `bloom`, see
+                `ToneSettings`; others stay as they are.
         Raises:
-            UserError: a setting makes no sense.
+            UserError: a setting is invalid.
         """
         return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
 
     @property
     def shown(self) -> Film:
-        """The film that the picture shows: that of `film`, without noise if `denoise` is set.
+        """The film that the picture shows: `film`, denoised if `denoise` is set.
 
         Raises:
             UserError: the denoiser is missing.
@@ -125,13 +123,13 @@ class Image:
 
     @property
     def statistics(self) -> Statistics:
-        """Statistics of the film, and of the picture."""
+        """Statistics of the film and of the picture."""
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
         histogram = self._developed(bits)[1]
         return statistics_of(histogram, self.settings.stops(histogram))
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
-        """Use a picture and a histogram that the device made of the film with these settings."""
+        """Keep a picture and a histogram that the device made of the film with these settings."""
         self._developed_on_device[bits, self.film.samples] = pixels, histogram
 
     @cached_property
@@ -158,7 +156,6 @@ class Image:
 
         Args:
             bits: 8 or 16 per channel.
-
         Raises:
             UserError: another number of bits, or dither with 16.
         """
@@ -166,7 +163,7 @@ class Image:
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def developed(self, bits: int = 8) -> Pixels:
-        """Return `pixels` without what is drawn over them."""
+        """Return `pixels` without the overlay."""
         if kept := self._developed_on_device.get((bits, self.film.samples)):
             return kept[0]
         # Without statistics, which take as long.
@@ -204,19 +201,16 @@ class Image:
         *,
         quality: int | None = None,
     ) -> Path:
-        """Write the picture under a temporary name, in the format of its ending, then rename it.
+        """Write the picture in the format of its suffix, completely or not at all.
 
         Args:
-            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with what
-                is drawn over the picture as vectors; `.exr` for linear light, as `Film.save`
-                writes it.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with the
+                overlay as vectors; `.exr` for linear light, see `Film.save`.
             bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
-            quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
-
+            quality: 1..100, of JPEG (95), WebP (90, 100 is lossless) and AVIF (85).
         Returns:
             The path.
-
         Raises:
             OutputError: the file cannot be written, or its format cannot hold the picture.
             UserError: another number of bits, or dither with 16.
@@ -249,10 +243,8 @@ class Image:
         Args:
             path: the file, `.png`, `.svg` or `.pdf`.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
-
         Returns:
             The path.
-
         Raises:
             UserError: the picture has no legend, or the file cannot be written.
         """
@@ -271,13 +263,13 @@ class Image:
         return target
 
     def _developed(self, bits: int) -> Developed:
-        """Return the picture and the histogram of the film, with the counts of the picture."""
+        """Return the picture and the histogram of the film."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
     def _visible(self, pixels: Pixels) -> Pixels:
-        """Return the channels of the file: without alpha if the background is opaque."""
+        """Return the channels of the file: no alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
     def _write(
@@ -288,7 +280,7 @@ class Image:
         kind: Format | None = None,
         quality: int | None = None,
     ) -> None:
-        """Write a file with metadata; None is a PNG."""
+        """Write a file with metadata; kind None: a PNG."""
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
@@ -322,7 +314,7 @@ class Image:
 
     @property
     def dpi(self) -> float | None:
-        """Pixels of an inch that the PNG states, or None."""
+        """Pixels per inch that the PNG states, or None."""
         dpi: float | None = self.metadata.get("settings", {}).get("dpi")
         return dpi
 
@@ -337,7 +329,7 @@ def check_legend(path: str | Path) -> tuple[Path, str]:
     """Return the path and the format of a legend that is saved alone: PNG, SVG or PDF.
 
     Raises:
-        OutputError: it has another ending, or the file cannot be written.
+        OutputError: it has another suffix, or the file cannot be written.
     """
     from raytracer.film import formats
 

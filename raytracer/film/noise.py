@@ -1,11 +1,10 @@
 """The noise of a film and of its tiles, estimated from two parts of the samples.
 
-Noise is measured as it is seen. In linear light the error of the few pixels with highlights would
-count for more than that of all others, though they are shown as white whatever their samples say.
-So light is graded first: about as its root, as sRGB does, up to the mean of the picture, and as its
-logarithm above. Errors are then relative to the root of the light, as Dammertz et al. take
-them ("A hierarchical automatic stopping condition for Monte Carlo global illumination", 2010), and
-those of bright pixels are relative to their own light.
+Noise is measured as it is seen: in linear light, a few highlights would dominate it, though they
+are shown as white anyway. So light is graded first: about by the square root, like sRGB, up to the
+mean of the picture, and by the logarithm above. Up to the mean, errors are then relative to the
+square root of the light, as in Dammertz et al., "A hierarchical automatic stopping condition for
+Monte Carlo global illumination" (2010); above it, to the light.
 """
 
 from __future__ import annotations
@@ -21,17 +20,22 @@ from numpy.typing import NDArray
 from raytracer.film.film import Film
 
 WHITE = 16.0
-"""Light, in means, that is shown as white whatever it is: four stops above the mean, and one and a
-half above the white of a picture whose mean is middle grey. The mean counts light up to it too, as
-it would be that of a few highlights otherwise."""
+"""Light, in means of the picture, from which on all is white: four stops above the mean, and one
+and a
+half above white if the mean is middle grey. The mean counts light only up to it, or a few
+highlights would
+dominate.
+"""
 
 BLACK = 0.02
-"""Light, in means, below which grading is about linear, as sRGB is below 0.0031, 0.017 of middle
-grey: the root alone would magnify the error of black pixels without limit."""
+"""Light, in means, below which grading is about linear, like sRGB below 0.0031 (0.017 of middle
+grey):
+the root alone would magnify the error of black pixels without limit.
+"""
 
 
 def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return light, in means of the picture, as its noise is measured: of slope 1 at the mean."""
+    """Return light in means of the picture, graded with slope 1 at the mean."""
     raised = np.clip(light, 0.0, WHITE) + BLACK
     bright = np.maximum(raised, 1.0)
     values: NDArray[np.float64] = np.where(raised < 1, 2 * np.sqrt(raised), 2 + np.log(bright))
@@ -39,7 +43,7 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
-    """Return the mean of the channels of pixels in which a sphere was hit, up to white.
+    """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means.
 
     sums: float32 (h, w, 4); counts: samples of the pixels of each row, (w,).
     """
@@ -58,19 +62,17 @@ def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArra
 def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
     """Return the standard error of a film, relative to its light.
 
-    It is the root mean square of the standard errors of all graded channels of the pixels in which
-    a sphere was hit. The means of the earlier and of the later samples differ by noise alone, so
-    that their difference has the variance of both means together. Samples that are spread evenly
-    are less noisy than this says.
+    It is the root mean square over all graded channels of pixels that show spheres. The difference
+    of the means of the earlier and the later samples has the variances of both, added. Evenly
+    spread samples have less noise than this estimate.
 
     Args:
         film: with all samples.
         earlier: its sums when it had fewer, float32 (h, w, 4).
-        samples: how many these were, of all pixels or of each, uint32 (h, w); pixels that had none
-            or got none are left out.
-
+        samples: how many it had then, of all pixels or of each, uint32 (h, w); pixels without
+            earlier or without later samples are left out.
     Returns:
-        The noise; 0 where nothing was hit.
+        The noise; 0 if no sphere was hit.
     """
     shape = film.sums.shape[:2]
     counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
@@ -85,7 +87,7 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
 
 
 def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return the pixels that count: they are finite, and a sphere was hit."""
+    """Return the pixels that are finite and show a sphere."""
     shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)
     return shown
 
@@ -99,8 +101,8 @@ def _variances(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the variance of the graded mean of each channel of a row, and which pixels count.
 
-    sums, earlier: of all samples and before, float32 (w, 4); counts, before: samples of the pixels;
-    light: `mean_light` of the picture.
+    sums, earlier: of all and of the earlier samples, float32 (w, 4); counts, before: numbers of
+    samples; light: `mean_light` of the picture.
     """
     counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
@@ -124,7 +126,7 @@ class TileNoise:
     """Measured noise of tiles; all arrays are (tiles down, tiles across).
 
     Args:
-        variance: of the graded means of all channels in which a sphere was hit, summed.
+        variance: sum of the variances of all graded channels that show spheres.
         channels: their number.
         measured: whether samples were added between the two parts.
     """
@@ -145,8 +147,8 @@ class TileNoise:
         """Measure the tiles to which samples were added.
 
         Args:
-            sums, earlier: of all samples, and before, float32 (h, w, 4).
-            counts, before: samples of the tiles, and before, at least 1.
+            sums, earlier: of all and of the earlier samples, float32 (h, w, 4).
+            counts, before: numbers of samples of the tiles, at least 1.
             side: of a tile in pixels.
         """
         tiles = np.zeros((2, *counts.shape))
@@ -161,7 +163,7 @@ class TileNoise:
         return cls(tiles[0], tiles[1], counts > before)
 
     def renewed(self, later: TileNoise) -> TileNoise:
-        """Return these tiles with those that were measured later."""
+        """Return these tiles, replaced by those that were measured later."""
         return replace(
             later,
             variance=np.where(later.measured, later.variance, self.variance),
@@ -170,12 +172,12 @@ class TileNoise:
 
     @property
     def picture(self) -> float:
-        """Noise of the picture, as `noise_of` defines it."""
+        """Noise of the picture, see `noise_of`."""
         return sqrt(self.variance.sum() / max(self.channels.sum(), 1))
 
     @property
-    def own(self) -> NDArray[np.float64]:
-        """Standard error of the tiles, relative to the light of the picture."""
+    def errors(self) -> NDArray[np.float64]:
+        """Standard errors of the tiles, relative to the light of the picture."""
         return np.asarray(np.sqrt(self.variance / np.maximum(self.channels, 1)))
 
     @property
@@ -187,20 +189,20 @@ class TileNoise:
 
 
 def most_around(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the largest value, which is not negative, of three by three tiles."""
+    """Return the maximum of each three by three tiles; values are not negative."""
     return np.asarray(np.max(_around(values), axis=0))
 
 
 def _of_rows(
     tiles: NDArray[np.int64], shape: tuple[int, ...], side: int
 ) -> list[NDArray[np.int64]]:
-    """Return the numbers of the tiles for the pixels of each row; rows of a tile share memory."""
+    """Return the tile values of the pixels of each row; rows of a tile share memory."""
     wide = np.repeat(tiles, side, axis=1)[:, : shape[1]]
     return [wide[y // side] for y in range(shape[0])]
 
 
 def _around(values: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return the values of the nine tiles around each; those beyond the edge are 0."""
+    """Return the values of the nine tiles around each; 0 beyond the edge."""
     down, across = values.shape
     wide = np.pad(values, 1)
     return [wide[y : y + down, x : x + across] for y in range(3) for x in range(3)]

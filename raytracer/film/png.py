@@ -1,6 +1,6 @@
-"""PNG files, 8 or 16 bits per channel, with the metadata of the program.
+"""PNG files, 8 or 16 bits per channel, with metadata.
 
-Pillow cannot write 16-bit colour. For 8 bits it writes files of the same size in twice the time,
+Pillow cannot write 16-bit colour. With 8 bits it takes twice as long for files of the same size,
 and its import takes longer than encoding most pictures.
 """
 
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEY = "raytracer"
-"""Key of the text chunk that holds the metadata as JSON."""
+"""Key of the text chunk with the metadata as JSON."""
 
 _KEY_START = KEY.encode() + b"\0"
 INCH = 0.0254  # metres of an inch
 
-MAX_METADATA = 1 << 24
-"""Maximum size of the metadata in bytes; those of a picture have a few thousand."""
-
+MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
 COMPRESSION = 1
 """Level of zlib: the fastest, because noise compresses little better at higher levels."""
 
@@ -70,14 +68,14 @@ def write(
     threads: int = 0,
     dpi: float | None = None,
 ) -> None:
-    """Write a PNG file in parts; its bytes do not depend on the number of threads.
+    """Write a PNG file; its bytes do not depend on the number of threads.
 
     Args:
         file: a stream.
         pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
         text: keys and ASCII values of the text chunks.
-        threads: 0 takes every core that the process may use.
-        dpi: pixels of an inch, or None.
+        threads: 0 uses every core that the process may use.
+        dpi: pixels per inch, or None.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -114,7 +112,7 @@ def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
 def _in_order(
     pixels: Pixels, blocks: list[tuple[int, int]], threads: int
 ) -> Iterator[tuple[bytes, int]]:
-    """Yield the compressed blocks and their checksums; at most four blocks a thread wait."""
+    """Yield the compressed blocks and their checksums; at most four blocks per thread wait."""
     last = blocks[-1]
     if len(blocks) == 1:
         yield _deflate(pixels, *last, True)
@@ -148,7 +146,7 @@ def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, i
 def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
     """Return bytes begin to end of all rows, as differences to the row above ("up").
 
-    Each row follows its filter type. 16-bit samples are stored with the high byte first.
+    Each row starts with its filter type. 16-bit samples are stored with the high byte first.
     """
     import numpy as np
 
@@ -176,22 +174,21 @@ def _joined_adler(first: int, second: int, length: int) -> int:
 
 
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
-    """Return the metadata of a picture, without its pixels; None if the file has none.
+    """Return the metadata of a picture, without reading its pixels; None if there are none.
 
     Args:
         path: of the picture.
         is_input: False if it may be replaced; see `access.opened`.
-
     Raises:
-        DataFileError: the file cannot be read, is no PNG, or is damaged.
+        DataFileError: the file cannot be read, is not a picture, or is damaged.
     """
     with opened(path, standard_input=True, is_input=is_input) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
             if (text := _description(file.file)) is not None:
                 return parse_json(text, file.source, "its metadata")
             raise DataFileError(
-                f"{file.source}: is not a PNG file, nor another picture of raytracer: name a "
-                "picture; `raytracer scene check` describes scene and particle files"
+                f"{file.source}: is not a picture that raytracer made; "
+                "`raytracer scene check` describes scene and particle files"
             )
         for kind, size in _chunks(file):
             if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
@@ -202,7 +199,7 @@ def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
                 )
             body, checksum = file.file.read(size), file.file.read(4)
             if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
-                raise DataFileError(f"{file.source}: its metadata are damaged, or cut short")
+                raise DataFileError(f"{file.source}: its metadata are damaged or incomplete")
             text = body[len(_KEY_START) :].decode("latin-1")
             return parse_json(text, file.source, "its metadata")
     return None

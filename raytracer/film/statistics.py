@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer.layout import constant
 
-# Bins of kernels/film/histogram.h: three of their own, then eight a stop from 2**-16 to 2**15.
+# Bins of kernels/film/histogram.h: three special ones, then eight a stop from 2**-16 to 2**15.
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
 FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
@@ -27,12 +27,12 @@ def edges() -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a film's luminance, and of the picture that is made of it.
+    """Statistics of a film's luminance, and of its picture.
 
-    Luminance is that of linear sRGB (ITU-R BT.709) before exposure, and of the spheres alone: in
-    a pixel at an edge the part of the background is removed. With the meter "all" an opaque
-    background counts too: all pixels are covered, with the luminance that the picture shows.
-    Percentiles are taken from bins of an eighth of a stop; the other values are exact.
+    Luminance is that of linear sRGB (ITU-R BT.709) before exposure, of the spheres alone: at their
+    edges, the background's share of a pixel is removed. With the meter "all" an opaque background
+    counts too, so all pixels are covered. Percentiles are taken from bins of an eighth of a stop;
+    other values are exact.
 
     Args:
         pixels: number of pixels.
@@ -43,15 +43,13 @@ class Statistics:
         key: 2 to the mean of log2 of the luminance of covered pixels that are not dark.
         median: median luminance of covered pixels.
         percentiles: luminance of covered pixels by percentile, "1" to "99".
-        darkest: least luminance of a pixel that is not dark.
-        brightest: largest luminance of a pixel.
-        stops: dynamic range: between the 0.1st and the 99.9th percentile of pixels that are not
-            dark.
+        darkest: minimum luminance of pixels that are not dark.
+        brightest: maximum luminance of a pixel.
+        stops: dynamic range, from the 0.1st to the 99.9th percentile of pixels that are not dark.
         exposure: exposure of the picture, in stops.
         metered: automatic exposure of the film, in stops.
-        clipped: share of the covered pixels that the picture shows with a channel cut at its end.
-        black: share of the covered pixels that the picture shows with no channel above its first
-            code value (of 255).
+        clipped: share of the covered pixels with a channel that the picture clips.
+        black: share of the covered pixels with no channel above code value 1 (of 255).
         bins: number of pixels in each bin of the histogram.
     """
 
@@ -93,7 +91,7 @@ class Statistics:
 
 
 def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
-    """Return the statistics of a film by its FilmHistogram, structured (1,), and its exposure."""
+    """Return the statistics from a FilmHistogram, structured (1,), and the exposure."""
     record = histogram[0]
     bins = record["bins"].astype(np.int64)
     lit = int(bins[FIRST:].sum())
@@ -131,7 +129,7 @@ def percentiles(
 ) -> list[float]:
     """Return percentiles of the luminance; 0 if there are no pixels.
 
-    Within a bin, pixels are taken as uniform in log-luminance.
+    Within a bin, the logarithm of luminance is taken as uniform.
 
     Args:
         bins: counts, int64 (256,).
@@ -164,7 +162,7 @@ def percentiles(
 
 
 def merged(histograms: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
-    """Return the histogram of several films together, structured (1,); its exposure is 0."""
+    """Return the common histogram of several films, structured (1,); its exposure is 0."""
     total = histograms[0].copy()
     for histogram in histograms[1:]:
         for name in ("bins", "luminance_sum", "log2_sum", "clipped", "black"):

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CURVES = ("linear", "reinhard", "aces", "agx")
-"""Tone curves: the words of the kernels' `ToneCurve`."""
-
 METERS = ("covered", "all")
-"""Pixels that an automatic exposure is metered from."""
-
 MAX_STOPS = 64.0  # largest absolute exposure: beyond it a picture exceeds the range of float32
 
 
@@ -37,15 +33,15 @@ class ToneSettings(Defined, error=UserError):
             of the ACES RRT and sRGB ODT, "agx" Benjamin Wrensch's fit of Troy Sobotka's AgX.
         white: Luminance that the reinhard curve maps to white. It is measured after the exposure.
         dither: Dither gradients, against banding. Ordered dither (Bayer, 8 x 8) of 8-bit pictures;
-            what is a whole code value stays that value. Auto dithers 8 bits and not 16.
-        meter: Pixels to meter: those in which a sphere was hit, or all. They are also those of the
-            statistics. Covered pixels count by the light of what was hit (black ones are not
-            metered), all pixels as they are shown, with background and black ones.
+            exact code values are unchanged. Auto dithers 8 bits and not 16.
+        meter: Pixels to meter: those that show spheres, or all. Statistics use the same pixels.
+            Covered pixels count by the light of the spheres (black ones are not metered), all
+            pixels as they are shown, with background and black ones.
         meter_range: Percentiles of luminance that are metered. The mean is taken between them; the
-            upper one is that of the highlights.
+            upper one defines the highlights.
         bloom: Share of the light that spreads around bright places, before the tone curve. It is a
-            sum of Gaussians, whose widths are fractions of the picture's height, and leaves the sum
-            of all light as it is.
+            sum of Gaussians, whose widths are fractions of the picture's height, and keeps the sum
+            of all light.
     """
 
     exposure: float | str = setting(
@@ -72,10 +68,9 @@ class ToneSettings(Defined, error=UserError):
         """Return the settings of a call.
 
         Args:
-            given: settings; None for those of the scene; or some of them by name, which replace
-                those of the scene.
-            scenes: those of the scene; None takes the defaults.
-
+            given: settings; None for those of the scene; or a dictionary of changes to those of the
+                scene.
+            scenes: those of the scene; None uses the defaults.
         Raises:
             UserError: a value is invalid, or of another type.
         """
@@ -94,17 +89,15 @@ class ToneSettings(Defined, error=UserError):
 
     @property
     def automatic(self) -> bool:
-        """Whether the exposure is metered."""
         return self.exposure == "auto"
 
     def dithers(self, bits: int) -> bool:
-        """Whether a picture with that many bits a channel is dithered."""
+        """Whether a picture with that many bits per channel is dithered."""
         return bits == 8 and self.dither is not False
 
     def stops(self, histogram: NDArray[np.void]) -> float:
         """Return the exposure of the picture, in stops.
 
-        Args:
-            histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
+        histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
         """
         return float(histogram["exposure"][0]) if self.automatic else float(self.exposure)

@@ -93,7 +93,7 @@ class Bonding:
         radius: bond radius; None: as the style says.
         color: colour of bonds, or a rule by values; None: colours of the atoms.
         place: prefix of messages, with a dot, or "".
-        own_radii: whether atom radii are given and the style must not replace them.
+        keeps_radii: whether atom radii are given and the style must not replace them.
         select: a condition on bonds; None: all.
         orders: whether double and triple bonds are parallel sticks; None: yes.
     """
@@ -103,7 +103,7 @@ class Bonding:
     radius: float | None
     color: Color | StyleSettings | None
     place: str = ""
-    own_radii: bool = False
+    keeps_radii: bool = False
     select: str | None = None
     orders: bool | None = None
 

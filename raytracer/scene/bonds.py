@@ -61,7 +61,7 @@ def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     if wanted != "none" and spheres.count:
         pairs = _pairs(spheres, wanted, bonding)
         made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, bonding)
-    if bonding.style is None or bonding.own_radii:
+    if bonding.style is None or bonding.keeps_radii:
         return Bonded(spheres, made)
     atoms = copy(spheres)
     if look.vdw:

@@ -103,12 +103,12 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def about(self) -> dict[str, Column]:
         """Type, shape and unit of each column: those of the file, then derived ones."""
-        return {**self._own, **self.derived}
+        return {**self._file_columns, **self.derived}
 
     @property
     def derived(self) -> dict[str, Column]:
         """The derived columns, without those of which the file has one of the same name."""
-        named = self._own
+        named = self._file_columns
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
         labels = self._spheres.labels
         if labels is not None and not any(element_symbols(labels)):
@@ -159,14 +159,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """Return the column of a name, or None."""
         plain = self._plain(name)
         labels, file = self._spheres.labels, self._spheres.file
-        is_own = plain in AXES and name != plain and name in self._own
-        if is_own and file is not None and file.converted:
+        is_of_file = plain in AXES and name != plain and name in self._file_columns
+        if is_of_file and file is not None and file.converted:
             return self._of_file(name)  # in the file's unit, unlike the centres
         if known := self._in_memory(plain):
             return known
         if labels is not None and plain in ELEMENT_NAMES:
             return _Known(Column("text"), lambda: self._labels(plain != "species"))
-        named = name if name in self._own else self._called((plain,))
+        named = name if name in self._file_columns else self._called((plain,))
         if named is not None:
             return self._of_file(named)
         if labels is not None and plain in TYPE_NAMES:
@@ -185,11 +185,11 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if name.isidentifier():
             return name.lower()
         lower = name.lower()
-        is_own = any(named.lower() == lower for named in self._own)
-        return naming.plain(name) if is_own else naming.bare(name)
+        is_of_file = any(named.lower() == lower for named in self._file_columns)
+        return naming.plain(name) if is_of_file else naming.bare(name)
 
     def _of_file(self, name: str) -> _Known:
-        return _Known(self._own[name], lambda: self._read(name), (name,))
+        return _Known(self._file_columns[name], lambda: self._read(name), (name,))
 
     def _in_memory(self, name: str) -> _Known | None:
         """Return a column that belongs to the spheres, whatever the file calls it."""
@@ -209,7 +209,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _called(self, names: Iterable[str]) -> str | None:
         """Return the file's name for the first of these that it has, or None."""
-        by_plain = {naming.plain(each): each for each in reversed(list(self._own))}
+        by_plain = {naming.plain(each): each for each in reversed(list(self._file_columns))}
         return next((by_plain[name] for name in names if name in by_plain), None)
 
     def _component(self, plain: str) -> _Known | None:
@@ -218,9 +218,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if axis not in AXES or not stem or not axis:
             return None
         vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,))
-        if vector is None or self._own[vector].shape != (3,):
+        if vector is None or self._file_columns[vector].shape != (3,):
             return None
-        about, number = self._own[vector]._replace(shape=()), AXES.index(axis)
+        about, number = self._file_columns[vector]._replace(shape=()), AXES.index(axis)
         return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, number], (vector,))
 
     def _speed(self) -> _Known | None:
@@ -254,7 +254,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return np.array(radii)[labels.ids]
 
     @property
-    def _own(self) -> Mapping[str, Column]:
+    def _file_columns(self) -> Mapping[str, Column]:
         """Columns of the file, and in memory."""
         if self._data.about is not None:
             return self._data.about

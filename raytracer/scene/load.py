@@ -441,7 +441,7 @@ class _Composer:
         made = {}
         for name, element in self.content.get("elements", {}).items():
             color, symbol = element.get("color"), element.get("element")
-            own = Element(element.get("radius"), None if color is None else parse_color(color))
+            stated = Element(element.get("radius"), None if color is None else parse_color(color))
             if symbol is not None:
                 known = table().get(symbol)
                 if known is None:
@@ -450,8 +450,8 @@ class _Composer:
                         f"an element; {suggestion(symbol, table())}"
                     )
                     continue
-                own = Element(own.radius or known.radius, own.color or known.color, symbol)
-            made[name] = own
+                stated = Element(stated.radius or known.radius, stated.color or known.color, symbol)
+            made[name] = stated
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:

@@ -112,9 +112,9 @@ def _styled(
 
 def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
     of_view = dict(settings)
-    own = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
-    render = scene.render.override(**own)
-    placed = "light" in own or ("placement" in own and LOOKS[render.look].key > 0.0)
+    of_render = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
+    render = scene.render.override(**of_render)
+    placed = "light" in of_render or ("placement" in of_render and LOOKS[render.look].key > 0.0)
     if of_view or placed:
         from raytracer.scene.view_settings import ViewSettings, lit
 

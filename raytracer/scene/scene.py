@@ -497,12 +497,14 @@ class SphereSet:
         self.centers = check_centers(centers, where)
         size = default_radius(self.centers) if radius is None else radius
         self.radius = check_radius(size, len(self.centers), where)
-        self.color, self.color_id, own_opacity = colors_of(
+        self.color, self.color_id, color_opacity = colors_of(
             color, color_id, color_space, self.count, where
         )
         self.has_color = color is not None
         self.color_space = color_space if self.has_color or color_id is not None else "srgb"
-        self.opacity = own_opacity if opacity is None else opacities_of(opacity, self.count, where)
+        self.opacity = (
+            color_opacity if opacity is None else opacities_of(opacity, self.count, where)
+        )
         self.material = material
         self.transform = Transform() if transform is None else transform
         self.source = source
@@ -530,9 +532,9 @@ class SphereSet:
             DataFileError: the arrays are not those of spheres.
         """
         size: Any = data.radius if radius is None else radius
-        own_color = color is not None
+        has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
-        replaced = {"radius": radius is not None, "color": own_color}
+        replaced = {"radius": radius is not None, "color": has_color}
         if data.is_empty:
             warn(f"{data.source}: holds no particles")
         for parts, note in data.notes:
@@ -542,8 +544,8 @@ class SphereSet:
         spheres = cls(
             data.centers,
             size,
-            color if own_color else data.color,
-            color_id=None if own_color else data.color_id,
+            color if has_color else data.color,
+            color_id=None if has_color else data.color_id,
             source=data.source,
             names=data.names,
             file=data.file and data.file.using(used),

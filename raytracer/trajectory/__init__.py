@@ -1,1 +1,1 @@
-"""Frames of what is shown: where they come from, smoothed and unwrapped."""
+"""Frames of trajectories: their sources, smoothing and unwrapping."""

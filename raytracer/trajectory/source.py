@@ -1,4 +1,4 @@
-"""What is animated: the frames of a file, scenes made in Python, or one scene."""
+"""Sources of frames: a file, scenes made in Python, or one scene."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from raytracer.scene.source import SCENE_SUFFIXES, Source
 
 
 class FrameSource(ABC):
-    """Something with a number of frames, and a name for messages."""
+    """Frames that can be loaded; `name` is for messages."""
 
     count: int
     name: str
@@ -38,7 +38,7 @@ class FrameSource(ABC):
 
     @property
     def animation(self) -> AnimationSettings | None:
-        """What a scene says of its animation, or None."""
+        """The animation settings of the scene, or None."""
         return None
 
     def files(self) -> list[Path]:
@@ -46,11 +46,11 @@ class FrameSource(ABC):
         return []
 
     def signature(self) -> str | None:
-        """Return what changes with what is animated; None if that is not known."""
+        """Return a text that changes with the frames; None if changes cannot be detected."""
         return None
 
     def sent(self) -> FrameSource:
-        """Return what other processes read. Raises UserError: they cannot read it."""
+        """Return a source for other processes. Raises UserError: they cannot read it."""
         return self
 
 
@@ -79,7 +79,7 @@ class FileSource(FrameSource):
     """A scene or particle file, or a series of files.
 
     Raises:
-        UserError: there is no such file, or it is wrong.
+        UserError: there is no such file, or it is invalid.
     """
 
     def __init__(self, source: Source) -> None:
@@ -139,7 +139,7 @@ class FileSource(FrameSource):
         return self._count_in(values, path.parent)
 
     def _count_in(self, values: dict[str, Any], folder: Path) -> int:
-        """Return the number of frames of a scene's data files, of those that hold several."""
+        """Return the common number of frames of a scene's data files that have several."""
         stated: dict[str, int] = {}
         free: dict[str, int] = {}
         for each in values.get("spheres", ()):
@@ -155,20 +155,19 @@ class FileSource(FrameSource):
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
             raise SceneError(
-                f"{self.name}: its files hold different numbers of frames ({listed}): say "
+                f"{self.name}: its files have different numbers of frames ({listed}): set "
                 "frame = NUMBER in the sets that stand still"
             )
         return next(iter(several.values()), 1)
 
 
 def _files_of(path: Path) -> list[Path]:
-    """Return the files that a path names."""
     series = series_of(path)
     return [path] if series is None else series.files
 
 
 class SceneSource(FrameSource):
-    """A scene, or an object that `Scene.from_object` takes, for each frame."""
+    """A scene for each frame, or an object that `Scene.from_object` accepts."""
 
     def __init__(self, scenes: Sequence[Any]) -> None:
         self._scenes = scenes
@@ -200,7 +199,7 @@ def frames_of(source: Source) -> FrameSource:
         return SceneSource([value])
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
         if len(value) == 0:
-            raise UserError("scene: holds no frames")
+            raise UserError("scene: has no frames")
         return SceneSource(value)
     if isinstance(value, bytes):
         raise UserError("scene: give a raytracer.Scene, a path, or a sequence of scenes")
@@ -208,15 +207,14 @@ def frames_of(source: Source) -> FrameSource:
 
 
 def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
-    """Return the numbers of the frames that a text states.
+    """Return the chosen frame numbers.
 
     Args:
         text: "START:END:STEP" as in Python, or one number; None is all frames.
         count: number of frames.
         name: of the file, for messages.
-
     Raises:
-        UserError: it is nothing of that kind, or no frame is chosen.
+        UserError: the text is invalid, or chooses no frame.
     """
     if text is None:
         return list(range(count))
@@ -227,7 +225,7 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
         numbers = []
     if not 1 <= len(numbers) <= 3 or numbers == [None] or (len(numbers) == 3 and numbers[2] == 0):
         raise UserError(
-            f"frames: '{shown(text, 40)}' is not START:END:STEP, as 0:500:5 or ::10, nor the "
+            f"frames: '{shown(text, 40)}' is not START:END:STEP, such as 0:500:5 or ::10, or the "
             "number of a frame"
         )
     if len(numbers) == 1 and numbers[0] is not None:
@@ -235,5 +233,5 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
     frames = list(range(count))[slice(*numbers)]
     if not frames:
         there = "1 frame" if count == 1 else f"{count:,} frames, 0 to {count - 1:,}"
-        raise DataFileError(f"{name}: there is no frame in {shown(text, 40)}: it holds {there}")
+        raise DataFileError(f"{name}: there is no frame in {shown(text, 40)}: it has {there}")
     return frames

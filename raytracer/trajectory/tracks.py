@@ -1,12 +1,12 @@
-"""Particles over frames: positions averaged over several frames, and without periodic jumps.
+"""Particles over frames: positions averaged over frames, and without periodic jumps.
 
-A particle is known by its id; where the file has none, by its row, and then all frames need the
+A particle is identified by its id, or by its row if the file has no ids; then all frames need the
 same number of particles.
 
-A particle that leaves a periodic box comes in at the other side. The jump is the one whole number
-of edges that brings it nearest to where it was in the frame before, so frames must be closer than
-half an edge of motion. `Jumps` holds them as lists of the few particles that jump in each frame:
-the boxes that a particle has passed until any frame are their sum.
+A particle that leaves a periodic box enters at the opposite side. The jump is the whole number of
+edges that brings it nearest to its position in the previous frame, so a particle must move less
+than half an edge between frames. `Jumps` lists the few particles that jump in each frame; their sum
+is the number of boxes that a particle has crossed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Points = NDArray[np.float64]
 Boxes = NDArray[np.int64]
 
 ID = "id"
-"""The column of ids, whatever the file calls it."""
+"""The column of ids, whatever its name in the file."""
 
 
 class Track(NamedTuple):
@@ -42,11 +42,10 @@ class Track(NamedTuple):
 
     Args:
         name: of the file and the frame, for messages.
-        total: number of particles in the file, where ids are their rows; None where the file has
-            ids.
+        total: number of particles in the file if ids are row numbers; None if the file has ids.
         ids: int64 (N,), increasing.
         rows: int64 (N,), of each id in the set.
-        centers: float64 (N, 3), in this order, the set's own units.
+        centers: float64 (N, 3), in this order, in units of the set.
         box: the periodic box, or None.
     """
 
@@ -59,11 +58,11 @@ class Track(NamedTuple):
 
     @property
     def is_periodic(self) -> bool:
-        """Whether particles that leave the box come in again."""
+        """Whether the box is periodic."""
         return self.box is not None and any(self.box.periodic)
 
     def boxes_between(self, steps: Points) -> Boxes | None:
-        """Return how many edges are nearest to each step, (N, 3); None without a periodic box."""
+        """Return the number of edges nearest to each step, (N, 3); None without a periodic box."""
         if self.box is None or not self.is_periodic:
             return None
         parts = steps @ np.linalg.inv(np.array(self.box.edges, np.float64))
@@ -71,7 +70,7 @@ class Track(NamedTuple):
         return np.rint(parts).astype(np.int64)
 
     def shift(self, boxes: Boxes) -> Points:
-        """Return the way over so many edges, float64 (N, 3)."""
+        """Return the displacement over these edges, float64 (N, 3)."""
         assert self.box is not None
         return np.asarray(boxes @ np.array(self.box.edges, np.float64), np.float64)
 
@@ -93,7 +92,7 @@ def track_of(spheres: SphereSet, name: str) -> Track:
 
 
 def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
-    """Return where the particles are that both frames have: indices into each.
+    """Return the indices, in each frame, of the particles that both frames have.
 
     Raises:
         DataFileError: they have no ids, and their numbers differ.
@@ -101,7 +100,7 @@ def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
             f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
-            f"{other.total:,}, so it is unknown which is which: leave smoothing and unwrap out, or "
+            f"{other.total:,}, so they cannot be followed: leave smoothing and unwrap out, or "
             "write a column of ids"
         )
     if np.array_equal(one.ids, other.ids):
@@ -111,7 +110,7 @@ def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
 
 
 class Jumps:
-    """The periodic jumps of one set over frames that were looked through in order."""
+    """The periodic jumps of one set, in frames that are added in order."""
 
     def __init__(self) -> None:
         self._ids: list[Ids] = []  # of those that jump in each frame
@@ -120,7 +119,7 @@ class Jumps:
         self._passed: tuple[int, Ids, Boxes] | None = None
 
     def add(self, track: Track) -> None:
-        """Look at the next frame, whose particles do not jump where it has no periodic box."""
+        """Add the next frame; its particles do not jump without a periodic box."""
         ids, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
         if self._last is not None:
             here, there = common(track, self._last)
@@ -134,7 +133,7 @@ class Jumps:
         self._boxes.append(moved)
 
     def passed(self, place: int, track: Track) -> Boxes:
-        """Return how many boxes each particle of the frame at `place` has passed, int64 (N, 3)."""
+        """Return how many boxes each particle of the frame at `place` has crossed, int64 (N, 3)."""
         upto, ids, total = self._passed or (-1, np.empty(0, np.int64), np.empty((0, 3), np.int64))
         if upto > place:
             upto, ids, total = -1, ids[:0], total[:0]
@@ -154,7 +153,7 @@ class Jumps:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what other processes need, which add no frames."""
+        """Leave out what only `add` needs; other processes add no frames."""
         return vars(self) | {"_last": None, "_passed": None}
 
 
@@ -179,13 +178,13 @@ class Read(NamedTuple):
 
 
 class TrackedSource(FrameSource):
-    """A trajectory whose particles are moved: without periodic jumps, averaged over frames.
+    """A trajectory whose particles are averaged over frames and unwrapped.
 
     Args:
         source: the trajectory.
         frames: that will be shown.
-        smoothing: number of frames that are averaged, the shown one in the middle.
-        unwrap: whether periodic jumps are left out, from the first shown frame on.
+        smoothing: number of frames that are averaged, centred on the shown one.
+        unwrap: whether periodic jumps are removed, from the first shown frame on.
     """
 
     def __init__(
@@ -224,9 +223,9 @@ class TrackedSource(FrameSource):
         moved = []
         for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
             centers = self._mean(place, track, frame, range(start, stop + 1), columns)
-            own = np.empty_like(spheres.centers)
-            own[track.rows] = centers
-            shown = spheres.at(own)
+            in_rows = np.empty_like(spheres.centers)
+            in_rows[track.rows] = centers
+            shown = spheres.at(in_rows)
             shown.is_unwrapped = self._unwrap
             moved.append(shown)
         return replace(scene, spheres=tuple(moved))
@@ -234,7 +233,7 @@ class TrackedSource(FrameSource):
     def _mean(
         self, place: int, track: Track, frame: int, frames: range, columns: Sequence[str]
     ) -> Points:
-        """Return the mean place of each particle, float64 (N, 3), in the order of the track."""
+        """Return the mean position of each particle, float64 (N, 3), in the order of the track."""
         sums, number = np.zeros_like(track.centers), np.ones(len(track.centers))
         for other in frames:
             if other == frame:
@@ -260,8 +259,7 @@ class TrackedSource(FrameSource):
             tracks = self._read(self._looked, ()).tracks
             if not any(track.is_periodic for track in tracks):
                 raise DataFileError(
-                    f"{self.name}: frame {self._looked}: states no periodic box, so nothing jumps: "
-                    "leave unwrap out"
+                    f"{self.name}: frame {self._looked}: has no periodic box: leave unwrap out"
                 )
             self._jumps = self._jumps or [Jumps() for _ in tracks]
             for jumps, track in zip(self._jumps, tracks, strict=True):
@@ -269,7 +267,7 @@ class TrackedSource(FrameSource):
             self._looked += 1
 
     def _read(self, frame: int, columns: Sequence[str]) -> Read:
-        """Return a frame as it is in the file; the last ones are kept."""
+        """Return a frame as it is in the file; the last ones are cached."""
         read = self._kept.get(frame)
         if read is None:
             scene = self._source.load(frame, [*columns, ID])
@@ -284,7 +282,7 @@ class TrackedSource(FrameSource):
 
 
 def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a frame of a file whose particles are moved; the file is looked through once.
+    """Return a frame of a file with smoothed or unwrapped particles.
 
     Raises:
         UserError: there is no such frame, or its particles cannot be followed.

@@ -65,8 +65,8 @@ class Edits:
             changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
         if self.shadow_catcher is not None and scene.ground is not None:
             changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
-        if own := BACKGROUNDS[self.background]:
-            changes["background"] = replace(own, up=scene.background.up)
+        if background := BACKGROUNDS[self.background]:
+            changes["background"] = replace(background, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 
     def edited(self, materials: NDArray[np.void]) -> NDArray[np.void]:
@@ -87,10 +87,10 @@ class Edits:
         """
         changed = dict(self.shininess)
         for index in which:
-            own = float(materials["phong"]["shininess"][index])
-            low, high = min(SHININESS[0], own), max(SHININESS[1], own)
-            shown = own * changed.get(index, 1.0) * factor
-            changed[index] = min(max(shown, low), high) / own
+            old = float(materials["phong"]["shininess"][index])
+            low, high = min(SHININESS[0], old), max(SHININESS[1], old)
+            shown = old * changed.get(index, 1.0) * factor
+            changed[index] = min(max(shown, low), high) / old
         return replace(self, shininess=changed)
 
     def with_priority(self, materials: NDArray[np.void], index: int, step: float) -> Edits:
@@ -129,12 +129,12 @@ def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[s
     for surface in scene.surfaces():
         if isinstance(surface.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
-            own = scene.material_of(surface)
-            if index in edits.shininess and isinstance(own, Material):
+            material = scene.material_of(surface)
+            if index in edits.shininess and isinstance(material, Material):
                 shown = float(packed["phong"]["shininess"][index])
-                changed[surface.material] = replace(own, shininess=shown)
-            elif index in edits.priority and isinstance(own, Principled):
-                changed[surface.material] = replace(own, priority=edits.priority[index])
+                changed[surface.material] = replace(material, shininess=shown)
+            elif index in edits.priority and isinstance(material, Principled):
+                changed[surface.material] = replace(material, priority=edits.priority[index])
         first += surface.count
     return changed
 

@@ -112,8 +112,8 @@ def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, sc
     message: Message = Saved(movie)
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines()
-        own = lines[-1].removeprefix("raytracer: ") if lines else ""
-        why = why or shown(own or f"exit code {process.returncode}", 300)
+        last = lines[-1].removeprefix("raytracer: ") if lines else ""
+        why = why or shown(last or f"exit code {process.returncode}", 300)
         message = Refused(f"{outputs.name(movie)} was not rendered: {why}")
         outputs.dropped(movie)
     outputs.dropped(scene)

@@ -172,9 +172,9 @@ def _stepped(label: str, value: str, action: str, argument: str, step: float, wh
 def _color(viewer: ViewerState) -> list[Row]:
     style = viewer.content.style
     by, columns = style.get("color_by"), data_actions.columns(viewer)
-    own = [by] if by and by not in columns else []
+    unlisted = [by] if by and by not in columns else []
     return [
-        Row("By", "choice", by, "color-by", "by", [None, *own, *columns], SCENES,
+        Row("By", "choice", by, "color-by", "by", [None, *unlisted, *columns], SCENES,
             step="next-column"),
         Row("Map", "choice", style.get("map"), "set-map", "name", [None, *MAPS], "default",
             step="next-map"),

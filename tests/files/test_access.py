@@ -17,7 +17,7 @@ from raytracer import Film, load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
 from raytracer.files import access
-from raytracer.files.access import LINE_BYTES, opened
+from raytracer.files.access import MAX_LINE_BYTES, opened
 from raytracer.film import png
 from raytracer.warning import RaytracerWarning
 
@@ -176,7 +176,7 @@ def test_standard_input_has_a_limit(
 @pytest.mark.parametrize("head", ["x,y,z,radius\n", "1\n", "1\ncomment\nC 0 0 "])
 def test_a_line_without_end_is_refused(head: str, tmp_path: Path) -> None:
     path = tmp_path / ("a.csv" if head.startswith("x") else "a.xyz")
-    path.write_text(head + "1" * (3 * LINE_BYTES))
+    path.write_text(head + "1" * (3 * MAX_LINE_BYTES))
     text = sentence(path)
     assert "is longer than 1 MiB" in text
 

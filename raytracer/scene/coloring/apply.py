@@ -177,7 +177,7 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
     from raytracer.scene.bond_settings import Bonding
 
     place = f"{style.place}." if style.place else ""
-    return Bonding(**given, place=place, own_radii=style.radius is not None)
+    return Bonding(**given, place=place, keeps_radii=style.radius is not None)
 
 
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:

@@ -133,7 +133,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     usual = looks(labels, spheres.source).colors.tolist()
     result: dict[str, Any] = {}
     for name, symbol, color in zip(labels.names, element_symbols(labels), usual, strict=True):
-        stated = labels.own.get(name) or labels.own.get(symbol or "")
+        stated = labels.stated.get(name) or labels.stated.get(symbol or "")
         is_stated = stated is not None and stated.color is not None and (
             not stated.symbol or stated.color != table()[stated.symbol].color
         )  # fmt: skip

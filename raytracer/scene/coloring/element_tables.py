@@ -74,8 +74,8 @@ def colors_of_elements(palette: str) -> dict[str, RGB]:
     if palette == "cpk":
         colors = dict.fromkeys(colors, _rgb(_PINK))
     if palette != "jmol":
-        own = _entries(_CPK if palette == "cpk" else _VESTA)
-        colors |= {symbol: _rgb(digits) for symbol, digits in own.items()}
+        entries = _entries(_CPK if palette == "cpk" else _VESTA)
+        colors |= {symbol: _rgb(digits) for symbol, digits in entries.items()}
     return colors
 
 

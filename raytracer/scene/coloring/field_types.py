@@ -75,13 +75,13 @@ class Map(Kind):
     metavar = "MAP"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = _spelt(as_text(value)) if isinstance(value, str) else value
-        if isinstance(own, str):
-            return own
+        palette = _spelt(as_text(value)) if isinstance(value, str) else value
+        if isinstance(palette, str):
+            return palette
         try:
-            if isinstance(own, Mapping):
-                return {str(key): parse_color(color) for key, color in own.items()}
-            if colors := tuple(parse_color(color) for color in own):
+            if isinstance(palette, Mapping):
+                return {str(key): parse_color(color) for key, color in palette.items()}
+            if colors := tuple(parse_color(color) for color in palette):
                 return colors
             raise SceneError("holds no colours")
         except UserError as mistake:

@@ -19,20 +19,20 @@ class ColorRule(Either):
         super().__init__(ColorValue(), COLOR_BY)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = as_text(value) if isinstance(value, str) else value
-        if isinstance(own, StyleSettings):
-            return own
-        if isinstance(own, str) and own.startswith("by="):
-            own = _parsed(own, name, error)
-        if not isinstance(own, Mapping):
+        given = as_text(value) if isinstance(value, str) else value
+        if isinstance(given, StyleSettings):
+            return given
+        if isinstance(given, str) and given.startswith("by="):
+            given = _parsed(given, name, error)
+        if not isinstance(given, Mapping):
             return ColorValue().checked(value, name, error)
-        for key in own:
+        for key in given:
             if key not in KEYS:
                 raise error(f"{name}: unknown key '{shown(str(key))}'; {suggestion(key, KEYS)}")
-        if "by" not in own:
+        if "by" not in given:
             raise error(f"{name}.by: missing; name the value that the colours show")
         try:
-            return StyleSettings(**{KEYS[key]: each for key, each in own.items()})
+            return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
         except UserError as mistake:
             raise error(f"{name}: {mistake}") from None
 

@@ -241,23 +241,23 @@ class GlyphValue(Kind):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return False, an object, or its fields by name."""
-        own, kind = value, GLYPHS[self.name]
-        if isinstance(own, (kind, bool)):
-            return {} if own is True else own
-        if isinstance(own, str):
-            if own in ("none", "off"):
+        given, kind = value, GLYPHS[self.name]
+        if isinstance(given, (kind, bool)):
+            return {} if given is True else given
+        if isinstance(given, str):
+            if given in ("none", "off"):
                 return False
-            own = self._parsed(own)
-        elif not isinstance(own, Mapping):
+            given = self._parsed(given)
+        elif not isinstance(given, Mapping):
             if self.first not in definitions(kind):
                 raise error(f"{name}: {shown_value(value)} is not a table of fields")
-            own = {self.first: own}
-        for key in own:
+            given = {self.first: given}
+        for key in given:
             if key not in definitions(kind):
                 hint = suggestion(str(key), definitions(kind))
                 raise error(f"{name}: there is no field '{shown(str(key))}'; {hint}")
-        kind(**own)  # refuses what is wrong, with the field's name
-        return dict(own)
+        kind(**given)  # refuses what is wrong, with the field's name
+        return dict(given)
 
     def _parsed(self, words: str) -> dict[str, Any]:
         """Parse an option: "velocity,scale=2,color=length,map=magma"."""

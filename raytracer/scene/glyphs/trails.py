@@ -211,8 +211,8 @@ class _Files:
         if key not in _kept:
             with collected():
                 data = read(file, wanted=_ids_wanted)
-            own = _ids_wanted(data.about or {})
-            ids = data.extra.get(own[0]) if own else None
+            wanted = _ids_wanted(data.about or {})
+            ids = data.extra.get(wanted[0]) if wanted else None
             _kept[key] = _Frame(np.asarray(data.centers), ids, data.box)
         _kept.move_to_end(key)
         while sum(each.centers.nbytes for each in _kept.values()) > MAX_KEPT and len(_kept) > 1:

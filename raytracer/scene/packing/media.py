@@ -42,21 +42,21 @@ def pack_media(
     if clip and (camera[0]["kind"] == code("CameraKind", "orthographic") or _is_cut(clip, place)):
         return fields
     count, total, ids = buffers.spheres, buffers.count, buffers.material_id
-    own = ids[:total] if len(ids) else np.zeros(total, np.int32)
-    numbers = np.flatnonzero(glass[own[:count]])
+    materials = ids[:total] if len(ids) else np.zeros(total, np.int32)
+    numbers = np.flatnonzero(glass[materials[:count]])
     centers, radii = _centers(buffers, numbers), buffers.radius[numbers]
     away = np.linalg.norm(centers - place, axis=1) if clip else _distances(camera, centers)
     inside = away < radii
     numbers, centers, radii = numbers[inside], centers[inside], radii[inside]
     if len(buffers.axis):
-        others = count + np.flatnonzero(_holding(buffers, place) & glass[own[count:]])
+        others = count + np.flatnonzero(_holding(buffers, place) & glass[materials[count:]])
         numbers = np.append(numbers, others)
         centers = np.concatenate([centers, np.broadcast_to(place, (len(others), 3))])
         radii = np.append(radii, np.full(len(others), EVERYWHERE))
     if clip:
         centers, radii = np.broadcast_to(place, centers.shape), np.full(len(radii), EVERYWHERE)
     most = dtype("Media")["camera_solid"].shape[0]
-    order = np.lexsort((numbers, priority[own[numbers]]))[::-1][:most]
+    order = np.lexsort((numbers, priority[materials[numbers]]))[::-1][:most]
     chosen, places = np.zeros(most, np.uint32), np.zeros((most, 4))
     chosen[: len(order)] = numbers[order]
     places[: len(order), :3], places[: len(order), 3] = centers[order], radii[order]
@@ -88,8 +88,8 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
     rows = buffers.shapes.astype(np.float64)
     start = count - len(rows)
     for kind, test in ((CONE, _in_cones), (ELLIPSOID, _in_ellipsoids)):
-        own = np.flatnonzero((form & ELLIPSOID) == kind)
-        inside[own] = test(place - middle[own], rows[own - start])
+        found = np.flatnonzero((form & ELLIPSOID) == kind)
+        inside[found] = test(place - middle[found], rows[found - start])
     return inside
 
 

@@ -145,8 +145,10 @@ def _packed(
         if before is None and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is therefore invisible")
     opacity = _pack_opacity(scene, surfaces)
-    own = material_id[:number] if solid_sets else material_id
-    emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
+    of_spheres = material_id[:number] if solid_sets else material_id
+    emitters, emitter_scale = pack_emitters(
+        spheres, color, color_id, materials, of_spheres, opacity
+    )
     is_fading = has_ground and scene.ground is not None and scene.ground.fade > 0
     tables = {
         "emitter_count": len(emitters),
@@ -287,8 +289,8 @@ def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uin
     packed = np.empty(sum(s.count for s in surfaces), np.uint16)
     start = 0
     for surface, of_material in pairs:
-        own: Any = 1.0 if surface.opacity is None else surface.opacity
-        packed[start : start + surface.count] = np.rint(own * (of_material * OPAQUE))
+        of_surface: Any = 1.0 if surface.opacity is None else surface.opacity
+        packed[start : start + surface.count] = np.rint(of_surface * (of_material * OPAQUE))
         start += surface.count
     return packed if bool((packed < OPAQUE).any()) else np.zeros(0, np.uint16)
 

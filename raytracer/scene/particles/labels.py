@@ -44,14 +44,14 @@ class Labels(NamedTuple):
         ids: int32 (N,), the label of each particle.
         says: their meaning, one of `MEANINGS`, if the file or the user states it.
         line: line of the first particle in the file, for messages.
-        own: radii and colours by label or symbol, from the scene file.
+        stated: radii and colours by label or symbol, from the scene file.
     """
 
     names: list[str]
     ids: NDArray[np.int32]
     says: str | None = None
     line: int = 3
-    own: Mapping[str, Element] = {}
+    stated: Mapping[str, Element] = {}
 
 
 class Looks(NamedTuple):
@@ -72,14 +72,14 @@ def looks(labels: Labels, source: str) -> Looks:
     order = inferred_places(sorted(types, key=_rank))
     elements = []
     for index, name in enumerate(labels.names):
-        own = labels.own.get(name, Element())
+        stated = labels.stated.get(name, Element())
         is_number = name.isdecimal()
-        if name in types or (is_number and own.radius is not None and labels.says != "elements"):
+        if name in types or (is_number and stated.radius is not None and labels.says != "elements"):
             place = int(name) - 1 if is_number else order[name]
-            elements.append(Element(own.radius, own.color or type_color(place)))
+            elements.append(Element(stated.radius, stated.color or type_color(place)))
             continue
         try:
-            elements.append(find(name, labels.own))
+            elements.append(find(name, labels.stated))
         except SceneError as error:
             line = labels.line + int(np.argmax(labels.ids == index))
             raise DataFileError(f"{source}: line {line}: {error}") from None
@@ -91,8 +91,10 @@ def looks(labels: Labels, source: str) -> Looks:
 def element_symbols(labels: Labels) -> list[str | None]:
     """Return the element of each label, None for types."""
     types, _ = _types(labels)
-    own = {name: element.symbol for name, element in labels.own.items()}
-    return [own.get(name) or (None if name in types else symbol_of(name)) for name in labels.names]
+    symbols = {name: element.symbol for name, element in labels.stated.items()}
+    return [
+        symbols.get(name) or (None if name in types else symbol_of(name)) for name in labels.names
+    ]
 
 
 def type_color(index: int) -> RGB:
@@ -108,7 +110,7 @@ def _types(labels: Labels) -> tuple[set[str], str]:
     if labels.says == "elements":
         return set(), ""
     # A label with a radius in the scene file is fully described there.
-    open_ = [name for name in labels.names if labels.own.get(name, Element()).radius is None]
+    open_ = [name for name in labels.names if labels.stated.get(name, Element()).radius is None]
     if labels.says == "types":
         return set(open_), ""
     numbers = [name for name in open_ if name.isdecimal()]
@@ -130,7 +132,7 @@ def _types(labels: Labels) -> tuple[set[str], str]:
                 f"the labels {_shown(numbers)} are taken as atomic numbers ({', '.join(known)}): "
                 'if they are types, set labels = "types" in a scene file'
             )
-    unnamed = [name for name in types if name not in labels.own]
+    unnamed = [name for name in types if name not in labels.stated]
     return set(types), _assumed(unnamed) if unnamed else ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import LINE_BYTES, OpenFile
+from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 
 BLOCK_BYTES = 1 << 20
 """Bytes that are read at a time."""
@@ -59,7 +59,7 @@ def lacks_end(file: OpenFile) -> bool:
 
     A file that is being written may end within a line.
     """
-    size = min(LINE_BYTES, file.size)
+    size = min(MAX_LINE_BYTES, file.size)
     tail = os.pread(file.file.fileno(), size, file.size - size)
     rows = tail.splitlines()
     if len(rows) < 2 or tail.endswith(b"\n"):
@@ -98,7 +98,7 @@ def pick_line(file: OpenFile, index: int, skip: int) -> str:
         skip: lines to skip first, blank or not.
 
     Raises:
-        DataFileError: a line is longer than `LINE_BYTES`.
+        DataFileError: a line is longer than `MAX_LINE_BYTES`.
         IndexError: there are fewer lines.
     """
     rest = b""
@@ -106,7 +106,7 @@ def pick_line(file: OpenFile, index: int, skip: int) -> str:
         text = rest + piece
         end = text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
         whole, rest = text[:end].splitlines(), text[end:]
-        if len(rest) > LINE_BYTES:
+        if len(rest) > MAX_LINE_BYTES:
             raise file.too_long()
         lines = [line for line in whole[skip:] if line.strip()]
         skip = max(skip - len(whole), 0)

@@ -215,7 +215,7 @@ def complete(
     """Fill in missing radii and colours from labels."""
     if result.labels is not None:
         says = meaning or result.labels.says
-        result.labels = result.labels._replace(says=says, own=elements or {})
+        result.labels = result.labels._replace(says=says, stated=elements or {})
         if result.radius is None or result.color is None:
             _look_up(result, result.labels)
 
@@ -246,8 +246,8 @@ def _look_up(result: Particles, labels: Labels) -> None:
 def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
     """Whether the radius of a label comes from the table of elements, in angstrom."""
     for name, radius in zip(labels.names, radii.tolist(), strict=True):
-        own = labels.own.get(name) or labels.own.get(symbol_of(name) or "")
-        if radius == radius and (own is None or own.radius is None):
+        stated = labels.stated.get(name) or labels.stated.get(symbol_of(name) or "")
+        if radius == radius and (stated is None or stated.radius is None):
             return True
     return False
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.errors import DataFileError, SceneError, shown
-from raytracer.files.access import LINE_BYTES, OpenFile
+from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.arrays import distinct
@@ -181,7 +181,9 @@ class _Table:
         texts = np.empty(self.most, self.kinds())
         letters = texts.view(np.uint8).reshape(self.most, texts.dtype.itemsize)
         descriptor, count, kept = file.file.fileno(), 0, 0
-        buffer = np.empty(min(BLOCK_BYTES, max(file.size - place, 0)) + LINE_BYTES + 1, np.uint8)
+        buffer = np.empty(
+            min(BLOCK_BYTES, max(file.size - place, 0)) + MAX_LINE_BYTES + 1, np.uint8
+        )
         while count < self.most:
             there = os.preadv(descriptor, [buffer[kept:-1].data], place + kept)
             length = kept + there
@@ -323,7 +325,7 @@ def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
 
 def _last_break(text: NDArray[np.uint8]) -> int:
     """Return the number of bytes up to the end of the last complete line."""
-    window = text[-LINE_BYTES:].tobytes()
+    window = text[-MAX_LINE_BYTES:].tobytes()
     place = window.rfind(b"\n")
     return 0 if place < 0 else len(text) - len(window) + place + 1
 

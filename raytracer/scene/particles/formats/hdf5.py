@@ -123,7 +123,7 @@ class Source(ColumnSource):
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         columns: dict[str, Column] = {}
-        for each in self._own:
+        for each in self._members:
             if each.row_shape[:1] == (self._rows,) and len(each.row_shape) <= 3:
                 kind, unit = kind_of(each.dataset.dtype), unit_of(each.dataset)
                 columns[each.name] = Column(kind, each.row_shape[1:], unit)
@@ -138,7 +138,7 @@ class Source(ColumnSource):
         """Factor of lengths: nanometres in H5MD become angstrom, as for GROMACS."""
         if not is_group(found_at(self.root, "h5md")):
             return 1.0
-        units = [unit_of(each.dataset) for each in self._own if each.name == self._centers]
+        units = [unit_of(each.dataset) for each in self._members if each.name == self._centers]
         return NANOMETRE if units == ["nm"] else 1.0
 
     @cached_property
@@ -160,13 +160,13 @@ class Source(ColumnSource):
 
     @cached_property
     def _rows(self) -> int | None:
-        name = self._centers or naming.usual("x", [each.name for each in self._own])
-        counts = (each.row_shape[0] for each in self._own if each.name == name)
+        name = self._centers or naming.usual("x", [each.name for each in self._members])
+        counts = (each.row_shape[0] for each in self._members if each.name == name)
         return next(counts, None)
 
     @cached_property
     def frames(self) -> int | None:
-        series = [each.shape[0] for each in self._own if each.series]
+        series = [each.shape[0] for each in self._members if each.series]
         return int(series[0]) if series else 1
 
     @property
@@ -213,7 +213,7 @@ class Source(ColumnSource):
             return None
         if len(times):
             return moment_of(times[0])
-        for name, dataset, series, shape in self._own:
+        for name, dataset, series, shape in self._members:
             if series and name == self._centers:
                 clock = found_at(dataset.parent, "time")
                 if clock is not None and not is_group(clock) and clock.shape == shape[:1]:
@@ -221,7 +221,7 @@ class Source(ColumnSource):
         return None
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        there = {each.name: each for each in self._own}
+        there = {each.name: each for each in self._members}
         stored = [there[name] for name in names if name in there]
         require_room(
             self.name, sum(each.dataset.dtype.itemsize * prod(each.row_shape) for each in stored)
@@ -287,9 +287,9 @@ class Source(ColumnSource):
         """The dataset of coordinates, or None if they are x, y and z."""
         if self.variant and not is_group(found_at(self.root, self.variant)):
             name = self.variant.strip("/").rpartition("/")[2]
-            known = [each.name for each in self._own]
+            known = [each.name for each in self._members]
             return name if name in known else self.variant.strip("/").split("/")[-2]
-        return _coordinates(self._own)
+        return _coordinates(self._members)
 
     def _named_group(self) -> Any:
         """Return the group that the user named, or the group of the named dataset."""
@@ -330,7 +330,7 @@ class Source(ColumnSource):
                     pending.append((inner, depth + 1))
 
     @cached_property
-    def _own(self) -> list[Member]:
+    def _members(self) -> list[Member]:
         return _datasets(members(self._group))
 
 

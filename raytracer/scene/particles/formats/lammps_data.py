@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.files.access import LINE_BYTES, OpenFile
+from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
@@ -161,8 +161,8 @@ class Source(TextSource):
         stream.seek(0)
         place = 0
         title: tuple[str, str] | None = None
-        while line := stream.readline(LINE_BYTES + 1):
-            if len(line) > LINE_BYTES:
+        while line := stream.readline(MAX_LINE_BYTES + 1):
+            if len(line) > MAX_LINE_BYTES:
                 raise self.file.too_long(place + 1)
             text = line.strip()
             if text and title is not None:

@@ -29,7 +29,7 @@ DATASETS = ("POLYDATA", "UNSTRUCTURED_GRID", "STRUCTURED_GRID")
 MEMORY = 4
 """Bytes of memory per byte of the file while it is parsed."""
 
-LINE_BYTES = 1 << 12
+MAX_LINE_BYTES = 1 << 12
 """Longest line of words before a section."""
 
 _WORDS = {
@@ -184,7 +184,7 @@ class Source(LoadedSource):
     def _line(self) -> str:
         """Return the next line; "" at the end."""
         end = self._line_end()
-        if end - self._place > LINE_BYTES:
+        if end - self._place > MAX_LINE_BYTES:
             raise DataFileError(f"{self.name}: a line of words is too long for a legacy file")
         line = self._content[self._place : end].decode("utf-8", "replace")
         self._place = min(end + 1, len(self._content))

@@ -54,14 +54,14 @@ class Source(ObjectSource):
         numbers = np.asarray(arrays.pop("numbers"))
         results = getattr(getattr(self.value, "calc", None), "results", None)
         extra = results if isinstance(results, Mapping) else {}
-        own = entries_of({**extra, **arrays}, len(numbers))
-        if "momenta" in own and "velocity" not in own:
-            own["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
+        entries = entries_of({**extra, **arrays}, len(numbers))
+        if "momenta" in entries and "velocity" not in entries:
+            entries["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
         types = arrays.get("type")
         # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
         if types is not None and np.array_equal(types, numbers):
-            return own
-        return {"element": texts_of(symbols_of(numbers)), **own}
+            return entries
+        return {"element": texts_of(symbols_of(numbers)), **entries}
 
 
 class FileSource(LibraryFile, Source):
