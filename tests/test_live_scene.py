@@ -258,7 +258,7 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
         ({"positions": np.full((50, 3), np.inf)}, "coordinates must be finite"),
-        ({"positions": np.full((50, 3), 1e200)}, "sphere 0 is too far away, too large or too small"),
+        ({"positions": np.full((50, 3), 1e200)}, "sphere 0 is too far away, too large or too sm"),
         ({"radii": np.full(50, 1e-30)}, "sphere 0 is too far away, too large or too small"),
     ],
 )  # fmt: skip

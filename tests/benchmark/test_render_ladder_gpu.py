@@ -65,9 +65,9 @@ def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPa
     launches: list[Any] = []
     launch = RenderKernel.launch
 
-    def counted(self: RenderKernel, arguments: bytes, piece: Any) -> float:
-        launches.append(piece)
-        return launch(self, arguments, piece) + 10.0  # so slow that a render would cut its frames
+    def counted(self: RenderKernel, arguments: Any, group: Any) -> float:
+        launches.append(group)
+        return launch(self, arguments, group) + 10.0  # so slow that a render would cut its frames
 
     monkeypatch.setattr(RenderKernel, "launch", counted)
     options = BenchOptions((variant,), {"width": [641], "height": [361]}, scenes=("weekend",))

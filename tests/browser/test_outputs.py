@@ -195,11 +195,11 @@ def test_who_calls_has_all_rights_and_a_page_has_not(
 ) -> None:
     """`view.do` of a cell is the user; in a notebook so is the page."""
     monkeypatch.chdir(tmp_path)
-    for own_rights, count in ((False, 1), (True, 2)):
+    for is_user, count in ((False, 1), (True, 2)):
         options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
         host = Host(
             lambda wake: Session.open(data / "run.xyz", wake=wake, **options),  # noqa: B023
-            own_rights=own_rights,
+            is_user=is_user,
         )
         client = Client()
         host.join(client)
