@@ -391,7 +391,8 @@ class Scene {
                            int64_t first, int64_t count, const std::vector<int32_t>& apart, double limit, int threads) {
     if (first < 0 || count < 0 || first + count > tables_.sphere_count)
       throw nb::value_error("there are no such spheres");
-    rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
+    rt::SphereMotion motion{
+        first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
     std::copy_n(linear.data(), 9, motion.linear[0]);
     std::copy_n(offset.data(), 3, motion.offset);
     std::optional<bool> built;
@@ -642,9 +643,9 @@ NB_MODULE(_core, m) {
            "Moves spheres first to first + count - 1: positions (N, 3) and radii (N,) or (1,), float32 or float64 with "
            "any strides, or None; linear (9,) and offset (3,) take positions to render space, scale radii. large: "
            "numbers of spheres that are not in the tree, as for build_bvh. The tree is refitted, or built anew where "
-           "what it grew at each call, added since the last build, is above `limit`. Returns whether it was built; None, and "
-           "all stays as it was, where a sphere is too far, too large, too small or not finite. No render of the "
-           "scene may run meanwhile.")
+           "what it grew at each call, added since the last build, is above `limit`. Returns whether it was built; "
+           "None, and all stays as it was, where a sphere is too far, too large, too small or not finite. No render of "
+           "the scene may run meanwhile.")
       .def("tree", &Scene::tree, "Copies of nodes, order and spheres as they are now; see build_bvh.")
       .def_prop_ro("growth", &Scene::growth,
                    "Surfaces of the boxes of the tree at its last refit, by those after it was built.")

@@ -86,8 +86,9 @@ template <int kFloats> class Moving final : public MovingSpheres {
   const float* records() const override { return records_[0].v; }
   const int32_t* order() const override { return order_.get(); }
   int64_t nbytes() const override {
-    return (int64_t)(nodes_.size() * (sizeof(Node) + sizeof(Box)) +
-                     (size_t)count_ * (sizeof(Record) + sizeof(int32_t)) + (size_t)record_count_ * sizeof(Record));
+    const size_t of_node = sizeof(Node) + sizeof(Box) + sizeof(int32_t) + sizeof(float);  // with the plan
+    return (int64_t)(nodes_.size() * of_node + (size_t)count_ * (sizeof(Record) + sizeof(int32_t)) +
+                     (size_t)record_count_ * sizeof(Record));
   }
 
  private:
@@ -129,6 +130,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
     const float* columns[kFloats];
     for (int k = 0; k < kFloats; ++k) columns[k] = placed_[0].v + k;
     BuildResult<kFloats> built = build_bvh<kFloats>(columns, count_, options);
+    plan_ = {};                  // where memory is short now, the tree is built anew at the next call
     if (record_count_ > count_)  // rows of numbers of solids follow
       std::copy_n(built.records.get(), count_, records_.get());
     else

@@ -42,7 +42,7 @@ class MovingSpheres {
 
   // Moves spheres and refits the tree around them. Where what it has grown (bvh/refit.h), added over all calls since it
   // was built, is above `limit`, or where equal primitives are in no slot, it is built anew. Returns whether it was
-  // built; nothing, and all stays as it was, where a sphere is not finite, or longer than float32 takes in render space.
+  // built; nothing, and all stays as it was, where a sphere is not finite, or too long for float32 in render space.
   virtual std::optional<bool> move(const SphereMotion& motion, double limit, int threads, Cancel* cancel) = 0;
 
   // of the tree at its last refit
