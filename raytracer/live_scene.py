@@ -102,8 +102,8 @@ class LiveScene:
             how the `values` of `update` become colours.
 
     Raises:
-        UserError: the scene or an argument cannot be rendered, or what is made of particles (bonds,
-            arrows, trails) would not follow them.
+        UserError: the scene or an argument cannot be rendered, or has bonds, arrows or trails,
+            which are made from the particles and do not follow them.
     """
 
     @takes(RenderSettings, VIEW_SETTINGS, STYLE)
@@ -603,7 +603,7 @@ def _moving_set(scene: Scene, number: int | None) -> int:
     elif len(scene.spheres) == 1:
         place = 0
     elif not scene.spheres:
-        raise SceneError("scene: has no set of spheres that could move")
+        raise SceneError("scene: has no set of spheres")
     else:
         raise SceneError(
             f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
@@ -614,7 +614,7 @@ def _moving_set(scene: Scene, number: int | None) -> int:
     if made:
         what = "bonds" if made[0].are_bonds else made[0].made_for
         raise SceneError(
-            f"scene: its {what} were made of particles and would not follow them: leave them out"
+            f"scene: its {what} are made from the particles and do not follow them: leave them out"
         )
     return place
 
@@ -633,11 +633,11 @@ def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> 
 
 def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
     """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-    other = f"positions: are of {counted(count, 'sphere')} where there were {spheres.count:,}"
+    replaced = f"positions: {counted(count, 'sphere')} replace {spheres.count:,} with different"
     if radii is None and isinstance(spheres.radius, np.ndarray):
-        raise SceneError(f"{other} with a radius each: give radii too")
+        raise SceneError(f"{replaced} radii: give radii too")
     if isinstance(spheres.opacity, np.ndarray):
-        raise SceneError(f"{other} with an opacity each: make a new LiveScene")
+        raise SceneError(f"{replaced} opacities: make a new LiveScene")
 
 
 def _check(spheres: SphereSet) -> None:
@@ -648,8 +648,8 @@ def _check(spheres: SphereSet) -> None:
     colors = len(spheres.color) if ids is None else len(ids)
     if colors != spheres.count and (colors > 1 or ids is not None):
         raise SceneError(
-            f"positions: are of {counted(spheres.count, 'sphere')} where there were {colors:,} "
-            "with a colour each: give colors or values too"
+            f"positions: {counted(spheres.count, 'sphere')} replace {colors:,} with different "
+            "colours: give colors or values too"
         )
 
 

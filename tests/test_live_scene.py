@@ -172,7 +172,9 @@ def test_an_alpha_is_an_opacity_and_opacities_stay() -> None:
         rgba = np.concatenate([colors, opacity[::-1, None]], axis=1)
         live.update(colors=rgba)
         check(live, raytracer.Scene(spheres=(raytracer.SphereSet(x, r, rgba),)))
-        with pytest.raises(raytracer.UserError, match="with an opacity each: make a new LiveScene"):
+        with pytest.raises(
+            raytracer.UserError, match="replace 60 with different opacities: make a new LiveScene"
+        ):
             live.update(positions=x[:5], radii=0.1, colors="red")
 
 
@@ -241,8 +243,8 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"positions": cloud(60)[0]}, "of 60 spheres where there were 50 with a radius each"),
-        ({"positions": cloud(60)[0], "radii": 0.1}, "were 50 with a colour each: give colors"),
+        ({"positions": cloud(60)[0]}, "60 spheres replace 50 with different radii: give radii"),
+        ({"positions": cloud(60)[0], "radii": 0.1}, "50 with different colours: give"),
         ({"positions": np.zeros((3, 50))}, r"shape \(3, 50\); sphere centres are \(N, 3\): give"),
         ({"positions": np.zeros((2, 50, 3))}, "give one frame"),
         ({"positions": "abc"}, "positions: holds text, not real numbers"),
@@ -328,9 +330,9 @@ def test_other_solids_stay_where_they_are() -> None:
 def test_what_is_made_of_particles_is_refused() -> None:
     x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
     scene = raytracer.Scene.from_arrays(x, 0.3, columns={"v": x + 1.0})
-    with pytest.raises(raytracer.UserError, match="scene: its bonds were made of particles"):
+    with pytest.raises(raytracer.UserError, match="scene: its bonds are made from the particles"):
         live_scene(scene, bonds=1.2)
-    with pytest.raises(raytracer.UserError, match="scene: its arrows were made of particles"):
+    with pytest.raises(raytracer.UserError, match="scene: its arrows are made from the particles"):
         live_scene(replace(scene, arrows=raytracer.Arrows("v")))
 
 
