@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends import cpu
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
@@ -61,13 +60,13 @@ def cloud(count: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArra
 @pytest.mark.parametrize("excess", [-1.0, 1.0, 1e300])
 @pytest.mark.parametrize("count", [1, 2, 7, 63, 512, 5000])
 def test_a_moved_scene_has_the_picture_of_a_new_one(
-    count: int, excess: float, backend: str, monkeypatch: pytest.MonkeyPatch
+    count: int, excess: float, backend: str
 ) -> None:
     """With trees that are built anew, at times and never."""
-    monkeypatch.setattr(cpu, "MAX_EXCESS", excess)
     rng = np.random.default_rng(count)
     x, r, colors = cloud(count)
     with live_scene(raytracer.Scene.from_arrays(x, r, colors), backend=backend) as live:
+        live._open().scene.max_excess = excess
         pictures = [check(live, raytracer.Scene.from_arrays(x, r, colors))]
         for step in range(4):
             x = x + rng.normal(0.0, 0.1, (count, 3))

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends import cpu
 
 SIZE: dict[str, Any] = {"width": 640, "height": 480, "samples": 1, "backend": "cpu"}
 LIMITS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -87,11 +86,12 @@ def limits(count: int, frames: int) -> None:
     """Print the mean time of update and picture for each limit of what a tree may grow."""
     for name, motion in motions(count):
         scenes = [live(motion, 0.6 * count ** (-1 / 3)) for _ in LIMITS]
+        for limit, scene in zip(LIMITS, scenes, strict=True):
+            scene._open().scene.max_excess = limit
         totals = np.zeros(len(LIMITS))
         for frame in range(frames):
             x = motion(frame)
             for place, scene in enumerate(scenes):
-                cpu.MAX_EXCESS = LIMITS[place]
                 totals[place] += seconds(lambda: scene.update(positions=x))  # noqa: B023
                 totals[place] += seconds(scene.pixels)
         for scene in scenes:

@@ -45,6 +45,10 @@ class DeviceScene(Closeable, ABC):
     can_update = False
     """Whether spheres can move in the memory of the device (`update`)."""
 
+    max_excess: float
+    """Growth of the tree's cost by refits, as a part of it and summed over the updates since it was
+    built, above which it is built anew; below 0 it is built for each update."""
+
     tree_nbytes: int
     """Bytes of nodes, and of the primitives in leaf order with their numbers."""
 

@@ -39,16 +39,13 @@ MAX_SPHERES = 2**29 - 1
 """Most spheres: an int32 counts the four floats of each."""
 
 
-MAX_EXCESS = 1.0
-"""A tree is built anew when what it has grown, as a part and summed over the updates since it was
-built, is above this: it has then cost about as much as a new one
-(docs/kernels/algorithms.md, "Moving spheres")."""
-
-
 class CpuScene(DeviceScene):
     """The arrays of a scene in host memory; the extension checks and keeps them."""
 
     can_update = True
+    max_excess = 1.0
+    """The tree has then cost about as much as a new one (docs/kernels/algorithms.md, "Moving
+    spheres")."""
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
         """Keep the arrays that the kernels read; writable arrays of indices are copied."""
@@ -86,7 +83,7 @@ class CpuScene(DeviceScene):
             built = self.arrays.move(
                 spheres.positions, spheres.radii, spheres.linear.ravel().tolist(),
                 spheres.offset.tolist(), spheres.scale, spheres.first, spheres.count, self._large,
-                MAX_EXCESS, self._threads,
+                self.max_excess, self._threads,
             )  # fmt: skip
             if built is None:
                 from raytracer.sphere_update import OutOfRangeError  # late: most scenes stay

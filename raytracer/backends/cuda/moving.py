@@ -7,6 +7,7 @@ and how good the tree is, is read before the next picture.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -24,10 +25,6 @@ from raytracer.backends.cuda.tree import (
     tree_sizes,
 )
 from raytracer.sphere_update import SphereUpdate
-
-MAX_EXCESS = 0.5
-"""Growth of the tree's cost by refits, summed over updates, at which it is built anew: what that
-has cost pictures by then is about what the build costs."""
 
 
 class MovingSpheres:
@@ -70,7 +67,7 @@ class MovingSpheres:
         )
         self._arrived = self._driver.Event()
         self._is_pending = False  # whether results are on their way
-        self._refits, self._excess = 0, MAX_EXCESS
+        self._refits, self._excess = 0, math.inf  # above any limit
         self._built_cost = 0  # 0: the results are those of a build
 
     @property
@@ -78,8 +75,8 @@ class MovingSpheres:
         """Bytes of copies of the host's arrays; all else is in the memory of the scene."""
         return self._packer.nbytes
 
-    def update(self, update: SphereUpdate) -> None:
-        """Queue an update.
+    def update(self, update: SphereUpdate, max_excess: float) -> None:
+        """Queue an update; `max_excess` as of `DeviceScene`.
 
         Arrays of the host are checked at once, those of a device before the next picture.
 
@@ -95,7 +92,7 @@ class MovingSpheres:
         else:
             self._pack(update, check=any(on_host))
         if moves:
-            self._follow()
+            self._follow(max_excess)
 
     def _pack(self, update: SphereUpdate, check: bool = False) -> None:
         memory = self._memory
@@ -109,12 +106,12 @@ class MovingSpheres:
                 self._kernels.restore(memory, self._count, self._apart, self._stream)
                 packed.check()
 
-    def _follow(self) -> None:
+    def _follow(self, max_excess: float) -> None:
         """Queue the tree around the records as they are now, and the copy of its results."""
         if self._is_pending:  # nothing is known of the tree before this one
-            self._excess = MAX_EXCESS
+            self._excess = math.inf
         memory = self._memory
-        if self._excess >= MAX_EXCESS:
+        if self._excess > max_excess:
             records = memory.address("records")
             self._kernels.build(memory, self._count, self._apart, self._stream, records=records)
             self._excess, self._built_cost = 0.0, 0
@@ -143,7 +140,7 @@ class MovingSpheres:
                 self._built_cost = max(cost, 1)
             self._excess += max(cost / self._built_cost - 1.0, 0.0)
             if result["too_deep"]:
-                self._excess = MAX_EXCESS
+                self._excess = math.inf
             decoded(self._result[1].view(layout.dtype("PackInfo"))).check()
         return int(result["node_count"]), not result["too_deep"]
 

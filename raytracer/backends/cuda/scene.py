@@ -65,6 +65,9 @@ class CudaScene(DeviceScene):
     kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
     """
 
+    max_excess = 0.5
+    """What the tree has cost pictures by then is about what a build costs."""
+
     def __init__(
         self, number: int, buffers: SceneBuffers, tree: Bvh | None, kernel: Kernel | None = None
     ) -> None:
@@ -97,7 +100,7 @@ class CudaScene(DeviceScene):
             if self._moving is None:
                 self._moving = MovingSpheres(self.number, self._memory, self.count, self._apart)
                 self.few_spheres = None
-            self._moving.update(spheres)
+            self._moving.update(spheres, self.max_excess)
 
     def settle(self) -> None:
         """Wait for the tree of the last update; the context is active, and its lock held.
