@@ -18,6 +18,7 @@ from raytracer.backends.select import select
 from raytracer.benchmark import peers, record, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
@@ -117,8 +118,6 @@ class BuildBenchmark(SpheresBenchmark):
         settings = RenderSettings(width=64, height=64, samples=1)
         buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
         if device.name == "cuda":
-            from raytracer.benchmark.cuda.device_tree import DeviceTree
-
             on_device = DeviceTree(device.number, buffers)
             built = _row("build", on_device.build, len(radii), options)
             tree = on_device.tree()
@@ -143,8 +142,8 @@ class LiveBenchmark(SpheresBenchmark):
     note = (
         "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
         "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
-        f"{STEP} radii from those before, which refits the tree. places exchanged: with the same "
-        f"positions in another order, which builds it anew. Seed {SEED}."
+        f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
+        f"tree that is built for each picture. Seed {SEED}."
     )
 
     def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
@@ -154,25 +153,25 @@ class LiveBenchmark(SpheresBenchmark):
     def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
         settings: dict[str, Any] = {"backend": device, "samples": 1}
         settings |= self._axes(device.name, options)
-        shuffled = centers[np.random.default_rng(SEED).permutation(len(radii))]
-        small = _turns(device, centers, _stepped(centers, radii))
-        large = _turns(device, centers, shuffled)
+        moves = _turns(device, centers, _stepped(centers, radii))
 
         def anew() -> Any:
-            scene = Scene.from_arrays(next(small), radii, "white")
-            return render(scene, **settings).pixels(8)
+            return render(Scene.from_arrays(next(moves), radii, "white"), **settings).pixels(8)
 
         with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
 
-            def step(moves: Iterator[Any]) -> Any:
+            def step() -> Any:
                 live.update(positions=next(moves))
                 return live.pixels()
 
+            def rebuilt() -> Any:
+                live._open().scene.max_excess = -1.0
+                return step()
+
             timed: dict[str, tuple[Callable[[], Any], Kind]] = {
                 "scene made anew": (anew, "variant"),
-                "small steps": (lambda: step(small), "variant"),
-                "places exchanged": (lambda: step(large), "variant"),
-                "update, small steps": (lambda: live.update(positions=next(small)), "stage"),
+                "small steps": (step, "variant"),
+                "rebuilt": (rebuilt, "variant"),
                 "picture": (live.pixels, "stage"),
             }
             count = len(radii)
@@ -208,8 +207,6 @@ def _turns(device: Device, *positions: Array) -> Iterator[Any]:
     """Yield positions in turns, for ever, in the memory of the device."""
     if device.name != "cuda":
         return cycle(positions)
-    from raytracer.benchmark.cuda.device_tree import placed
-
     return cycle([placed(device.number, each) for each in positions])
 
 
@@ -220,10 +217,12 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
         if not scene.can_update:
             reason = f"trees of {device.name} do not follow spheres"
             return record.row("refit", "", "variant", "skipped", reason)
+        scene.max_excess = 1e300  # built once
 
         def refit() -> None:
             place = np.eye(3), np.zeros(3), 1.0
             scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
+            settle(scene)
 
         return _row("refit", refit, count, options)
 

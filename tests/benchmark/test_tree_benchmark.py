@@ -147,8 +147,8 @@ def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> N
     for result in made["results"]:
         kinds = {row["label"]: row["kind"] for row in result["rows"]}
         assert kinds == {
-            "scene made anew": "variant", "small steps": "variant", "places exchanged": "variant",
-            "update, small steps": "stage", "picture": "stage",
+            "scene made anew": "variant", "small steps": "variant", "rebuilt": "variant",
+            "picture": "stage",
         }  # fmt: skip
         assert all(row["time"]["median"] > 0 for row in result["rows"])
         assert result["rows"][0]["title"].endswith(" frames/s")
