@@ -44,6 +44,10 @@ RATES = 5
 MIN_SECONDS = 5e-4
 """Least measured time: clocks of browsers are no finer."""
 
+DEAF_SECONDS = 0.2
+"""Seconds between two messages with bytes of a client whose acknowledgements do not arrive: a
+picture that takes `FIRST_SECONDS` has arrived by then."""
+
 ABSENT = 10.0
 """Seconds after which a client that has not drawn its pictures counts as absent: the page of a
 notebook may end silently."""
@@ -51,6 +55,9 @@ notebook may end silently."""
 
 class Outlet(Protocol):
     """Sends the messages for one client. Called in the thread of the host; must not block."""
+
+    deaf: bool
+    """Whether no messages of the client arrive, as while a cell of a notebook runs."""
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message, with the bytes of a picture or file."""
@@ -92,11 +99,15 @@ class Client:
     _all_pixels: bool = True  # whether it was sent with all of its pixels
     _stamp: float = float("nan")  # of its view
     _next: float = 0.0  # byte limit of the next picture of this view
+    _sent: float = 0.0  # time of the latest message with bytes
 
     @property
     def ready(self) -> bool:
         """Whether it accepts bytes."""
-        return self.size is not None and len(self._waiting) < AHEAD
+        if self.size is None:
+            return False
+        is_due = self.outlet.deaf and perf_counter() - self._sent >= DEAF_SECONDS
+        return is_due or len(self._waiting) < AHEAD
 
     @property
     def has_picture(self) -> bool:
@@ -168,7 +179,7 @@ class Client:
         return max(rate * FINE_SECONDS, self._next)
 
     def _send(self, message: dict[str, Any], data: bytes) -> None:
-        self._serial += 1
-        self._waiting.append(_Sent(self._serial, len(data)))
+        self._serial, self._sent = self._serial + 1, perf_counter()
+        self._waiting = [*self._waiting[1 - AHEAD :], _Sent(self._serial, len(data))]
         self.outlet.send({"type": "coming"})
         self.outlet.send(message | {"serial": self._serial}, data)

@@ -168,6 +168,8 @@ class Server:
 class _Outlet:
     """Sends the messages for one client."""
 
+    deaf = False
+
     def __init__(
         self, loop: asyncio.AbstractEventLoop, request: web.Request,
         keep: Callable[[dict[str, Any], bytes], dict[str, Any]],

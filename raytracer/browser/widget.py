@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -23,10 +25,32 @@ FIRST_PICTURE = 0.5
 
 
 class _Outlet:
-    """Sends messages to the page of a widget."""
+    """Sends messages to the page of a widget, whose own wait while a cell runs (`deaf`)."""
 
     def __init__(self, widget: SceneWidget) -> None:
         self._widget = widget
+        ipython = sys.modules.get("IPython")
+        self._shell: Any = None if ipython is None else ipython.get_ipython()
+        self.deaf = self._shell is not None  # a cell makes it
+        if self._shell is not None:
+            for name, call in self._calls().items():
+                self._shell.events.register(name, call)
+
+    def _calls(self) -> dict[str, Callable[..., None]]:
+        return {"pre_run_cell": self._begin, "post_run_cell": self._end}
+
+    def _begin(self, *_: object) -> None:
+        self.deaf = True
+
+    def _end(self, *_: object) -> None:
+        self.deaf = False
+
+    def close(self) -> None:
+        """Leave the shell of the notebook; a second call does no harm."""
+        if self._shell is not None:
+            for name, call in self._calls().items():
+                with suppress(ValueError):
+                    self._shell.events.unregister(name, call)
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message; thread-safe."""
@@ -36,7 +60,8 @@ class _Outlet:
 class SceneWidget(anywidget.AnyWidget):
     """An interactive view, returned by `raytracer.show`.
 
-    While a cell runs, the kernel handles no messages: the view responds afterwards.
+    While a cell runs, the kernel handles no messages: the view responds afterwards. Until then it
+    shows at most five pictures per second.
 
     Args:
         open_session: opens the session; its argument is called when there is a picture.
@@ -92,6 +117,7 @@ class SceneWidget(anywidget.AnyWidget):
         """Remove the view, end its threads and free their memory."""
         if (host := getattr(self, "_host", None)) is not None:
             host.close()
+            self._outlet.close()
         super().close()
 
     def _take(self, _: Any, content: Any, __: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.in_situ.feed import COLUMN, TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import (
+    InlineRunner,
     Movie,
     Outlet,
     Points,
@@ -37,6 +39,7 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer.options import ViewOptions
 
 if TYPE_CHECKING:
+    from raytracer.browser.widget import SceneWidget
     from raytracer.film.image import Image
     from raytracer.in_situ.recording import Pictures
     from raytracer.pipeline import Settings
@@ -234,6 +237,36 @@ class LiveView:
     def closed(self) -> bool:
         """Whether nothing is shown or recorded any more, as after the user closed the window."""
         return not any(outlet.look() for outlet in self._outlets)
+
+    def show(self, height: int = 480) -> SceneWidget:
+        """Return an interactive view of what is logged, which a notebook shows as the result of a
+        cell.
+
+        While a cell runs, the view shows a few states per second and answers nothing, unless the
+        simulation is in a thread. After `close` it keeps the last state.
+
+        Args:
+            height: of the view in CSS pixels; it is as wide as the cell.
+
+        Raises:
+            UserError: nothing was logged, or the extra `notebook` is missing.
+        """
+        from raytracer.browser.notebook import show
+
+        if not self._latest:
+            raise UserError("show: nothing was logged yet: call log_points first")
+        runner = InlineRunner()
+        view = View(runner)
+        for name, points in self._latest.items():
+            view.log(name, points, self._about, is_last=True)
+        of_window = "width", "height"  # a notebook has its own
+        settings = {k: v for k, v in self._settings.items() if k not in of_window}
+        widget = show(runner.feed, height=height, **settings)
+        self._outlets.append(view)
+        ipython = sys.modules.get("IPython")
+        if ipython is not None and (shell := ipython.get_ipython()) is not None:
+            shell.events.register("post_run_cell", lambda *_: self.flush())
+        return widget
 
     def image(self) -> Image:
         """Return a picture of what was logged last, rendered now in this process.

@@ -150,16 +150,41 @@ class ProcessRunner(Runner):
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
-class ThreadRunner(Runner):
+class InlineRunner(Runner):
+    """No runner: somebody else shows the feed, as a widget in a notebook, until the end."""
+
+    def __init__(self) -> None:
+        control, link = control_memory(), ThreadLink()
+        link.reader = Reader(control, link)
+        self.feed, self.writer = Feed(link.reader), Writer(control, link)
+
+    def ready(self) -> str:
+        return ""
+
+    @property
+    def has_ended(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        """The last state stays shown."""
+
+    def wait(self, seconds: float | None = None) -> bool:
+        return True
+
+    def kill(self) -> None:
+        """There is nothing to end."""
+
+    def error(self) -> UserError | None:
+        return None
+
+
+class ThreadRunner(InlineRunner):
     """A thread; arguments as for `fronts.show`."""
 
     def __init__(self, kind: str, settings: Mapping[str, Any]) -> None:
-        control, link = control_memory(), ThreadLink()
-        link.reader = Reader(control, link)
-        self.feed = Feed(link.reader)
+        super().__init__()
         self._said: SimpleQueue[str | RaytracerError] = SimpleQueue()
         self._error: UserError | None = None
-        self.writer = Writer(control, link)
         self._thread = Thread(
             target=self._run, args=(kind, settings), name=f"live {kind}", daemon=True
         )

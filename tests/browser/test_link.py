@@ -9,8 +9,16 @@ import pytest
 
 pytest.importorskip("PIL")
 
+from raytracer.browser import link
 from raytracer.browser.encoding import encoded, reduced
-from raytracer.browser.link import AHEAD, FIRST_SECONDS, MIN_BYTES, PIECE_SECONDS, Client
+from raytracer.browser.link import (
+    AHEAD,
+    DEAF_SECONDS,
+    FIRST_SECONDS,
+    MIN_BYTES,
+    PIECE_SECONDS,
+    Client,
+)
 from raytracer.browser.messages import Ack
 from raytracer.viewer.session import Picture
 
@@ -28,6 +36,8 @@ def picture(number: int, stamp: float, finished: bool = False, opaque: bool = Tr
 
 class Page:
     """The other end of a connection, which takes `rate` bytes per second."""
+
+    deaf = False
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
@@ -129,3 +139,26 @@ def test_a_reduced_picture_fits(limit: int, opaque: bool) -> None:
     assert len(file.data) <= 1.1 * limit
     assert file.size == SIDES if limit > 1e6 else file.size < SIDES
     assert file.size[0] / file.size[1] == pytest.approx(4 / 3, rel=0.1)
+
+
+def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(link, "perf_counter", lambda: now[0])
+    page = Page(rate=1e6)
+    for _ in range(AHEAD):
+        page.client._send({"type": "part"}, b"")
+    assert not page.client.ready
+    page.deaf = True
+    assert not page.client.ready
+    for _ in range(50):
+        now[0] += 1.01 * DEAF_SECONDS
+        assert page.client.ready
+        page.client._send({"type": "part"}, b"")
+        assert not page.client.ready
+    assert len(page.client._waiting) == AHEAD
+    page.deaf = False
+    assert not page.client.ready
+    page.client.take(Ack(type="ack", serial=page.client._serial))
+    assert page.client.ready

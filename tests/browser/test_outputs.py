@@ -103,6 +103,8 @@ def test_without_a_folder_the_browser_downloads_all(
 class Client:
     """Keeps what it is sent."""
 
+    deaf = False
+
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
 

@@ -395,3 +395,29 @@ def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
             view.log_points("points", grid(3))
             assert movie.writer._words[0] == step  # published when the next step begins
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_notebook_follows_and_keeps_the_last_state() -> None:
+    pytest.importorskip("anywidget", reason="the extra notebook is missing")
+    with raytracer.live(open=None, **SETTINGS) as view:
+        with pytest.raises(raytracer.UserError, match="nothing was logged yet"):
+            view.show()
+        view.log_points("points", grid(3), radii=0.5)
+        view.log_points("more", grid(2, shift=9.0), radii=0.5)
+        widget = view.show(height=200)
+        try:
+            assert widget.state()["spheres"] == 5
+            view.log_points("points", grid(4), radii=0.5)
+            view.log_points("more", grid(4, shift=9.0), radii=0.5)
+            view.flush()
+
+            def spheres() -> Any:
+                widget._host.picture(0.1)  # somebody looks
+                return widget.state()["spheres"]
+
+            wait_for(lambda: spheres() == 8, "the second state")
+            view.close()
+            assert widget.state()["spheres"] == 8
+            widget.do("orbit", 0.3, 0.0)
+        finally:
+            widget.close()
