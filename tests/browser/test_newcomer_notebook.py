@@ -39,6 +39,18 @@ CELLS = (
     "samples=4, height=300)\nview",
     "view.close()",
 )
+LIVE_CELLS = (
+    "import time, numpy as np, raytracer\n"
+    "view = raytracer.live(open=None, backend='cpu', samples=1)\n"
+    "places = np.zeros((2, 3))\nplaces[1] = 9, 0, 0\n"
+    "view.log_points('points', places, radii=1.0)\nview.show(height=300)",
+    "for step in range(100_000):\n"
+    "    if view.closed or step == 300: break\n"
+    "    places[0] = 8.0 * (step % 50) / 50.0, 0, 0\n"
+    "    view.log_points('points', places, radii=1.0)\n"
+    "    time.sleep(0.1)",
+)  # fmt: skip
+"""A simulation that runs for 30 seconds, and a view of it."""
 CELL = ".jp-Notebook .jp-Cell"
 VIEW = "document.querySelector('.rt-view')"
 FINISHED_NUMBER = (
@@ -91,12 +103,12 @@ class Lab:
         for session in self.ask("/sessions"):
             self.ask(f"/sessions/{session['id']}", "DELETE")
 
-    def written(self, name: str) -> Path:
-        """A notebook of `CELLS`."""
+    def written(self, name: str, sources: tuple[str, ...] = CELLS) -> Path:
+        """A notebook of some cells."""
         cells: list[dict[str, Any]] = [
             {"cell_type": "code", "id": f"cell-{k}", "metadata": {}, "execution_count": None,
              "outputs": [], "source": source}
-            for k, source in enumerate(CELLS)
+            for k, source in enumerate(sources)
         ]  # fmt: skip
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         about = {"metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
@@ -268,3 +280,22 @@ def test_the_view_and_the_notebook_have_their_own_keys(
         page.keyboard.press("Control+Enter")
         page.wait_for_selector(f"{CELL} >> text=[2]:")
         page.wait_for_selector(FINISHED)
+
+
+def test_a_simulation_is_followed_while_its_cell_runs(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
+    notebook = server.written("live", LIVE_CELLS)
+    with opened(chromium, server.page(notebook), tmp_path) as page:
+        run(page, 0)
+        page.locator(FINISHED).wait_for()
+        cell = page.locator(CELL).nth(1)
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_function(f"document.querySelectorAll('{CELL}')[1].innerText.includes('[*]')")
+        pictures = set[bytes]()
+        while len(pictures) < 8:
+            pictures.add(shown(page).tobytes())
+            page.wait_for_timeout(100)
+        assert "[*]" in cell.locator(".jp-InputPrompt").inner_text()
+        server.end_kernels()

@@ -301,7 +301,7 @@ def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch)
     ("settings", "words"),
     [
         ({"open": "windows"}, "open: there is no kind of view 'windows'; did you mean 'window'"),
-        ({"open": 3}, "open: 3 is no text"),
+        ({"open": 3}, "open: 3 is not text"),
         ({"open": "page", "port": 0}, "port 0: give one from 1 to 65535"),
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
@@ -311,7 +311,7 @@ def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch)
         ({"look": "nonsense"}, "there is no look 'nonsense'"),
         ({"backend": "nonsense"}, "there is no backend 'nonsense'"),
         ({"threads": -1}, "threads"),
-        ({"say": 3}, "say: 3 is no function"),
+        ({"say": 3}, "say: 3 is not a function"),
     ],
 )
 def test_wrong_arguments_are_refused_in_a_sentence(
@@ -343,7 +343,7 @@ def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) 
     ("arguments", "words"),
     [
         ({"name": ""}, "name: is empty"),
-        ({"name": 3}, "name: 3 is no text"),
+        ({"name": 3}, "name: 3 is not text"),
         ({"positions": [1, 2, 3]}, r"'a': positions: give \(N, 3\), not \[1, 2, 3\]"),
         ({"positions": np.ones((3, 2))}, r"give \(N, 3\), not an array of shape \(3, 2\)"),
         ({"positions": None}, r"positions: give \(N, 3\), not None"),
