@@ -13,12 +13,10 @@ import gc
 import os
 import sys
 
-NEW_OBJECTS = 50_000
-"""New objects after which Python looks for garbage."""
+NEW_OBJECTS = 50_000  # new objects after which Python looks for garbage
 
 
 def main() -> int:
-    """Run the command line of this process; return the exit code."""
     gc.set_threshold(NEW_OBJECTS)
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:

@@ -26,8 +26,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm, ProgressCall
 
-Counts = NDArray[np.int64]
-"""A number for each tile, (tiles down, tiles across)."""
+Counts = NDArray[np.int64]  # a number for each tile, (tiles down, tiles across)
 
 AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
 """Adds samples to a film, beginning with the number in the last argument; returns the seconds."""
@@ -35,20 +34,14 @@ AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
 OpenFilm = Callable[[Film], "DeviceFilm"]
 
 TILE = 32
-"""Side of a tile in pixels: its 3,072 channels determine the noise to 3%, and caustics are
-larger."""
+"""Side of a tile in pixels; its 3,072 channels determine the noise to 3%."""
 
-RESERVE = 1.05
-"""Factor on the samples that the noise asks for, because its estimate has noise too."""
+RESERVE = 1.05  # factor on the samples that the noise asks for, because its estimate has noise too
 
 BESIDE = 4
-"""A tile beside noisy ones gets at least a quarter of their samples: it may have missed rare light
-and
-only seem finished.
-"""
+"""A tile gets at least a quarter of its neighbours' samples: it may have missed rare light."""
 
-MIN_SAMPLES = 4
-"""Minimum samples of a pixel: two parts of two, between which the noise is measured."""
+MIN_SAMPLES = 4  # minimum samples of a pixel: two parts of two, between which the noise is measured
 
 
 @dataclass(frozen=True)
@@ -115,7 +108,6 @@ class AdaptivePasses:
         return None if self._tiles is None else self._tiles.picture
 
     def run(self) -> float:
-        """Render and return the seconds, without those of the pictures in between."""
         film = self._areas
         while (added := self._within_time(self._next())).any():
             before, earlier = film.there.copy(), film.host.sums.copy()
@@ -136,7 +128,6 @@ class AdaptivePasses:
             )
 
     def _next(self) -> Counts:
-        """Return the samples of the next pass; 0 everywhere at the end."""
         there = self._areas.there
         fewest = np.maximum(self._begun + self._samples, MIN_SAMPLES)
         if (there < fewest).any():  # in two parts, between which the noise is measured

@@ -15,8 +15,7 @@ from raytracer.errors import SceneError, UserError, shown, shown_value, suggesti
 MAX_ITEMS = 1 << 20
 """Maximum items of a list that is not an array: numbers of a vector, lights, sets of spheres."""
 
-MAX_WHOLE = 2**63
-"""Whole numbers are below this, because kernels and arrays count in 64 bits."""
+MAX_WHOLE = 2**63  # whole numbers are below this, because kernels and arrays count in 64 bits
 
 
 def _as_python(value: Any) -> Any:
@@ -57,7 +56,6 @@ def whole(
     high: int = MAX_WHOLE,
     error: type[UserError] = SceneError,
 ) -> int:
-    """Return a whole number of low..high."""
     value = _as_python(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise error(f"{name}: {shown_value(value)} is not a whole number")
@@ -68,7 +66,6 @@ def whole(
 
 
 def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
-    """Return True or False; 0 and 1 are accepted."""
     value = _as_python(value)
     if not isinstance(value, int) or value not in (0, 1):
         raise error(f"{name}: {shown_value(value)} is neither true nor false")
@@ -105,7 +102,6 @@ def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
 def of_kind(
     value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
 ) -> Any:
-    """Return an object after checking its class."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
@@ -136,7 +132,6 @@ def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mappi
 def function(
     value: Any, name: str, error: type[UserError] = UserError
 ) -> Callable[..., Any] | None:
-    """Return a function or None."""
     if value is not None and not callable(value):
         raise error(f"{name}: {shown_value(value)} is not a function")
     result: Callable[..., Any] | None = value

@@ -83,7 +83,6 @@ def program() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code."""
     if arguments is None:
         # NumPy's linear algebra would start a thread per core, which takes longer than it saves.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -155,8 +154,7 @@ def _no_memory(error: BaseException) -> str:
 
 
 def _misuse(error: click.UsageError, args: list[str]) -> int:
-    """Print what is wrong with the arguments, and which help explains them; return the exit
-    code."""
+    """Print what is wrong with the arguments and which help to read; return the exit code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
@@ -212,7 +210,6 @@ def stopped(error: BaseException) -> int:
 
 
 def _output() -> Any:
-    """Return the module of output files; None if it is not imported."""
     return sys.modules.get("raytracer.files.output")
 
 

@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-MAX_SENTENCES = 10
-"""Maximum sentences of an error; the number of further ones is added."""
-
-SENTENCE_LETTERS = 1000
-"""Maximum length of a sentence; of a longer one, start and end are kept."""
+MAX_SENTENCES = 10  # maximum sentences of an error; the number of further ones is added
+SENTENCE_LETTERS = 1000  # maximum length of a sentence; of a longer one, start and end are kept
 
 NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with more"
 """Message for a file that needs more memory than was estimated, which is rare."""
 
-TEXT_LETTERS = 60
-"""Maximum length of a quotation from a file or an argument in a message."""
-
-MAX_NAME_CHARS = 64
-"""Longer names are not compared with the valid ones, which are shorter."""
+TEXT_LETTERS = 60  # maximum length of a quotation from a file or an argument in a message
+MAX_NAME_CHARS = 64  # longer names are not compared with the valid ones, which are shorter
 
 ALIKE = 0.65
 """Minimum similarity (`difflib`) of a misspelt name: at 0.6 "radius" would match "threads", at 0.5
 "camera" would match "meter".
 """
 
-MIN_CHARS = 3
-"""Minimum length of an abbreviated name that is recognised."""
+MIN_CHARS = 3  # minimum length of an abbreviated name that is recognised
 
 
 class RaytracerError(Exception):
@@ -170,7 +163,7 @@ def type_name(value: object) -> str:
 
 
 def fitted(text: str) -> str:
-    """Return a sentence of at most `SENTENCE_LETTERS`; the middle is cut, because the end has the
+    """Return a sentence of at most `SENTENCE_LETTERS`, cut in the middle: the end has the
     remedy."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3

@@ -23,11 +23,8 @@ from typing import Any, ClassVar, TypeVar
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind, loaded
 
-DEFINITION = "definition"
-"""Key of the definition in a field's metadata."""
-
-SETTINGS = "takes"
-"""Attribute of a function with the dataclasses whose fields it takes."""
+DEFINITION = "definition"  # key of the definition in a field's metadata
+SETTINGS = "takes"  # attribute of a function with the dataclasses whose fields it takes
 
 ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 """A field and its text in the section "Args:" of a docstring."""
@@ -84,7 +81,6 @@ class Definition:
 
     @cached_property
     def checked_default(self) -> Any:
-        """The default after its check."""
         default = self.default
         return None if default is None else self.kind.checked(default, self.name, SceneError)
 

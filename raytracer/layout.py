@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 @cache
 def table() -> Table:
-    """Return size and fields of every shared struct."""
     structs: Table = core().layout()
     return structs
 

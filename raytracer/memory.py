@@ -25,34 +25,20 @@ MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
 
 PACKED, BUILD, LEAVES = 16, 40, 20
-"""Bytes of a sphere: x, y, z and radius, float32; during the build, two copies with their numbers;
-and
-in leaf order, with its number.
-"""
+"""Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
 
-BUILD_THERE = 50
-"""Bytes of a sphere on a GPU that builds the tree: its record, and what the build needs."""
-
-STAGED = 192 * MIB
-"""Bytes of records that are put together for a GPU, and of page-locked memory."""
-
-NODES, MAX_NODES = 3, 12
-"""Bytes of nodes per sphere: usual and maximum."""
+BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
+STAGED = 192 * MIB  # bytes of records that are put together for a GPU, and of page-locked memory
+NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 
 SOLID, SOLID_LEAF = 144, 32
 """Additional bytes of a capsule or another solid, during the build and in the tree."""
 
-FILM, COUNT = 16, 4
-"""Bytes of a pixel: float32 sums of four channels, and its number of samples."""
-
-HITS = 8 * MIB
-"""Bytes of first hits that are turned into output variables at a time."""
+FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples
+HITS = 8 * MIB  # bytes of first hits that are turned into output variables at a time
 
 BLOOM, OVERLAY, WINDOW = 200, 48, 40
-"""Bytes of a pixel for bloom, for an overlay, and for a window (copies of the film, waiting
-pictures,
-OpenGL).
-"""
+"""Bytes of a pixel for bloom, for an overlay, and for a window with its copies."""
 
 DENOISE, MAX_DENOISE = 720, 3000 * MIB
 """Bytes of a pixel for denoising, and the maximum, beyond which it works in tiles."""
@@ -61,28 +47,21 @@ EXR_ROWS, EXR_COPIES = 16, 3
 """Rows that OpenEXR compresses at a time, and how many copies of them it has in memory."""
 
 THREAD, FIXED = 3 * MIB, 48 * MIB
-"""Bytes of a thread that renders or encodes (waves of rays, queues, blocks of rows), and of
-modules,
-archives, OpenGL and the allocator.
-"""
+"""Bytes of a thread that renders or encodes, and of modules, archives, OpenGL and the allocator."""
 
 PLOT, STRIP = 72 * MIB, 72 * MIB
 """Bytes of matplotlib for a histogram, and of a strip of first hits for outlines."""
 
-OBSTACLES = 1 << 18
-"""Spheres that the camera of a window avoids."""
+OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
 
 BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB
 """Additional address space of a sphere during the build, and of a thread."""
 
-SPARE = 8 * MIB
-"""Bytes that a proposal leaves free, because free memory changes between runs."""
+SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
 
 
 @dataclass(frozen=True)
 class Output:
-    """The results that are made of a film."""
-
     bits: int = 8
     aov_channels: int = 0  # of the output variables that are rendered
     film: str = ""  # ".npz" or ".exr" if the film is saved
@@ -120,7 +99,6 @@ class Need:
 
     @property
     def picture(self) -> int:
-        """Bytes of the film and its results."""
         pixels, out = self.width * self.height, self.output
         aovs = 4 * out.aov_channels
         film = (0 if out.begun else FILM) + (2 * FILM + COUNT if out.parts else 0)
@@ -231,7 +209,6 @@ def has_room(size: int) -> bool:
 
 
 def _free() -> int | None:
-    """Return the free bytes of memory or address space; None if unknown."""
     known = [b for b in (available_memory(), available_address_space()) if b is not None]
     return min(known) if known else None
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm, ProgressCall
 
 Add = Callable[[int, "ProgressCall | None"], float]  # adds samples, returns seconds
-
 SHOWN_EVERY = 5.0  # seconds between two pictures
 
 
@@ -77,7 +76,6 @@ class Passes:
         return self._spent
 
     def _state(self) -> tuple[NDArray[np.float32], int | NDArray[np.uint32]]:
-        """Return copies of the sums and of the samples, of each pixel or of all."""
         film = self._film.to_host()
         return film.sums.copy(), film.samples if film.counts is None else film.counts.copy()
 
@@ -107,7 +105,6 @@ class Passes:
                 self._shown = self._elapsed
 
     def _report(self, count: int) -> ProgressCall | None:
-        """Return a function that reports the progress of a pass of `count` samples."""
         progress, added = self._progress, self._added
         if progress is None:
             return None

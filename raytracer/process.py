@@ -51,8 +51,7 @@ class StreamError(RaytracerError):
 
 
 class _Stream(io.FileIO):
-    """Standard output, whose first error ends the command, or standard error, which ignores
-    errors."""
+    """Standard output, whose first error ends the command, or standard error, without errors."""
 
     failed = False
 

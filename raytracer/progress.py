@@ -81,8 +81,7 @@ class ProgressBar:
         self._update(fraction, elapsed, lambda: rate_text(fraction * self._samples / elapsed))
 
     def frames(self, done: int, total: int) -> None:
-        """Show the finished frames of an animation; those of an earlier run do not count for the
-        speed."""
+        """Show the finished frames of an animation; those of an earlier run are not timed."""
         now = time.perf_counter()
         if self._begun is None or now - self._start < 0.1:
             self._begun = done, now

@@ -24,10 +24,7 @@ NO_THREADS = (
     "pids.max of a container); allow more, or end others"
 )
 START_SPACE, START_DATA = 96 << 20, 52 << 20
-"""Bytes of address space and of writable memory that NumPy's import needs; with less, its linear
-algebra
-ends the process.
-"""
+"""Bytes of address space and writable memory that NumPy's import needs, or the process ends."""
 
 UNLIMITED = 1 << 62
 """Limits of control groups from here on mean no limit; version 1 has 2^63 less a page."""

@@ -90,11 +90,8 @@ KEY_LIGHTS = {
 }
 """Directions to the light of a look: right, up and backward components."""
 
-PLACEMENTS = ("camera", "world")
-"""What the directional lights of a look are placed relative to."""
-
-UNLIMITED = 3e38
-"""Length of an infinite ray in render space: the kernels' `kInfinity`."""
+PLACEMENTS = ("camera", "world")  # what the directional lights of a look are placed relative to
+UNLIMITED = 3e38  # length of an infinite ray in render space: the kernels' `kInfinity`
 
 MAX_SIDE = 1 << 20
 """Maximum side of a picture in pixels: beyond any film, and sums of rows still fit int32."""
@@ -103,10 +100,8 @@ MAX_SAMPLES = 1 << 24
 """Maximum samples per pixel: the float32 sums of a film are exact for integers up to 2**24."""
 
 MAX_FOR_NOISE = 4096
-"""Default of `max_samples`, which leaves a 64th of the noise of one sample. What is still noisier
-has
-rare light, and doubling its samples takes as long as everything before.
-"""
+"""Default of `max_samples`, which leaves a 64th of the noise of one sample; doubling the samples
+for rare light would take as long as everything before."""
 
 NOT_PACKED = (
     "samples", "transparent_shadows", "shading", "look", "integrator", "light", "placement",

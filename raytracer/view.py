@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from raytracer.film.film import Backdrop, Crop
 
-MIN_SPREAD = 0.01
-"""Minimum weight at which neighbouring pixels are used."""
+MIN_SPREAD = 0.01  # minimum weight at which neighbouring pixels are used
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,6 @@ class View:
 
     @property
     def samples(self) -> int:
-        """Samples per pixel to add."""
         return self._number("sample_count")
 
     @property
@@ -96,7 +94,6 @@ class View:
 
     @property
     def transparent(self) -> bool:
-        """Whether the background is transparent."""
         return self._number("background_kind") == code("BackgroundKind", "transparent")
 
     @property
@@ -165,7 +162,6 @@ class View:
         return self._number("ao_samples") if self.integrator == "ao" else 0
 
     def with_size(self, width: int, height: int) -> View:
-        """Return the whole picture at another size in pixels, with the same camera."""
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
 
     def with_crop(self, crop: Crop) -> View:
@@ -214,8 +210,7 @@ class View:
         return replace(self, frame=frame, draft=draft, neighbor_weight=self._spread(scale))
 
     def _spread(self, scale: float) -> float:
-        """Return the filter one pixel from its middle, relative to the middle; 0 if it is
-        narrow."""
+        """Return the filter's relative weight one pixel from its middle; 0 if it is narrow."""
         (radius,) = self._values("filter_radius")
         if self._number("filter") != code("FilterKind", "gaussian") or not radius:
             return 0.0
@@ -227,11 +222,9 @@ class View:
         return self._but(max_depth=max_depth)
 
     def with_shadows(self, shadows: bool) -> View:
-        """Return the view with or without shadows."""
         return self._but(shadows=int(shadows))
 
     def with_camera(self, camera: NDArray[np.void]) -> View:
-        """Return the view from another camera, structured (1,), `Camera`."""
         return replace(self, camera=camera)
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:

@@ -154,7 +154,7 @@ def test_pictures_show_the_means() -> None:
     np.testing.assert_array_equal(film.copy().evened().coverage, even.coverage)
     assert film.statistics() == even.statistics()
     film.counts = counts[:4]
-    with pytest.raises(UserError, match=r"counts: .* are not the samples of each pixel"):
+    with pytest.raises(UserError, match=r"counts: .* must be uint32"):
         film.tonemap()
 
 

@@ -140,7 +140,7 @@ def test_arguments_of_render() -> None:
     for wrong in (0, -1.0, float("nan"), "1"):
         with pytest.raises(UserError, match="time"):
             raytracer.render(SCENE, time=wrong, **SMALL)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="show: 3 is no function"):
+    with pytest.raises(UserError, match="show: 3 is not a function"):
         raytracer.render(SCENE, show=3, **SMALL)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"render.noise"):
         raytracer.render(SCENE, noise=0.0, **SMALL)

@@ -113,10 +113,10 @@ def test_sources_without_the_extension_say_what_to_do(tmp_path: Path) -> None:
     for scene in ("a.toml", "three_balls"):
         done = run("-m", "raytracer", "render", scene, "--backend", "cpu")
         assert done.returncode == 2
-        assert done.stderr.startswith(f"raytracer: {tmp_path / 'raytracer'} holds the sources")
+        assert done.stderr.startswith(f"raytracer: {tmp_path / 'raytracer'} has the sources")
         assert done.stderr.count("\n") == 1
     code = "import raytracer\ntry: raytracer.devices()\nexcept ImportError as e: print(e)"
-    assert "in place with `pip install -e .`" in run("-c", code).stdout
+    assert "install them with `pip install -e .`" in run("-c", code).stdout
 
 
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:

@@ -140,7 +140,7 @@ def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[s
     film.save("bad.npz")
     run("tone", "bad.npz")
     captured = capsys.readouterr()
-    assert "1 pixels hold a NaN or an infinity, the first of them 9,4" in captured.err
+    assert "1 pixels are NaN or infinite, the first of them 9,4" in captured.err
     assert run_json(capsys, "tone", "bad.npz")["films"][0]["statistics"]["non_finite"] == 1
     run("tone", "a.npz", "-q")
     assert capsys.readouterr().err == ""
@@ -170,13 +170,16 @@ def test_the_histogram_holds_every_pixel() -> None:
         (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),
         (["tone", "a.npz", "--lock"], "give --exposure auto"),
         (["tone", "a.npz", "a.npz"], "the same name"),
-        (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for one film"),
-        (["render", "balls.toml", "--aov", "id"], "give --film FILE as well"),
+        (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for a single film"),
+        (["render", "balls.toml", "--aov", "id"], "give --film FILE too"),
         (["render", "balls.toml", "--film", "f.npz", "--aov", "idd"], "no output variable 'idd'"),
         (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),
-        (["render", "balls.toml", "--resume", "a.npz", "--repeat", "2"], "leave it or --resume"),
+        (
+            ["render", "balls.toml", "--resume", "a.npz", "--repeat", "2"],
+            "give either it or --resume",
+        ),
         (["render", "balls.toml", "--time", "nan"], "--time nan: must be a number of seconds"),
-        (["render", "balls.toml", "--repeat", "2", "--noise", "1"], "leave it or --noise out"),
+        (["render", "balls.toml", "--repeat", "2", "--noise", "1"], "give either it or --noise"),
         (["render", "balls.toml", "--only", "1,1,0", "--progressive"], "--only writes no picture"),
     ],
 )

@@ -50,15 +50,10 @@ if TYPE_CHECKING:
     from raytracer.farm.crew import Crew
 
 STILL_SECONDS = 6.0
-"""Default seconds of the animation of a still scene."""
 
 MAX_SHOTS = 1_000_000  # maximum number of frames of an animation
-
-MAX_WAITING = 1
-"""Most rendered frames that wait to be written while another one is rendered."""
-
-FrameCall = Callable[[int, int], None]
-"""Called with the numbers of finished and of all frames."""
+MAX_WAITING = 1  # most rendered frames that wait to be written while another one is rendered
+FrameCall = Callable[[int, int], None]  # called with the numbers of finished and of all frames
 
 
 class Animation:
@@ -84,7 +79,6 @@ class Animation:
 
     @property
     def duration(self) -> float:
-        """Seconds of the animation."""
         return self._plan.duration
 
     def __iter__(self) -> Iterator[Image]:
@@ -206,7 +200,6 @@ def animate(
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
-    """Return the frames to show, and the duration in seconds."""
     seconds = settings.duration
     if len(frames) == 1 and not settings.moves and settings.duration is None:
         raise UserError(
@@ -253,7 +246,6 @@ def poster_of(movie: Path) -> Path:
 
 
 def posters_of(movie: Path) -> tuple[Path, Path]:
-    """Return the possible paths of a movie's first frame, the likelier first."""
     return movie.with_name(f"{movie.name}.poster.png"), movie.with_suffix(".poster.png")
 
 
@@ -275,7 +267,6 @@ class _Job:
         """Warn about frames of this size."""
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        """Write a frame that was rendered here; on the writing thread."""
         self.frames.save(shot.index, image, exposure)
 
     def take(self, shot: Shot, rendered: Rendered | None = None) -> None:

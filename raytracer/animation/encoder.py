@@ -17,14 +17,11 @@ Pixels = NDArray[np.uint8]
 Read = Callable[[int], Pixels]
 
 CONTAINERS = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}
-"""Container formats by file ending."""
 
-PICTURES = (".gif", ".webp")
-"""Endings of moving pictures, which Pillow writes."""
+PICTURES = (".gif", ".webp")  # endings of moving pictures, which Pillow writes
 
 THREADS = 4
-"""Threads of an encoder. The number changes the bytes of a movie, so it does not depend on the
-cores."""
+"""Threads of an encoder; fixed, because their number changes the bytes of a movie."""
 
 PALETTE_FRAMES = 12  # most frames for the palette of a GIF
 
@@ -89,7 +86,6 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
 
 
 def no_transparency(path: Path) -> UserError:
-    """Return the error about a movie with a transparent background."""
     return UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
 
 
@@ -98,7 +94,6 @@ def default_codec(path: Path) -> str:
 
 
 def _library(path: Path) -> Any:
-    """Import PyAV. Raises UserError if it is not installed."""
     os.environ.setdefault("SVT_LOG", "1")  # only errors; read when the library is loaded
     try:
         import av
@@ -111,7 +106,6 @@ def _library(path: Path) -> Any:
 
 
 def _encoder_name(path: Path, codec: str) -> str:
-    """Return the name of an available encoder. Raises UserError."""
     av = _library(path)
     for name in ENCODERS[codec].names:
         if name in av.codecs_available:
@@ -196,7 +190,6 @@ class VideoWriter:
             self._container.mux(packet)
 
     def close(self) -> None:
-        """Write the rest; the file stays open."""
         for packet in self._stream.encode():
             self._container.mux(packet)
         self._container.close()

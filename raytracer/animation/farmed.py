@@ -28,8 +28,6 @@ PATIENCE = 60.0  # seconds until a file written by another machine must be visib
 
 
 class Rendered(NamedTuple):
-    """The result of a worker."""
-
     data: bytes | None  # the file, if the worker cannot access its folder
     seconds: float | None  # of rendering; None if the frame existed
     exposure: float | None  # stops, if it is metered
@@ -100,7 +98,6 @@ class ShotWorker:
 
 
 def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
-    """Render a frame; called in a worker."""
     with opened(shared, ShotWorker) as worker:
         result: Rendered = worker.render(shot, exposure)
     return result

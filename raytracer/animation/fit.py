@@ -27,8 +27,6 @@ Point = NDArray[np.float64]
 
 
 class Fitted(NamedTuple):
-    """A camera fitted to one frame from one direction, scene units."""
-
     eye: Point  # (3,)
     half: float  # half the height of the picture of an orthographic camera
     middle: Point  # centre of the frame's spheres, (3,)

@@ -27,8 +27,7 @@ from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.image import Image
 
-NUMBER = re.compile(r"#+|%0?(\d*)d")
-"""Placeholder of the number in the name of a picture."""
+NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
 
 UNCOMPRESSED_SHARE = 1 / 16
 """Fraction of the free disk that all frames of a movie may take uncompressed."""
@@ -141,7 +140,6 @@ class MovieFrames(FrameFiles):
             raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
 
     def read(self, index: int) -> Pixels:
-        """Return a stored frame. Raises OutputError: it is damaged."""
         return self._array(index, "frame")
 
     def _array(self, index: int, name: str) -> NDArray[Any]:

@@ -19,16 +19,12 @@ from raytracer.scene.camera import Camera
 
 Point = NDArray[np.float64]
 
-MAX_ELEVATION = 89.5
-"""Limit of an orbit's elevation in degrees: over the pole `up` is undefined."""
-
-PARALLEL = 1e-9
-"""Sine of the angle below which two directions count as equal or opposite."""
+MAX_ELEVATION = 89.5  # limit of an orbit's elevation in degrees: over the pole `up` is undefined
+PARALLEL = 1e-9  # sine of the angle below which two directions count as equal or opposite
 
 
 def eased(share: float, ease: str) -> float:
-    """Return the completed fraction of a motion at a fraction of its time; `ease` is one of
-    `EASINGS`."""
+    """Return the completed fraction of a motion at a fraction of its time; ease: of `EASINGS`."""
     share = min(max(share, 0.0), 1.0)
     if ease == "smooth":
         return share * share * (3.0 - 2.0 * share)
@@ -172,7 +168,6 @@ class CameraPath:
         return turn.degrees * eased(time / self._duration, self._settings.ease)
 
     def _keyed(self, time: float) -> Stand:
-        """Return the camera of the keyframes, at rest before and after them."""
         keys = self._keys
         for (start, one, _), (end, other, ease) in pairwise(keys):
             if time < end:

@@ -83,8 +83,6 @@ class Fixed(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A shot on the device, ready to be rendered, and its warnings."""
-
     job: Job
     warnings: list[str]
 
@@ -199,7 +197,6 @@ class Renderer:
             warn(sentence)
 
     def _load(self, frame: int) -> Scene:
-        """Load a frame with the defaults of the first one."""
         with inferring(self._inferred), collected() as warnings:
             scene = self._read(frame)
         for sentence in warnings:
@@ -274,7 +271,6 @@ class Renderer:
         return [turned(stand, azimuth * share, elevation * share).offset for share in shares]
 
     def _point(self, scene: Scene, frame: int) -> NDArray[np.float64] | None:
-        """Return the point of a frame that the camera follows, or None."""
         follow = self.plan.settings.follow
         if follow is None:
             return None
@@ -358,7 +354,6 @@ class Renderer:
         return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
     def _render(self, job: Job, bits: int | None) -> Image:
-        """Render a shot with the exposure of the first one."""
         settings: RenderSettings = job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
@@ -379,5 +374,4 @@ class Renderer:
 
 
 def _values(shot: Shot) -> dict[str, Any]:
-    """Return the values for texts over a picture."""
     return {"frame": shot.frame, "seconds": Short(shot.time)}

@@ -97,7 +97,6 @@ def _letters(plan: Plan) -> str:
 
 
 def values_of(scene: Scene) -> dict[str, Any]:
-    """Return the values that texts may name in braces."""
     frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     time = next((each.time for each in scene.spheres if each.time is not None), None)
     times = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}

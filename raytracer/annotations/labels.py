@@ -19,8 +19,6 @@ from raytracer.scene.simulation_box import triple
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """Spheres with labels."""
-
     ids: NDArray[np.int64]  # their numbers in the scene, (N,)
     centers: NDArray[np.float64]  # (N, 3), scene space
     texts: Sequence[str]  # N labels

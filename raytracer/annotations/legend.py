@@ -35,8 +35,6 @@ MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of 
 
 
 class Mark(NamedTuple):
-    """A tick of a colour bar."""
-
     position: float  # 0 at the low end of the bar, 1 at the high end
     text: str  # beside it, "" for a small one
 

@@ -41,8 +41,6 @@ Space = tuple["NDArray[np.float64]", float]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is drawn over the pictures of a scene."""
-
     annotations: Annotations
     dpi: float | None = None  # pixels of an inch
     bottom: RGB = (1.0, 1.0, 1.0)  # sRGB of the background's edges
@@ -106,7 +104,6 @@ class Plan:
         return Surroundings(Room(**sides), () if self.box is None else (self.box,))
 
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
-        """Return the legend on a transparent sheet of its size, or None."""
         wanted = self.annotations.legend
         if wanted is None:
             return None
@@ -214,7 +211,6 @@ class _Seen:
             )
 
     def _fog_depths(self, first_hits: FirstHits, view: View) -> tuple[float, float]:
-        """Return the depths between which colours fade, render space."""
         cue = self._plan.annotations.depth_cue
         assert cue is not None
         near, far = cue.near, cue.far

@@ -44,8 +44,7 @@ class Projection:
         return (points - self.origin) @ self.forward
 
     def pixels(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the pixels x, y (N, 2) of points in render space, which are in front of the
-        camera."""
+        """Return pixels x, y (N, 2) of points in render space in front of the camera."""
         offset = points - self.origin
         u = offset @ self.right / (self.right @ self.right)
         v = offset @ self.up / (self.up @ self.up)
@@ -55,8 +54,7 @@ class Projection:
         return np.stack([(u + 1.0) * self.width / 2.0, (1.0 - v) * self.height / 2.0], axis=-1)
 
     def directions(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the components of vectors (N, 3) along the picture's x, y (up) and towards the
-        viewer."""
+        """Return the components of vectors (N, 3): picture's x, its y (up), towards the viewer."""
         right, up = (axis / np.linalg.norm(axis) for axis in (self.right, self.up))
         return np.stack([vectors @ right, vectors @ up, -(vectors @ self.forward)], axis=-1)
 

@@ -20,8 +20,6 @@ DARK = 0.45  # brightness of sRGB below which a colour asks for white ink
 
 
 class Taken(NamedTuple):
-    """A part of the picture that is occupied, in pixels."""
-
     place: str  # one of `PLACES`
     x: float  # of the upper left corner
     y: float

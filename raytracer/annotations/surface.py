@@ -45,8 +45,7 @@ class Strip(NamedTuple):
     def rays_at(
         self, points: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return which points (N, 2), in pixels, lie in the strip, and the row and column of
-        each."""
+        """Return which points (N, 2), in pixels, are in the strip, and their rows and columns."""
         rays = np.floor(points * self.fine).astype(np.int64) - (self.x, self.y)
         rows, columns = self.depth.shape
         inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)

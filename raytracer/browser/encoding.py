@@ -13,11 +13,9 @@ from raytracer.viewer.session import Picture
 DRAFT_QUALITY, FINE_QUALITY = 80, 92
 """Quality of JPEG and WebP (0 to 100) for drafts, and for pictures that only lack samples."""
 
-BYTES_PER_PIXEL = 0.25
-"""First guess for drafts."""
+BYTES_PER_PIXEL = 0.25  # first guess for drafts
 
 TRIES = 4
-"""Most files that are made of a picture to find the right size."""
 
 STILL_PIXELS = 1 << 20
 """Most pixels of a picture that a notebook stores: its file stays below about two megabytes."""

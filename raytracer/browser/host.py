@@ -34,8 +34,7 @@ REFINE_INTERVAL = 0.2
 
 STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
-MAX_TICK = 0.25
-"""Longest step in seconds: after a pause the turntable continues where it was."""
+MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continues where it was
 
 OF_WINDOWS = (
     "ask-",
@@ -47,14 +46,10 @@ OF_WINDOWS = (
 )
 """Prefixes of actions that are only for windows."""
 
-_UNKNOWN = object()
-"""Marks a key of the state that a client has not received."""
-
-DIGITS = 5
-"""Decimal places of a corner of a ring, relative to the picture."""
+_UNKNOWN = object()  # marks a key of the state that a client has not received
+DIGITS = 5  # decimal places of a corner of a ring, relative to the picture
 
 WAIT = 0.1
-"""Seconds between checks whether the thread has ended."""
 
 Result = TypeVar("Result")
 
@@ -117,11 +112,9 @@ class Host:
         self._calls.put(lambda: self._join(outlet))
 
     def leave(self, outlet: Outlet) -> None:
-        """Remove a client; the session does not change."""
         self._calls.put(lambda: self._leave(outlet))
 
     def receive(self, outlet: Outlet, message: Message) -> None:
-        """Handle a message of a client; errors are answered with a sentence."""
         self._calls.put(lambda: self._perform(outlet, message))
 
     def call(self, function: Callable[[Session], Result]) -> Result:
@@ -276,7 +269,6 @@ class Host:
             (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
 
     def _send_state(self) -> None:
-        """Send each client the changes of the state."""
         now = perf_counter()
         if not self._clients or now < self._state_due:
             return

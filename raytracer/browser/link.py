@@ -19,30 +19,22 @@ from raytracer.browser.encoding import Encoded, reduced
 from raytracer.browser.messages import Ack
 from raytracer.viewer.session import Picture
 
-AHEAD = 2
-"""Most unacknowledged messages with bytes: one is drawn while one is in transit."""
+AHEAD = 2  # most unacknowledged messages with bytes: one is drawn while one is in transit
 
 MIN_BYTES = 6_000
 """Bytes that a picture may always have, also the first: with fewer, little is visible."""
 
-FIRST_SECONDS = 0.2
-"""Seconds for the first picture of a view to arrive."""
-
-FINE_SECONDS = 1.0
-"""Seconds that a later picture of the view may always take."""
+FIRST_SECONDS = 0.2  # seconds for the first picture of a view to arrive
+FINE_SECONDS = 1.0  # seconds that a later picture of the view may always take
 
 GROWTH = 4.0
-"""Factor of bytes from a picture to the next finer one of the same view: all but the last cost a
-third of its time."""
+"""Factor of bytes from a picture to the next finer one of the same view."""
 
 PIECE_SECONDS = 0.25
 """Seconds for a piece to arrive; two of them saturate a connection with 0.5 s latency."""
 
-RATES = 5
-"""Number of measured rates for the median: a busy page measures wrongly."""
-
-MIN_SECONDS = 5e-4
-"""Least measured time: clocks of browsers are no finer."""
+RATES = 5  # number of measured rates for the median: a busy page measures wrongly
+MIN_SECONDS = 5e-4  # least measured time: clocks of browsers are no finer
 
 DEAF_SECONDS = 0.2
 """Seconds between two messages with bytes of a client whose acknowledgements do not arrive: a
@@ -64,16 +56,12 @@ class Outlet(Protocol):
 
 
 class _Sent(NamedTuple):
-    """A message with bytes that the client has not acknowledged."""
-
     serial: int
     size: int
 
 
 @dataclass
 class _Rest:
-    """A picture that is not completely sent."""
-
     header: dict[str, Any]
     data: bytes
     stamp: float
@@ -111,7 +99,6 @@ class Client:
 
     @property
     def has_picture(self) -> bool:
-        """Whether a first picture was sent."""
         return self._latest >= 0 and not (self._rest is not None and self._rest.first)
 
     def looks(self, now: float) -> bool:
@@ -126,8 +113,7 @@ class Client:
         self._waiting = [each for each in self._waiting if each.serial > ack.serial]
 
     def wants(self, picture: Picture) -> bool:
-        """Whether a picture is finer than the last one sent, or of another view than the one in
-        transit."""
+        """Whether a picture is finer than the last one, or of another view than that in transit."""
         if self._rest is not None and (self._rest.first or self._rest.stamp == picture.stamp):
             return False
         return picture.number > self._latest or not (self._whole or self._waiting)

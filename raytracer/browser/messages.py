@@ -10,14 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from raytracer.errors import UserError
 
-MAX_BYTES = 65536
-"""Largest message from a page; the longest real one has a few hundred bytes."""
-
-MAX_SIDE = 8192
-"""Largest width and height of a view, in pixels."""
-
-MAX_TEXT = 4000
-"""Longest text in a message, such as the condition of a selection."""
+MAX_BYTES = 65536  # largest message from a page; the longest real one has a few hundred bytes
+MAX_SIDE = 8192  # largest width and height of a view, in pixels
+MAX_TEXT = 4000  # longest text in a message, such as the condition of a selection
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
@@ -29,8 +24,6 @@ class _Message(BaseModel):
 
 
 class Act(_Message):
-    """An action of the session with its arguments, by name or in order."""
-
     type: Literal["act"]
     name: Annotated[str, Field(max_length=64)]
     values: (

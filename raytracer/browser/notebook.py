@@ -10,8 +10,7 @@ from raytracer.errors import UserError
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget
 
-HEIGHTS = (100, 4000)
-"""Limits of the height of a view, in CSS pixels."""
+HEIGHTS = (100, 4000)  # limits of the height of a view, in CSS pixels
 
 
 def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:

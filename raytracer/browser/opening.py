@@ -10,8 +10,7 @@ from raytracer.fields import definitions, taken_by
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.session import Session
 
-START_SIZE = {"width": 800, "height": 600}
-"""Size of the first picture, until a page states its own."""
+START_SIZE = {"width": 800, "height": 600}  # size of the first picture, until a page states its own
 
 
 def opener(

@@ -22,14 +22,9 @@ from raytracer.files.access import path_of
 from raytracer.memory import size_text
 from raytracer.viewer.outputs import Outputs, numbered, without_wildcards
 
-MAX_FILES = 100
-"""Most files that pages can write into the output folder of a server."""
-
-MAX_BYTES = 4 << 30
-"""Most bytes of all these files and of unfinished ones."""
-
-MAX_DOWNLOAD = 256 << 20
-"""Most bytes of a file for download, which waits in memory."""
+MAX_FILES = 100  # most files that pages can write into the output folder of a server
+MAX_BYTES = 4 << 30  # most bytes of all these files and of unfinished ones
+MAX_DOWNLOAD = 256 << 20  # most bytes of a file for download, which waits in memory
 
 MIMES = {".png": "image/png", ".toml": "application/toml", ".mp4": "video/mp4"}
 
@@ -53,7 +48,6 @@ class PageOutputs(Outputs):
 
     @contextmanager
     def asked_by(self, outlet: Outlet) -> Iterator[None]:
-        """Handle a message of a client in the block; leftovers of a failure are removed."""
         before = set(self._askers)
         self._asker = outlet
         try:
@@ -81,7 +75,6 @@ class PageOutputs(Outputs):
         return path
 
     def name(self, path: Path) -> str:
-        """Return the name of a file for messages, without the private folder."""
         return path.name if path in self._askers else super().name(path)
 
     def refusal(self) -> str:
@@ -132,7 +125,6 @@ class PageOutputs(Outputs):
 
 
 def require_folder(folder: str | PathLike[str]) -> Path:
-    """Return a writeable folder, links resolved. Raises UserError."""
     path = path_of(folder, "output_folder")
     if not path.is_dir():
         raise OutputError(f"{path}: there is no such folder: create it first")

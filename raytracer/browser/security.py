@@ -66,7 +66,6 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def is_token(given: str, token: str) -> bool:
-    """Compare tokens in constant time."""
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 2.0
-"""Seconds after a signal in which others are ignored: some senders repeat it at once."""
+PATIENCE = 2.0  # seconds after a signal in which others are ignored: some senders repeat it at once
 
 
 def serve(
@@ -106,13 +105,11 @@ def _require_no_loop() -> None:
 
 
 def check_port(port: int | None) -> None:
-    """Check a port number. Raises UserError."""
     if port is not None and not 1 <= whole(port, "port", error=UserError) <= 65535:
         raise UserError(f"port {port}: give one from 1 to 65535")
 
 
 def require_library() -> None:
-    """Check that aiohttp is installed. Raises UserError."""
     try:
         import aiohttp  # noqa: F401
     except ImportError:

@@ -21,36 +21,23 @@ from raytracer.errors import UserError
 ADDRESS = "127.0.0.1"
 
 DEFAULT_PORT = 8765
-"""Default port, if it is free."""
 
-HEARTBEAT = 20.0
-"""Seconds between checks whether a client is alive."""
+HEARTBEAT = 20.0  # seconds between checks whether a client is alive
 
 MAX_CLIENTS = 16
-"""Most clients at a time."""
 
-MAX_BACKLOG = 64
-"""Waiting messages from which the next is not read from a socket."""
-
-MAX_UNSENT = 64
-"""Most messages waiting to be sent to a client, before it is dropped."""
-
-MAX_MISTAKES = 20
-"""Most invalid messages before a client is dropped."""
+MAX_BACKLOG = 64  # waiting messages from which the next is not read from a socket
+MAX_UNSENT = 64  # most messages waiting to be sent to a client, before it is dropped
+MAX_MISTAKES = 20  # most invalid messages before a client is dropped
 
 ENDED = 4001
 """Close code of a socket when the server ends: the page says so, and waits for a new server."""
 
-MAX_FILES = 8
-"""Most files waiting for download; one more drops the oldest."""
-
-CLOSE_SECONDS = 1.0
-"""Seconds to wait for clients when the server ends."""
+MAX_FILES = 8  # most files waiting for download; one more drops the oldest
+CLOSE_SECONDS = 1.0  # seconds to wait for clients when the server ends
 
 
 class Server:
-    """Serves a host to browsers."""
-
     def __init__(self, host: Host, token: str) -> None:
         self.host = host
         self.token = token
@@ -87,7 +74,6 @@ class Server:
         await web.SockSite(self._runner, listening).start()
 
     async def stop(self) -> None:
-        """Close the connections and the port."""
         leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
@@ -214,7 +200,6 @@ def _address(port: int, token: str) -> str:
 
 
 def bound(port: int | None) -> sockets.socket:
-    """Return a socket that listens on a port of 127.0.0.1."""
     listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
     listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     try:

@@ -20,8 +20,7 @@ from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
 from raytracer.viewer.session import Session
 
-FIRST_PICTURE = 0.5
-"""Seconds to wait for the picture that is stored for viewers without widgets."""
+FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets
 
 
 class _Outlet:
@@ -99,7 +98,6 @@ class SceneWidget(anywidget.AnyWidget):
         return self._host.call(lambda session: session.viewer.camera)
 
     def state(self) -> dict[str, Any]:
-        """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
         return self._host.call(lambda session: session.state())
 
     def _repr_mimebundle_(self, **named: Any) -> Any:

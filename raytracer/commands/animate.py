@@ -131,7 +131,6 @@ def animate(scene: str, **options: Any) -> None:
 
 
 def _tell_of_rest(target: Path) -> None:
-    """Print how many frames of an interrupted movie are finished."""
     folder = target.with_name(f"{target.name}.frames")
     if count := sum(each.suffix == ".npz" for each in folder.glob("*")):
         print(

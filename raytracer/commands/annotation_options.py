@@ -9,8 +9,7 @@ from raytracer.fields import definitions
 from raytracer.scene.annotations import KINDS, TextLabel
 from raytracer.scene.option_text import parts_of, value_of
 
-ALONE = {"box": "style"}
-"""Fields that a single value sets, if not the first."""
+ALONE = {"box": "style"}  # fields that a single value sets, if not the first
 
 
 def parsed(given: dict[str, str]) -> dict[str, Any]:
@@ -22,7 +21,6 @@ def parsed(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _parsed(name: str, value: str) -> Any:
-    """Return True, False, or fields by name."""
     words = {"on": True, "": True, "off": False}
     if value in words:
         return words[value]

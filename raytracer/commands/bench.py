@@ -156,7 +156,6 @@ def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
 
 
 def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
-    """Print, save, plot and compare a record; return the exit code."""
     from raytracer.benchmark import compare, plot, report
     from raytracer.files import output
 

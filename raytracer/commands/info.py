@@ -119,7 +119,6 @@ def _files_of(scene: Path) -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    """Return the unpacked bytes of a file; 0 if its reader refuses it."""
     from raytracer.files.npz import Archive
     from raytracer.scene.particles.data_file import split_inner
 
@@ -148,7 +147,6 @@ MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 
 
 def of_movie(path: Path) -> dict[str, Any]:
-    """Return the properties of a movie, and the metadata of its poster if there is one."""
     from raytracer.animation.animate import posters_of
     from raytracer.film.png import read_metadata
     from raytracer.scene.particles.isolated import call

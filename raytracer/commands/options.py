@@ -130,7 +130,6 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
-    """Return a decorator that adds options to a command, in order."""
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
 
 
@@ -363,8 +362,7 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-SWITCHES = {flag(name) for name in ANNOTATIONS}
-"""Options that need no value."""
+SWITCHES = {flag(name) for name in ANNOTATIONS}  # options that need no value
 
 
 class OptionGroup:
@@ -414,8 +412,7 @@ class OptionGroup:
         return [*self._extra(), *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Remove the settings from a command's options and return them; None keeps the scene's
-        value."""
+        """Remove the settings from a command's options; None keeps the scene's value."""
         return {name: options.pop(name, None) for name in self.names}
 
 
@@ -436,7 +433,6 @@ def _sides(
 
 
 def _annotation_options() -> list[click.Option]:
-    """Return the options for annotations."""
     title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
                           help="A line of text at the top of the picture.")  # fmt: skip
     beside = SettingOption(
@@ -537,7 +533,6 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def take_tone(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the given settings of exposure and tone curve from a command's options."""
     from raytracer.film.tone_settings import ToneSettings
 
     values = tone_options.take(options)

@@ -73,8 +73,7 @@ def stem_of(source: str | Path) -> str:
 
 
 def _is_of(path: Path, scene: Path | None, options: str) -> bool:
-    """Whether a file is a picture that a run with these options and this scene made; None: any
-    scene."""
+    """Whether a file is a picture of a run with these options, and this scene unless None."""
     try:
         if input_at(path) is not None or not is_file(path) or is_foreign(path):
             return False
@@ -134,7 +133,6 @@ def _draw_histogram(image: Image, bits: int, path: str, batch: Batch) -> None:
 
 
 def record(image: Image) -> dict[str, Any]:
-    """Return the tone settings and statistics of a picture as JSON types."""
     return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
 
 

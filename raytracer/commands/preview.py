@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 NEW_OBJECTS = 700
-"""New objects after which Python collects garbage, its default: a window stays open, and the memory
-of
-replaced scenes and films must be freed.
-"""
+"""New objects after which Python collects garbage, its default: replaced scenes must be freed."""
 
 
 @click.command(
@@ -120,5 +117,4 @@ def summary(result: PreviewResult) -> str:
 
 
 def _print_error(text: str) -> None:
-    """Print on standard error; with --json, standard output has only the object."""
     print_lines(text, sys.stderr)

@@ -243,7 +243,6 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call, outputs: OutputSet) -> None:
-    """Render, write the files and print a summary."""
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite, write
     from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
@@ -387,7 +386,6 @@ def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
 
 
 def _work(job: Job) -> str:
-    """Return the numbers of solids and the device as text."""
     backend = job.about["backend"]
     return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({backend['device']})"
 

@@ -31,7 +31,6 @@ def print_warnings(sentences: Sequence[str]) -> None:
 
 
 def print_lines(text: str, file: TextIO | None = None) -> None:
-    """Print lines on standard output or another stream, with control characters escaped."""
     print("\n".join(escaped(line) for line in text.split("\n")), file=file)
 
 

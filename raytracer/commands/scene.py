@@ -225,7 +225,6 @@ def _contents_of(source: Source) -> dict[str, Any]:
 
 
 def _files(file: str) -> list[dict[str, Any]]:
-    """Return all files that were read, the scene or particle file first."""
     from raytracer.files.access import path_of
     from raytracer.files.inputs import noted
     from raytracer.scene.load import is_outside
@@ -242,7 +241,6 @@ def _files(file: str) -> list[dict[str, Any]]:
 
 
 def _data(scene: Scene) -> dict[str, Any]:
-    """Return the columns, frames and boxes of the data files, by the names that the scene has."""
     from raytracer.scene.particles.summary import derived, summary
 
     sets = {each.source: each for each in reversed(scene.spheres) if each.file is not None}

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from raytracer.film.film import Film
     from raytracer.film.image import Image
 
-Call = SimpleNamespace
-"""Options of a call by name, with `films` and `settings`."""
+Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
 
 
 @click.command(cls=SettingsCommand, settings=[tone_options])
@@ -113,7 +112,6 @@ def options_of(call: Call, film: str) -> str:
 
 
 def lock_exposure(call: Call) -> None:
-    """Give all films the same automatic exposure."""
     from dataclasses import replace
 
     from raytracer.film.film import common_exposure

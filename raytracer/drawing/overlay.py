@@ -33,7 +33,6 @@ class Overlay:
         return result
 
     def alone(self) -> Pixels:
-        """Return the shapes over a transparent background, uint8 (h, w, 4)."""
         x0, y0, x1, y1 = self.crop
         pixels = np.zeros((y1 - y0, x1 - x0, 4), np.uint8)
         raster.draw(self.drawing, pixels, (x0, y0))

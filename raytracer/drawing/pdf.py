@@ -63,7 +63,6 @@ def write(
 
 
 def _add_pixels(axes: Any, pixels: Any, place: tuple[int, int], order: int) -> None:
-    """Add pixels without smoothing."""
     height, wide = pixels.shape[:2]
     x, y = place
     eight = pixels if pixels.dtype.itemsize == 1 else (pixels // 257).astype("u1")
@@ -74,7 +73,6 @@ def _add_pixels(axes: Any, pixels: Any, place: tuple[int, int], order: int) -> N
 
 
 def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
-    """Add a shape; order: of drawing."""
     from matplotlib import lines, patches
 
     if isinstance(shape, Cells):

@@ -61,7 +61,6 @@ class Box(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether it has no pixels."""
         return self.x1 <= self.x0 or self.y1 <= self.y0
 
     def part_of(self, array: NDArray[Any], frame: Box) -> NDArray[Any]:
@@ -202,7 +201,6 @@ def _add_segment(mask: Mask, whole: Box, start: Point, end: Point, line: Line) -
 
 
 def _draw_text(text: Text, pixels: Pixels, frame: Box) -> None:
-    """Draw the rim of a text, if it has one, and its letters."""
     laid = runs(text.text, text.size)
     if not laid:
         return

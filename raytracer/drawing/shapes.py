@@ -15,10 +15,7 @@ POINTS = 72.0  # points of an inch
 INCHES = 6.0  # length that the shorter side of a picture counts as where no dpi is given
 
 LEGIBLE = 240
-"""In pictures whose shorter side has at least this many pixels, a point is at least a pixel, so
-that
-text of ten points is legible; in smaller pictures it shrinks with them.
-"""
+"""Minimum shorter side of pictures in which a point is at least a pixel, for legible text."""
 
 RGB = tuple[float, float, float]
 Point = tuple[float, float]
@@ -37,8 +34,6 @@ def point_of(width: int, height: int, dpi: float | None) -> float:
 
 @dataclass(frozen=True)
 class Line:
-    """A polyline with round ends and joints."""
-
     points: tuple[Point, ...]  # two or more
     width: float  # in pixels
     color: RGB
@@ -71,8 +66,6 @@ class Cells:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text."""
-
     text: str
     x: float  # of the anchor on the baseline
     y: float
@@ -89,12 +82,9 @@ HALO = 0.09  # width of the rim around letters, in font sizes
 
 @dataclass
 class Drawing:
-    """Shapes over a picture."""
-
     width: int  # of the whole picture in pixels
     height: int
     shapes: list[Shape] = field(default_factory=list)  # from the bottom to the top
 
     def add(self, *shapes: Shape) -> None:
-        """Add shapes on top."""
         self.shapes += shapes

@@ -35,7 +35,6 @@ def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, descr
 
 
 def _image(x: int, y: int, pixels: Pixels) -> str:
-    """Return an embedded PNG whose pixels are not smoothed."""
     height, wide = pixels.shape[:2]
     data = b64encode(png.encode(pixels, {})).decode()
     return (

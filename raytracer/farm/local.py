@@ -26,16 +26,10 @@ from raytracer.farm.crew import Crew
 from raytracer.farm.shared import Shared
 from raytracer.resources import THREADS_VARIABLE, thread_count
 
-VISIBLE = "CUDA_VISIBLE_DEVICES"
-"""The variable that limits the GPUs that a process sees."""
-
-MAX_ENDS = 5
-"""How many workers may end during a call before it is given up."""
-
+VISIBLE = "CUDA_VISIBLE_DEVICES"  # the variable that limits the GPUs that a process sees
+MAX_ENDS = 5  # how many workers may end during a call before it is given up
 PATIENCE = 5.0  # seconds in which a terminated worker must end before it is killed
-
-Place = Mapping[str, str]
-"""Environment variables with the GPU or the number of cores of a worker."""
+Place = Mapping[str, str]  # environment variables with the GPU or the number of cores of a worker
 
 
 def places(count: int, backend: str, threads: int) -> list[Place]:

@@ -22,8 +22,6 @@ from raytracer.errors import UserError, shown
 
 @dataclass(frozen=True)
 class Shared:
-    """A pickled value."""
-
     token: str  # tells values apart
     data: bytes | None  # None where a file holds it
     path: Path | None = None  # of that file

@@ -39,8 +39,6 @@ Sums = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class TileOrder:
-    """What a worker needs to render any tile."""
-
     buffers: SceneBuffers
     view: View  # of the whole picture
     backend: str
@@ -88,7 +86,6 @@ class TileWorker:
         self.scene: DeviceScene = self.device.scene(order.buffers, tree)
 
     def expose(self, part: Part) -> Exposed:
-        """Add samples to a part."""
         view, crops = self.order.view, part.crops
         x0, _, x1, _ = crops[0]
         y0 = min(top for _, top, _, _ in crops)
@@ -109,7 +106,6 @@ class TileWorker:
         return Exposed([film.sums[begin:end] for begin, end in bands], about, seconds, self.name)
 
     def close(self) -> None:
-        """Release the device's memory."""
         self.scene.close()
 
 

@@ -30,9 +30,7 @@ from raytracer.files import inputs
 from raytracer.memory import size_text
 from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
 
-STANDARD_INPUT = Path("-")
-"""The name of standard input on the command line and in `raytracer.load`."""
-
+STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
 JSON_LEVELS = 64  # maximum nesting of tables and lists in metadata; films have five
 PIECE = 1 << 20  # bytes of standard input in one copy
@@ -364,7 +362,6 @@ def unique(
 
 
 def _depth(value: Any) -> int:
-    """Return how deeply tables and lists of JSON are nested."""
     inner = value.values() if isinstance(value, dict) else value
     levels = [_depth(each) for each in inner if isinstance(each, (dict, list))]
     return 1 + max(levels, default=0)

@@ -44,7 +44,6 @@ def note(status: os.stat_result, path: Path, name: str) -> None:
 
 
 def noted() -> list[Input]:
-    """Return the files that were read, in order."""
     return [each for names in _inputs.values() for each in names.values()]
 
 
@@ -72,7 +71,6 @@ def note_written(key: tuple[int, int]) -> None:
 
 
 def forget() -> None:
-    """Forget all files, at the start of a command."""
     _inputs.clear()
     _written.clear()
 

@@ -141,7 +141,6 @@ class Archive:
         self._zip.close()
 
     def label(self, name: str) -> str:
-        """Return the name of an array in messages."""
         return f"{self.source}: array '{shown(name)}'"
 
     def require_room(self, names: list[str]) -> None:

@@ -287,7 +287,6 @@ def written() -> list[Path]:
 
 
 def tidy() -> None:
-    """Remove temporary files at the end of the process."""
     for path in list(_live):
         with suppress(OSError):
             path.unlink()

@@ -24,8 +24,7 @@ AOVS = {
 }
 """Output variables and the names of their channels in OpenEXR."""
 
-INTEGERS = ("id", "samples")
-"""Output variables of type uint32; the others are float32."""
+INTEGERS = ("id", "samples")  # output variables of type uint32; the others are float32
 
 GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
 """Guides of the denoiser, and the output variables whose means they are."""

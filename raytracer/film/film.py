@@ -157,13 +157,11 @@ class Film:
         return self.sums[..., 3] / self._divisor()
 
     def _divisor(self) -> NDArray[np.float32]:
-        """Return the samples of the pixels as float32, (h, w) or (1, 1), at least 1."""
         if self.counts is None:
             return np.full((1, 1), max(self.samples, 1), np.float32)
         return np.maximum(self.counts, 1).astype(np.float32)
 
     def pixel_counts(self) -> NDArray[np.uint32]:
-        """Return the samples of each pixel, uint32 (h, w)."""
         if self.counts is not None:
             return self.counts
         return np.full(self.sums.shape[:2], self.samples, np.uint32)
@@ -269,7 +267,6 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
 
 
 def samples_text(film: Film) -> str:
-    """Return the samples per pixel as text."""
     if film.counts is None:
         return counted(film.samples, "sample", " per pixel")
     fewest, mean = int(film.counts.min()), float(film.counts.mean())
@@ -277,8 +274,7 @@ def samples_text(film: Film) -> str:
 
 
 def samples_about(film: Film) -> dict[str, Any]:
-    """Return the samples per pixel for metadata: the maximum, and minimum and mean if they
-    differ."""
+    """Return maximum samples per pixel for metadata, with minimum and mean if they differ."""
     if film.counts is None:
         return {"samples": film.samples}
     fewest, mean = int(film.counts.min()), float(film.counts.mean())

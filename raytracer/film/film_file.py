@@ -152,7 +152,6 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
 
 
 def _about(film: Film, half: bool) -> str:
-    """Return the fields that are not arrays, as JSON."""
     number = 1 if film.backdrop is None else 2
     about = {
         "format": 3 if film.counts is not None and not half else number,

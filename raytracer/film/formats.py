@@ -19,8 +19,6 @@ from raytracer.film.film import Pixels
 
 
 class Format(NamedTuple):
-    """A format of pictures."""
-
     name: str  # for people, and for Pillow
     suffixes: tuple[str, ...]  # the usual one first
     bits: tuple[int, ...] = (8,)

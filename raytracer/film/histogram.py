@@ -95,7 +95,6 @@ def _film(axis: Any, statistics: Statistics) -> None:
 
 
 def _count(pixels: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
-    """Return how often each 8-bit code occurs, (3, 256), and the number of pixels."""
     counts, covered = np.zeros((3, 256), np.int64), 0
     rows = max(STRIP // max(pixels[:1].size, 1), 1)
     for start in range(0, len(pixels), rows):

@@ -123,7 +123,6 @@ class Image:
 
     @property
     def statistics(self) -> Statistics:
-        """Statistics of the film and of the picture."""
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
         histogram = self._developed(bits)[1]
         return statistics_of(histogram, self.settings.stops(histogram))
@@ -263,7 +262,6 @@ class Image:
         return target
 
     def _developed(self, bits: int) -> Developed:
-        """Return the picture and the histogram of the film."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
@@ -314,7 +312,6 @@ class Image:
 
     @property
     def dpi(self) -> float | None:
-        """Pixels per inch that the PNG states, or None."""
         dpi: float | None = self.metadata.get("settings", {}).get("dpi")
         return dpi
 

@@ -20,18 +20,12 @@ from numpy.typing import NDArray
 from raytracer.film.film import Film
 
 WHITE = 16.0
-"""Light, in means of the picture, from which on all is white: four stops above the mean, and one
-and a
-half above white if the mean is middle grey. The mean counts light only up to it, or a few
-highlights would
-dominate.
-"""
+"""Light, in means of the picture, from which on all is white: one and a half stops above white if
+the mean is middle grey. The mean counts light only up to it, or a few highlights would dominate."""
 
 BLACK = 0.02
 """Light, in means, below which grading is about linear, like sRGB below 0.0031 (0.017 of middle
-grey):
-the root alone would magnify the error of black pixels without limit.
-"""
+grey)."""
 
 
 def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,7 +81,6 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
 
 
 def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return the pixels that are finite and show a sphere."""
     shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)
     return shown
 
@@ -172,7 +165,6 @@ class TileNoise:
 
     @property
     def picture(self) -> float:
-        """Noise of the picture, see `noise_of`."""
         return sqrt(self.variance.sum() / max(self.channels.sum(), 1))
 
     @property

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from raytracer.film.film import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-KEY = "raytracer"
-"""Key of the text chunk with the metadata as JSON."""
+KEY = "raytracer"  # key of the text chunk with the metadata as JSON
 
 _KEY_START = KEY.encode() + b"\0"
 INCH = 0.0254  # metres of an inch
-
 MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
 COMPRESSION = 1
 """Level of zlib: the fastest, because noise compresses little better at higher levels."""
@@ -247,7 +245,6 @@ def is_foreign(path: Path) -> bool:
 
 
 def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
-    """Yield type and size of each chunk, with the file at its data."""
     at = len(SIGNATURE)
     while len(head := file.file.read(8)) == 8:
         (size,) = struct.unpack_from(">I", head)

@@ -92,7 +92,6 @@ class ToneSettings(Defined, error=UserError):
         return self.exposure == "auto"
 
     def dithers(self, bits: int) -> bool:
-        """Whether a picture with that many bits per channel is dithered."""
         return bits == 8 and self.dither is not False
 
     def stops(self, histogram: NDArray[np.void]) -> float:

@@ -35,8 +35,7 @@ EASINGS = ("linear", "smooth", "in", "out")
 
 CODECS = ("h264", "h265", "av1", "vp9")
 MAX_SMOOTHED = 1001
-CENTER = "center"
-"""Value of `follow` for the mean of all centres."""
+CENTER = "center"  # value of `follow` for the mean of all centres
 
 _TURN = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|sec|seconds?|deg|degrees?|°)?\s*")
 
@@ -104,8 +103,6 @@ class Keyframe(Defined, place="keyframe"):
 
 
 class KeyframesValue(Tables):
-    """The list `[[animation.keyframes]]`."""
-
     def __init__(self) -> None:
         super().__init__(
             Table("Keyframe", "The camera at one time of an animation.", definitions(Keyframe))
@@ -200,6 +197,5 @@ class AnimationSettings(Defined, place="animation"):
 
     @property
     def moves(self) -> bool:
-        """Whether the settings move the camera."""
         motions = (self.turntable, self.orbit, self.dolly, self.zoom_to)
         return any(each is not None for each in motions) or len(self.keyframes) > 0

@@ -26,16 +26,13 @@ PLACES = (
 )  # fmt: skip
 """Positions in the picture; annotations at the same position are placed side by side."""
 
-IN_SCENE = ("origin", "box")
-"""Places of axes that are arrows in the scene."""
+IN_SCENE = ("origin", "box")  # places of axes that are arrows in the scene
 
 AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
-"""sRGB of the axes x, y and z."""
 
 CONTRAST = "black or white, in contrast to the background"
 
-BESIDE = "beside"
-"""Place of a legend outside the picture."""
+BESIDE = "beside"  # place of a legend outside the picture
 
 
 def _size(points: float) -> Any:

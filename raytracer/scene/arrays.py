@@ -15,11 +15,8 @@ from raytracer.memory import require_room
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK_ROWS = 1 << 15
-"""Rows per block: a float64 column of it (256 KiB) stays in a core's cache."""
-
-PARALLEL_ROWS = 1 << 18
-"""Number of rows from which threads pay."""
+BLOCK_ROWS = 1 << 15  # rows per block: a float64 column of it (256 KiB) stays in a core's cache
+PARALLEL_ROWS = 1 << 18  # number of rows from which threads pay
 
 
 @contextmanager
@@ -57,11 +54,8 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
             pass
 
 
-FEW_TEXTS = 1 << 14
-"""Number of distinct texts below which their memory is not checked."""
-
-TEXT_MEMORY = 500
-"""Bytes per distinct text of a column: the text, its index and its colour."""
+FEW_TEXTS = 1 << 14  # number of distinct texts below which their memory is not checked
+TEXT_MEMORY = 500  # bytes per distinct text of a column: the text, its index and its colour
 
 
 class Where(NamedTuple):

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MAX_NEIGHBOURS = 4
-"""Neighbours of an atom that are tried for the plane of a bond."""
-
-STRAIGHT = 1e-3
-"""Sine of the angle to the bond below which a neighbour defines no plane."""
+MAX_NEIGHBOURS = 4  # neighbours of an atom that are tried for the plane of a bond
+STRAIGHT = 1e-3  # sine of the angle to the bond below which a neighbour defines no plane
 
 
 class Split(NamedTuple):
@@ -82,7 +79,6 @@ def sticks_of(
 def _across(
     pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return unit vectors perpendicular to bonds, in the planes of their neighbours, (S, 3)."""
     atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
     order = np.argsort(atoms, kind="stable")
     steps = np.concatenate([spans, -spans])[order]

@@ -42,8 +42,7 @@ STYLES = {
     "space-filling": Look(1.0, 0.0, 0.0),
     "wire": Look(0.0, 0.04, 0.04),
 }
-PLAIN_BOND = 0.12
-"""Radius of a bond without a style, in angstrom if atoms have elements."""
+PLAIN_BOND = 0.12  # radius of a bond without a style, in angstrom if atoms have elements
 
 
 LENGTH = Number(0.0, above=True)

@@ -31,19 +31,14 @@ TOLERANCE = 1.2
 """Longest bond, in sums of covalent radii: no known single bond is longer, and atoms without a bond
 are farther apart."""
 
-ROW = 240
-"""Most bytes per bond during construction."""
-
-KINDS = 200
-"""Radius classes per factor e (0.5% wide) for particles without elements."""
+ROW = 240  # most bytes per bond during construction
+KINDS = 200  # radius classes per factor e (0.5% wide) for particles without elements
 
 CARBON = 0.75
-"""Covalent radius of carbon in angstrom; the median radius of particles without elements stands for
-it."""
+"""Covalent radius of carbon in angstrom, for the median radius of particles without elements."""
 
 
-COVER = 1.002
-"""Factor on the radius of atoms as thick as their bonds, to cover the bond ends."""
+COVER = 1.002  # factor on the radius of atoms as thick as their bonds, to cover the bond ends
 
 
 class Bonded(NamedTuple):
@@ -164,7 +159,6 @@ def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.
 def _close(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> NDArray[np.int32]:
-    """Return the pairs within bonding distance, including periodic images."""
     kinds, reaches = _reaches(spheres, wanted, bonding)
     box = spheres.box
     edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
@@ -201,7 +195,7 @@ def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
 def _reaches(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the kind of each particle, int32 (N,), and the longest bond per pair of kinds, (K,
+    """Return the kinds of particles, int32 (N,), and the longest bonds of pairs of kinds, (K,
     K)."""
     if isinstance(wanted, Mapping):
         return _by_pairs(spheres, wanted, bonding)
@@ -319,7 +313,6 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
 
 
 def _chosen(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> NDArray[np.bool_]:
-    """Return which bonds fulfil the condition, bool (M,)."""
     assert bonding.select is not None
     table = _table(spheres, pairs, columns_in(bonding.select))
     chosen = evaluate(bonding.select, table.columns, f"{bonding.place}bond_select")

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
-"""Camera types: the words of the kernels' `CameraKind`."""
 
-PARALLEL = 1e-6
-"""Sine of the angle between view and `up` below which they count as parallel."""
+PARALLEL = 1e-6  # sine of the angle between view and `up` below which they count as parallel
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -126,8 +124,7 @@ class Camera(Defined, place="camera"):
             raise SceneError("camera.up: is parallel to the view; give another direction")
 
     def settled(self) -> Camera:
-        """Return the camera with defaults filled in: `up`, and `direction` if it has no
-        position."""
+        """Return the camera with default `up`, and default `direction` if it has no position."""
         up, direction = self.upward, self.direction
         if self.view is not None:
             direction, up = looking(self.view, up)

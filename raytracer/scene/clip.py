@@ -14,8 +14,7 @@ from raytracer.fields import Defined, setting
 if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
-MAX_PLANES = 6
-"""The kernels' `kMaxClipPlanes`."""
+MAX_PLANES = 6  # the kernels' `kMaxClipPlanes`
 
 HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
 

@@ -41,7 +41,6 @@ def digits_of(name: str) -> str | None:
 
 
 def known() -> list[str]:
-    """Return all names except the endless cycle "C0", "C1", ..."""
     from PIL.ImageColor import colormap
 
     return [*colormap, *(name for name in _SHORT if ":" in name)]

@@ -19,12 +19,10 @@ RGB = tuple[float, float, float]
 Color = str | Sequence[float]
 
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
-"""Default sRGB of spheres."""
 
 COLOR_SPACES = ("srgb", "linear")
 
-OPACITY = "give `opacity` instead"
-"""Remedy in the warning that an alpha below 1 is ignored."""
+OPACITY = "give `opacity` instead"  # remedy in the warning that an alpha below 1 is ignored
 
 _HEXADECIMAL = len("#rrggbb")
 
@@ -69,8 +67,7 @@ def out_of_range(parts: Sequence[float]) -> str:
 
 @lru_cache(1024)
 def _parse_known(text: str) -> RGB:
-    """Parse a text as long as #rrggbb, cached: it has no alpha to warn of, and many lights may use
-    it."""
+    """Parse a text as long as #rrggbb, cached, since many lights may have the same colour."""
     return _parse_text(text)
 
 

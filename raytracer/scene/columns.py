@@ -96,7 +96,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return self._spheres.count
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column that the file states, or ""."""
         column = self._find(text(name, "name"))
         return column.about.unit if column else ""
 
@@ -118,7 +117,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def box(self) -> Box | None:
-        """The simulation box of the file in the set's units, or None."""
         return self._data.box
 
     @property
@@ -156,7 +154,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
     def _find(self, name: str) -> _Known | None:
-        """Return the column of a name, or None."""
         plain = self._plain(name)
         labels, file = self._spheres.labels, self._spheres.file
         is_of_file = plain in AXES and name != plain and name in self._file_columns
@@ -224,7 +221,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, number], (vector,))
 
     def _speed(self) -> _Known | None:
-        """Return the length of the velocity, or None without one."""
         parts = [part for axis in AXES if (part := self._find(f"v{axis}")) is not None]
         if len(parts) < 3 or any(part.about.shape or part.about.kind == "text" for part in parts):
             return None

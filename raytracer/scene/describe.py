@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
 
 MAX_VALUES = 12
-"""Most values of the data file in `lines`."""
 
-MAX_NUMBERS = 9
-"""Most numbers of one value in `lines`: a 3 x 3 tensor."""
-
-MAX_LETTERS = 60
-"""Longest text that is not shortened."""
+MAX_NUMBERS = 9  # most numbers of one value in `lines`: a 3 x 3 tensor
+MAX_LETTERS = 60  # longest text that is not shortened
 
 
 @dataclass(frozen=True)
@@ -234,7 +230,6 @@ def _text(value: Value) -> str:
 
 
 def _flat(value: Value) -> list[Value]:
-    """Flatten nested tuples."""
     if not isinstance(value, tuple):
         return [value]
     return [part for item in value for part in _flat(item)]

@@ -105,8 +105,7 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     return Element(override.radius or known.radius, override.color or known.color)
 
 
-DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)
-"""sRGB of a user's label with a radius but no colour."""
+DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)  # sRGB of a user's label with a radius but no colour
 
 
 def symbol_of(label: str) -> str | None:

@@ -27,17 +27,13 @@ FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
 MAX_PIXELS = 2 * 89_478_485
 """Most pixels of an image: from here on Pillow reports a decompression bomb."""
 
-RATIO = 1100
-"""Largest compression ratio of deflate (1,032), with room for small files."""
+MAX_RATIO = 1100  # largest compression ratio of deflate (1,032), with room for small files
 
 BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16, "I;16B": 16, "I": 16}
 """Bits per pixel of a PNG by its mode in Pillow; other modes may have one bit."""
 
-TEXEL = 12
-"""Bytes per pixel of linear RGB, float32."""
-
-CODES = 3
-"""Bytes per pixel in sRGB."""
+TEXEL = 12  # bytes per pixel of linear RGB, float32
+CODES = 3  # bytes per pixel in sRGB
 
 BLOCK_ROWS = 64
 _HDR_HEADER = 1 << 16
@@ -161,7 +157,7 @@ def _codes(file: OpenFile) -> Any:
     with opened_image as image:
         width, height = image.size
         bits = BITS.get(image.mode, 1) if image.format == "PNG" else 0
-        least = bits * width * height // (8 * RATIO)
+        least = bits * width * height // (8 * MAX_RATIO)
         _require(file, width, height, least, (TEXEL + CODES) * width * height)
         if image.mode == "F":
             return np.array(image, np.float32)

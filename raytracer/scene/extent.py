@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.intp]
-Spheres = tuple[Floats, Floats, Floats, Floats]
-"""x, y, z and radius in render space, (N,) each."""
+Spheres = tuple[Floats, Floats, Floats, Floats]  # x, y, z and radius in render space, (N,) each
 
 MAX_RATIO = 10.0
 """Distance from the centre, relative to the others', beyond which a sphere is an outlier: the
@@ -33,11 +32,8 @@ FEW = 100
 """At most one in so many spheres is an outlier, or one of ten or more; more are a part of the
 scene, such as a second cluster."""
 
-MIN_COUNT = 10
-"""Number of spheres from which one may be an outlier."""
-
-MAX_SAMPLE = 1 << 14
-"""Size of the sample that determines the distance of the others."""
+MIN_COUNT = 10  # number of spheres from which one may be an outlier
+MAX_SAMPLE = 1 << 14  # size of the sample that determines the distance of the others
 
 TURN = 1 << 32
 GOLDEN = 2654435769
@@ -48,8 +44,7 @@ GIANT_RADIUS = 8.0
 """Radius in render space, where most spheres are within about 1, from which a sphere is not part of
 the subject but, for example, the ball it stands on."""
 
-GROUND = 0.9
-"""Least distance of the others from the centre of the ball they stand on, in its radii."""
+GROUND = 0.9  # least distance of the others from the centre of the ball they stand on, in its radii
 
 
 def stray(
@@ -207,7 +202,7 @@ def giants(radius: Floats) -> Numbers:
 
 
 def up_of_ground(spheres: Spheres) -> Vector | None:
-    """Return the axis from a giant ball to the spheres that stand on it, or None."""
+    """Return the indices of spheres much larger than the others, ascending, (G,)."""
     numbers = giants(spheres[3])
     if not len(numbers):
         return None

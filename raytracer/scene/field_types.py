@@ -38,8 +38,6 @@ APERTURE = Number(0.0, 1.0)
 
 
 class ColorValue(Kind):
-    """A colour in any notation."""
-
     plain = of_types({str: TEXT, list: _NUMBERS})
     noun = wording = "a colour"
     metavar = "COLOR"

@@ -9,8 +9,7 @@ from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue
 
-BELOW = "below"
-"""Word for the height of the lowest point of the spheres."""
+BELOW = "below"  # word for the height of the lowest point of the spheres
 
 
 @dataclass(frozen=True, repr=False, eq=False)

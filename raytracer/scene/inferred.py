@@ -44,8 +44,7 @@ class InferredDefaults:
         return bool(self._open)
 
     def radius(self, key: str, compute: Callable[[], float], decides: bool) -> float:
-        """Return the radius of particles without one; a set without particles leaves it
-        undecided."""
+        """Return the radius of particles without one; undecided by a set without particles."""
         if key in self._radii:
             return self._radii[key]
         radius = compute()
@@ -116,8 +115,7 @@ def making_set(name: str) -> Iterator[None]:
 
 
 def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
-    """Return a radius, or that of the same set of the first scene; `decides`: for later scenes
-    too."""
+    """Return a radius, or that of the same set of the first scene."""
     defaults, name = _defaults.get(), _set.get()
     if defaults is None or name is None:
         return compute()

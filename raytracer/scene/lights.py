@@ -97,7 +97,6 @@ class _Light(Defined, place="light"):
         return color
 
     def _length(self, name: str, space: Space) -> float:
-        """Return a length in render space."""
         length: float = getattr(self, name)
         if not length / space.scale < MAX_COORDINATE:
             raise SceneError(f"light.{name}: {length:g} is too large for 32-bit numbers; give less")

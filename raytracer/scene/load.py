@@ -51,17 +51,10 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 
-TOML_MEMORY = 36
-"""Most bytes of memory per byte of TOML, without the tables of its keys."""
-
-JSON_MEMORY = 32
-"""Most bytes of memory per byte of JSON."""
-
-SMALL = 1 << 20
-"""Size of a scene file that is read on any machine."""
-
-KEY_PARTS = 16
-"""Most parts of a dotted key; the longest of a scene has four."""
+TOML_MEMORY = 36  # most bytes of memory per byte of TOML, without the tables of its keys
+JSON_MEMORY = 32  # most bytes of memory per byte of JSON
+SMALL = 1 << 20  # size of a scene file that is read on any machine
+KEY_PARTS = 16  # most parts of a dotted key; the longest of a scene has four
 
 _PART = r"""(?:[\w-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')[ \t]*+"""
 _DEEP = rf"""(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}"""
@@ -73,11 +66,8 @@ _TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[
 TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
 """Keys with too many parts, and all tokens that cannot contain one: words, texts, comments."""
 
-MAX_HINTS = 10
-"""Most problems for which the nearest name is searched."""
-
-MAX_PATH = 200
-"""Longest path of a data file that a warning shows whole."""
+MAX_HINTS = 10  # most problems for which the nearest name is searched
+MAX_PATH = 200  # longest path of a data file that a warning shows whole
 
 
 def load(
@@ -455,7 +445,6 @@ class _Composer:
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:
-        """Report misspelt names: neither an element nor a label of a file."""
         for name, element in elements.items():
             if element.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
@@ -483,7 +472,6 @@ class _Composer:
             return None
 
     def check_material(self, place: str, values: Values) -> None:
-        """Report an unknown material of a set."""
         known = self.content.get("materials", {})
         material = values.get("material", "default")
         if not (material == "default" or material in known or material in PRESETS):

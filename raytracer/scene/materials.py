@@ -107,14 +107,12 @@ MATERIALS: dict[str, type[AnyMaterial]] = {
 HOST_FIELDS = frozenset({"opacity"})
 """Fields that are packed per surface, not in the kernels' struct."""
 
-COLORS = frozenset({"mirror_color"})
-"""Colour fields, which kernels have in linear RGB."""
+COLORS = frozenset({"mirror_color"})  # colour fields, which kernels have in linear RGB
 
 LENGTHS = frozenset({"attenuation_distance"})
 """Fields in scene units, which kernels have in render space."""
 
 DEFAULT = Material.type
-"""Default material type."""
 
 
 def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float = 1.0) -> None:

@@ -49,7 +49,6 @@ class SceneOverrides:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the file columns that are needed."""
         texts = [
             each
             for name in ("radius", "opacity")

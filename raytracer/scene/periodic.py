@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import SphereSet
 
-MAX_BOXES = 1000
-"""Most boxes along one edge."""
-
-ROW = 64
-"""Most bytes per image of a particle: centre, radius, colour, row and label."""
+MAX_BOXES = 1000  # most boxes along one edge
+ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and label
 
 MIN_EDGE, MAX_EDGE = 1e-30, 1e30
 """Lengths of edges in the file's unit for which sums and products stay in float64."""

@@ -44,4 +44,3 @@ PRESETS = {
     "wax": Preset({"roughness": 0.6, "ior": 1.44, "specular": 0.7}, "#efe0bd"),
 }
 PRESET_NAMES = ", ".join(PRESETS)
-"""Their names, for help and messages."""

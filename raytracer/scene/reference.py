@@ -63,8 +63,7 @@ def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
 
 
 def _merged(tables: list[Table]) -> Mapping[str, Definition]:
-    """Return the keys of a table, or of all types of an object: `type`, and the types of each
-    key."""
+    """Return the keys of a table, or of all types of an object, with the types of each key."""
     if len(tables) == 1:
         return tables[0].keys
     types = {table.keys["type"].kind.values(): table.keys for table in tables}

@@ -279,18 +279,15 @@ class Scene:
 
     @property
     def count(self) -> int:
-        """Number of spheres in all sets."""
         return sum(spheres.count for spheres in self.spheres)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of spheres, and of existing solids, by "sphere", "capsule", "cone" and
-        "ellipsoid"."""
+        """Return the numbers of solids by "sphere", "capsule", "cone" and "ellipsoid"."""
         solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
         return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
 
     @property
     def capsule_count(self) -> int:
-        """Number of capsules in all sets."""
         return sum(capsules.count for capsules in self.capsules)
 
     @property

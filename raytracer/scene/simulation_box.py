@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import SimulationBox
     from raytracer.scene.scene import Scene, SphereSet
 
-MAX_COORDINATE = 1e30
-"""Largest coordinate of a box; its square is far within float64."""
+MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within float64
 
 
 def segments(

@@ -87,8 +87,7 @@ class Source:
         return self.scene if isinstance(self.scene, Path) else None
 
     def file(self, frame: int | None = None, name: str | None = None) -> DataFile:
-        """Return the file of a frame; `name` is for messages. Raises DataFileError if there is
-        none."""
+        """Return the file of a frame; `name` is for messages. Raises DataFileError if missing."""
         return locate(self.scene, frame, name, self.ending, self.topology)
 
     def count_frames(self, name: str | None = None) -> int:

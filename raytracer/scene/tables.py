@@ -35,8 +35,7 @@ from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.transform import Transform
 from raytracer.settings import MAX_SEED, RenderSettings
 
-MAX_FRAMES = 10**12
-"""Largest frame number; that of a file is checked when it is read."""
+MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
 
 
 def _key(kind: Kind | str, summary: str = "", default_text: str = "", **options: Any) -> Definition:
@@ -230,7 +229,6 @@ def _end_colors(noun: str) -> dict[str, Definition]:
 
 
 def _of_solids(noun: str) -> dict[str, Definition]:
-    """Return the keys of all sets of solids."""
     file = "File of arrays or columns, beside the scene file, for values not given here."
     opacity = "Opacity, instead of the alpha of colours,"
     return {

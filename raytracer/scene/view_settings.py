@@ -201,7 +201,6 @@ class ViewSettings(Defined, error=UserError):
     shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape", "kind"))
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with these settings applied."""
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
             "camera": (OF_CAMERA, self._camera),
             "background": (("background", "transparent"), self._background),

@@ -52,11 +52,8 @@ VIEWS = (*AXES, "front", "back", "left", "right", "top", "bottom", "iso")
 STANDARD: Vector = (1.0, 0.7, 1.4)
 """Default direction to a fitted camera: right of front, from above."""
 
-VIEW_UP: Vector = AXES["z"]
-"""Default up direction in a named view: as in OVITO and ParaView."""
-
-PLAIN_UP: Vector = AXES["y"]
-"""Default up direction otherwise."""
+VIEW_UP: Vector = AXES["z"]  # default up direction in a named view: as in OVITO and ParaView
+PLAIN_UP: Vector = AXES["y"]  # default up direction otherwise
 
 
 class Frame(NamedTuple):

@@ -42,7 +42,6 @@ class FrameSource(ABC):
         return None
 
     def files(self) -> list[Path]:
-        """Return the files that are read."""
         return []
 
     def signature(self) -> str | None:

@@ -33,8 +33,7 @@ Ids = NDArray[np.int64]
 Points = NDArray[np.float64]
 Boxes = NDArray[np.int64]
 
-ID = "id"
-"""The column of ids, whatever its name in the file."""
+ID = "id"  # the column of ids, whatever its name in the file
 
 
 class Track(NamedTuple):
@@ -58,7 +57,6 @@ class Track(NamedTuple):
 
     @property
     def is_periodic(self) -> bool:
-        """Whether the box is periodic."""
         return self.box is not None and any(self.box.periodic)
 
     def boxes_between(self, steps: Points) -> Boxes | None:
@@ -254,7 +252,6 @@ class TrackedSource(FrameSource):
         return centers
 
     def _look(self, frame: int) -> None:
-        """Find the jumps of all frames up to one."""
         while self._looked <= frame:
             tracks = self._read(self._looked, ()).tracks
             if not any(track.is_periodic for track in tracks):

@@ -18,19 +18,15 @@ from raytracer.scene.scene import Scene
 from raytracer.viewer.command_line import look_options, tone_options
 from raytracer.viewer.edits import Edits
 
-DIGITS = 10
-"""Digits of printed numbers; float32, in which pictures are rendered, has seven."""
-
-MAX_DIGITS = 15
-"""Digits of points far from the origin compared with the view."""
+DIGITS = 10  # digits of printed numbers; float32, in which pictures are rendered, has seven
+MAX_DIGITS = 15  # digits of points far from the origin compared with the view
 
 PLACES = ("position", "look_at", "focus")
 """Points of a camera, rounded relative to the view distance."""
 
 
 def document(values: Mapping[str, Any], head: str = "") -> str:
-    """Return values as TOML; mappings, and lists of them, are tables. `head` is the table's
-    name."""
+    """Return values as TOML; mappings, and lists of them, are tables. `head`: name of the table."""
     rows = [f"{toml_text.key(k)} = {_text(v)}\n" for k, v in values.items() if not _is_table(v)]
     parts = ["".join(rows)] if rows else []
     for name, value in values.items():
@@ -125,8 +121,7 @@ def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:
 
 
 def _rounded(value: Any, distance: float = 0.0) -> Any:
-    """Round numbers to `DIGITS` digits relative to the distance, or to the vector's largest
-    number."""
+    """Round numbers to `DIGITS` digits, relative to the distance or the vector's largest number."""
     if isinstance(value, Mapping):
         return {name: _rounded(each) for name, each in value.items()}
     if isinstance(value, (bool, str)):

@@ -17,8 +17,7 @@ HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
 BUTTON, BEFORE, AFTER = 30.0, 150.0, 92.0
 """Widths of the button, and of the text before and after the track, at 96 dots per inch."""
 
-MIN_TRACK = 60.0
-"""Shortest track; a narrower window has no text beside it."""
+MIN_TRACK = 60.0  # shortest track; a narrower window has no text beside it
 
 
 @dataclass(frozen=True)

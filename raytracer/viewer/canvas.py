@@ -18,8 +18,7 @@ from raytracer.errors import DisplayError
 
 Size = tuple[int, int]
 
-SOFTWARE = ("llvmpipe", "softpipe", "SwiftShader")
-"""Names of OpenGL renderers that run on the CPU."""
+SOFTWARE = ("llvmpipe", "softpipe", "SwiftShader")  # names of OpenGL renderers that run on the CPU
 
 _VERTEX = """#version 330 core
 void main() {  // one triangle that covers the window

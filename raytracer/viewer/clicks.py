@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
-DOUBLE_CLICK_SECONDS = 0.35
-"""Most seconds between the clicks of a double click."""
+DOUBLE_CLICK_SECONDS = 0.35  # most seconds between the clicks of a double click
 
 Place = tuple[float, float]
 
 
 class Clicks:
-    """A mouse button."""
-
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
         self._pressed: Place | None = None  # until the release, or the start of a drag

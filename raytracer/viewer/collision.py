@@ -32,8 +32,7 @@ CLEARANCE = 0.02
 """Least height above a giant, relative to the distance to the pivot, or to the unit of render space
 if that is less. Along the surface, the ground then fills half the picture."""
 
-ROUNDING = 1e-6
-"""Least height above a giant, relative to its radius: the precision of float32."""
+ROUNDING = 1e-6  # least height above a giant, relative to its radius: the precision of float32
 
 STEP, TOLERANCE = radians(2.0), radians(0.01)
 """Step of the search for a free direction, and its final precision."""
@@ -41,11 +40,8 @@ STEP, TOLERANCE = radians(2.0), radians(0.01)
 EXTRA_ANGLES = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
 """Further angles away from a giant to try, because fitting moves the camera again."""
 
-MIN_PULL = 0.2
-"""Least factor of the distance to the pivot by which a camera is pulled in."""
-
-MAX_STEPS = 64
-"""Most spheres to leave one after another in the search for a free position."""
+MIN_PULL = 0.2  # least factor of the distance to the pivot by which a camera is pulled in
+MAX_STEPS = 64  # most spheres to leave one after another in the search for a free position
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,8 +313,7 @@ def _directions(count: int) -> Vector:
     return np.stack([across * np.cos(angle), across * np.sin(angle), z], axis=1)
 
 
-DIRECTIONS = _directions(32)
-"""Directions from which a fit is tried last."""
+DIRECTIONS = _directions(32)  # directions from which a fit is tried last
 
 DEFAULT_HALF = tan(radians(Camera.vertical_fov) / 2.0)
 

@@ -114,8 +114,6 @@ ALL_FRAMES, TOUCH, OF_FILE = "all", "touch", "file"
 
 @dataclass(frozen=True)
 class Content:
-    """What a preview shows of its particles."""
-
     frame: int | None = None  # of a trajectory; None is the first loaded one
     # Settings of `StyleSettings` by name; {} leaves the colours of the scene.
     style: Mapping[str, Any] = field(default_factory=dict)
@@ -160,8 +158,6 @@ class Content:
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """A frame with a content."""
-
     scene: Scene  # what is shown
     # Numbers of the shown particles, int64 (M,), ascending; None: all.
     numbers: Numbers | None = None
@@ -171,7 +167,6 @@ class Applied:
 
 
 def apply(content: Content, scene: Scene) -> Applied:
-    """Apply a content to a frame."""
     shown_scene = _colored(content, scene)
     selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)

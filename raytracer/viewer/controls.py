@@ -15,8 +15,6 @@ GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
 
 @dataclass(frozen=True)
 class Control:
-    """An action with its keys."""
-
     group: str  # heading in the help
     # Pyglet's names of keys, with SHIFT+ or CTRL+ before them; the help shows the first.
     keys: tuple[str, ...]

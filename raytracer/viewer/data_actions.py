@@ -38,17 +38,13 @@ MAPS = (
 )  # fmt: skip
 """Colour maps of the key, in its order; `set-map` takes any."""
 
-RANGES = (None, "p1,p99", "p5,p95")
-"""Ranges of the key: all values, or without extremes."""
+RANGES = (None, "p1,p99", "p5,p95")  # ranges of the key: all values, or without extremes
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")
 """Columns that the key offers last, because pictures seldom show them."""
 
-FADED = 0.15
-"""Opacity of faded particles, times their own."""
-
-TRAILS = ("10", "50", ALL_FRAMES)
-"""Lengths of trails in the panel."""
+FADED = 0.15  # opacity of faded particles, times their own
+TRAILS = ("10", "50", ALL_FRAMES)  # lengths of trails in the panel
 
 OF_COLORS = frozenset(
     ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
@@ -81,7 +77,6 @@ def hidden(viewer: ViewerState) -> int:
 
 
 def columns(viewer: ViewerState) -> list[str]:
-    """Return the columns to colour by, the likeliest first."""
     kinds: dict[str, str] = {}
     for spheres in _sets(viewer):
         about = spheres.columns.about
@@ -92,7 +87,6 @@ def columns(viewer: ViewerState) -> list[str]:
 
 
 def _sets(viewer: ViewerState) -> list[SphereSet]:
-    """Return the sets with data, or all sets if none has data."""
     sets = list(_plain(viewer).spheres)
     return [each for each in sets if each.source] or sets
 
@@ -264,7 +258,6 @@ def glyph(viewer: ViewerState, name: str) -> str:
 
 
 def vectors(viewer: ViewerState) -> list[str]:
-    """Return the names of the data's vectors."""
     return list(dict.fromkeys(n for each in _sets(viewer) for n in names_of(each.columns)))
 
 

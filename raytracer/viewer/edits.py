@@ -33,10 +33,8 @@ INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
 """The equivalent look of an integrator, if the scene has its own lights."""
 
 SHININESS = (1.0, 10000.0)
-"""Limits of the exponent of highlights."""
 
-PRIORITY = (-1e6, 1e6)
-"""Limits of the priority of glass."""
+PRIORITY = (-1e6, 1e6)  # limits of the priority of glass
 
 
 @dataclass(frozen=True)
@@ -111,11 +109,9 @@ class Edits:
 
     @staticmethod
     def looks(scene: Scene) -> list[str]:
-        """Return the names of the looks that a scene can have."""
         return list(LOOKS) if scene.lights is None else list(INTEGRATOR_LOOKS.values())
 
     def look_of(self, scene: Scene) -> str:
-        """Return the name of the look of an edited scene."""
         settings = self.applied_to(scene).render
         if scene.lights is None:
             return settings.look

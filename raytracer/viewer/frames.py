@@ -118,7 +118,6 @@ class Frames:
         return self.source.scene if isinstance(self.source.scene, LiveSource) else None
 
     def count(self) -> int:
-        """Return the number of frames; may read the whole file."""
         return frames_of(self.source).count
 
     def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
@@ -211,8 +210,7 @@ class _StoppedError(Exception):
 
 
 class FrameLoader:
-    """A thread that loads frames and posts messages; only the latest request of each kind
-    counts."""
+    """A thread that loads frames and posts messages; each request replaces those of its kind."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
@@ -265,13 +263,11 @@ class FrameLoader:
             self._changed.notify()
 
     def cancel(self) -> None:
-        """End the thread at its next step."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
 
     def stop(self) -> None:
-        """End the thread and wait for it."""
         self.cancel()
         if self._thread is not None:
             self._thread.join()

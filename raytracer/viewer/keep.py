@@ -14,8 +14,7 @@ from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View
 
-VIEW_FILE = "view.toml"
-"""Name of the camera's file in the printed command for a file of particles."""
+VIEW_FILE = "view.toml"  # name of the camera's file in the printed command for a file of particles
 
 
 def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:

@@ -20,8 +20,7 @@ from raytracer.viewer.frames import loading_text
 if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
-INTERVAL = 0.1
-"""Seconds between two checks of the window."""
+INTERVAL = 0.1  # seconds between two checks of the window
 
 SIGNAL = signal.SIGURG
 """The signal that interrupts the main thread; systems send it only on request. It is simulated, not

@@ -24,8 +24,7 @@ RIM = (255, 0, 255)
 WIDTH, EDGES = 2.0, 4.5
 """Widths of the line without and with its edges, in pixels of the full picture."""
 
-MAX_PIXELS = 1 << 18
-"""Pixels of the layer over a draft; a larger one would delay the next draft."""
+MAX_PIXELS = 1 << 18  # pixels of the layer over a draft; a larger one would delay the next draft
 
 
 def marked(

@@ -14,11 +14,8 @@ from raytracer.viewer.panel import SOLIDS, row_of, short
 from raytracer.viewer.picking import pick
 from raytracer.viewer.state import ViewerState
 
-MAX_CHOICES = 14
-"""Most values in a menu; others can be typed."""
-
-MAX_LETTERS = 36
-"""Longest name in the menu."""
+MAX_CHOICES = 14  # most values in a menu; others can be typed
+MAX_LETTERS = 36  # longest name in the menu
 
 
 GAP = Item("")

@@ -9,8 +9,7 @@ from raytracer.viewer.overlay import POINTS, Box, Panel, borders, letter
 from raytracer.viewer.overlay_shapes import BOX, PAPER
 from raytracer.viewer.state import OpenMenu
 
-BACK = Item("‹ back", "back")
-"""First row of a submenu."""
+BACK = Item("‹ back", "back")  # first row of a submenu
 
 
 class MenuPanel:
@@ -82,7 +81,6 @@ class MenuPanel:
         return changed
 
     def step(self, count: int) -> None:
-        """Choose the next or previous active row."""
         active = [row for row, item in enumerate(self.rows) if item.is_active]
         if self._chosen in active:
             self._chosen = active[(active.index(self._chosen) + count) % len(active)]

@@ -55,7 +55,6 @@ class Frame:
 
     @property
     def transparent(self) -> bool:
-        """Whether the background is transparent."""
         return self.request.buffers.view.transparent
 
     @property

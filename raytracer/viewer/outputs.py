@@ -16,7 +16,6 @@ class Outputs:
         return next(each for each in numbered(folder, stem, suffix) if not os.path.lexists(each))
 
     def name(self, path: Path) -> str:
-        """Return the name of a file for messages."""
         return str(path)
 
     def refusal(self) -> str:

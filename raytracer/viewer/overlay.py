@@ -179,8 +179,7 @@ class Overlay:
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        """Draw two texts at the top, side by side or one below the other; without room only the
-        second."""
+        """Draw two texts at the top; without room only the second."""
         columns, rows = letters(room, self._dpi, POINTS)
         wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
         beside = wide + COLUMN_GAP <= columns

@@ -19,21 +19,14 @@ from raytracer.viewer.data_actions import GLYPHS, MAPS
 from raytracer.viewer.edits import BACKGROUND_NAMES
 from raytracer.viewer.state import ViewerState
 
-MAX_LETTERS = 22
-"""Most letters of a value in a window."""
+MAX_LETTERS = 22  # most letters of a value in a window
 
 SOLIDS = "Bonds and arrows"
 TITLES = ("Look", "Colour", SOLIDS, "Select", "View", "Motion")
-"""Titles of the sections."""
 
-SCENES = "the scene's"
-"""Label of the choice None."""
-
-AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")
-"""Standard views with buttons."""
-
-DIGITS = "123456789"
-"""Names of saved views with buttons and keys."""
+SCENES = "the scene's"  # label of the choice None
+AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
+DIGITS = "123456789"  # names of saved views with buttons and keys
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,6 @@ class Row:
 
 
 def sections(viewer: ViewerState) -> dict[str, list[Row]]:
-    """Return the rows of the panel by section."""
     makers = _look, _color, _solids, _selection, _view, _motion
     return {title: make(viewer) for title, make in zip(TITLES, makers, strict=True)}
 
@@ -93,7 +85,6 @@ def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
 
 
 def _filled(row: Row) -> dict[str, Any]:
-    """Return the nonempty fields of a row."""
     fields = {name: each for name, each in vars(row).items() if each or name in ("label", "value")}
     if row.buttons:
         fields["buttons"] = [vars(each) for each in row.buttons]

@@ -14,8 +14,7 @@ COLUMN_GAP, ROW_GAP = 4, 2
 MAX_COLUMNS, MIN_COLUMN = 3, 44
 """Most columns of the help, and letters of a column beside another one."""
 
-MIN_LINE = 14
-"""Letters of the shortest line of an explanation beside its key."""
+MIN_LINE = 14  # letters of the shortest line of an explanation beside its key
 
 
 def help_pages(columns: int, rows: int) -> list[list[str]]:

@@ -17,11 +17,8 @@ from raytracer.viewer.messages import Message, Picked
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.vectors import Vector
 
-PICK_RADIUS = 4
-"""Pixels at 96 dots per inch by which a click may miss a sphere."""
-
-MAX_PICKS = 4
-"""Most picks: four define a dihedral angle."""
+PICK_RADIUS = 4  # pixels at 96 dots per inch by which a click may miss a sphere
+MAX_PICKS = 4  # most picks: four define a dihedral angle
 
 
 @action()
@@ -113,8 +110,7 @@ def giant_picked(viewer: ViewerState) -> bool:
 
 
 def hit_place(viewer: ViewerState) -> Vector:
-    """Return the clicked point of the picked sphere, or its point nearest to the eye, float64 (3,),
-    render space."""
+    """Return the clicked point of the picked sphere, or its nearest one, (3,), render space."""
     assert viewer.picked is not None
     center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
     toward = viewer.view.pose.eye
@@ -125,7 +121,6 @@ def hit_place(viewer: ViewerState) -> Vector:
 
 
 def pick_ids(viewer: ViewerState) -> list[int]:
-    """Return the indices of picks among the shown spheres."""
     ids = (viewer.loaded_scene.id_of(number) for number in viewer.picks)
     return [each for each in ids if each is not None]
 

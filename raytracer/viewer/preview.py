@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
 
-START = RenderSettings()
-"""Default size of a window whose scene is not loaded yet."""
+START = RenderSettings()  # default size of a window whose scene is not loaded yet
 
 
 @dataclass(frozen=True)

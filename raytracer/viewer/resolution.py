@@ -7,11 +7,8 @@ from statistics import median_low
 
 Size = tuple[int, int]
 
-FRAME_BUDGET = 1.0 / 25.0
-"""Seconds per frame during interaction, above half of the full resolution."""
-
-COARSE_FRAME_BUDGET = 1.0 / 20.0
-"""Seconds per frame at half of the full resolution or less."""
+FRAME_BUDGET = 1.0 / 25.0  # seconds per frame during interaction, above half of the full resolution
+COARSE_FRAME_BUDGET = 1.0 / 20.0  # seconds per frame at half of the full resolution or less
 
 MIN_RENDER_BUDGET = 1.0 / 60.0
 """Least seconds for rendering, even if the window is slow: a coarser level would save little."""
@@ -21,20 +18,14 @@ LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
 
 HALF = LEVELS.index(0.5)
 
-FINER_MARGIN = 0.8
-"""Fraction of a finer level's budget below which that level is tried."""
-
-SMOOTHING = 0.5
-"""Weight of the latest frame in the time per pixel (exponential moving average)."""
+FINER_MARGIN = 0.8  # fraction of a finer level's budget below which that level is tried
+SMOOTHING = 0.5  # weight of the latest frame in the time per pixel (exponential moving average)
 
 HISTORY, TRIAL_FRAMES = 5, 3
 """Frames that judge a level, and a level on trial: single frames may be disturbed."""
 
-SLACK = 1.1
-"""Hysteresis: factor of the budget up to which an accepted level is kept."""
-
-ABANDON_FACTOR = 2.0
-"""Factor of the budget above which a single frame is enough to leave a level."""
+SLACK = 1.1  # hysteresis: factor of the budget up to which an accepted level is kept
+ABANDON_FACTOR = 2.0  # factor of the budget above which a single frame is enough to leave a level
 
 RETRY_FRAMES, MAX_RETRY_FRAMES = 8, 64
 """Frames before a level that was too slow is tried again; each failure doubles the number."""

@@ -20,8 +20,7 @@ PART_SECONDS = 0.05
 """Target duration of a part. Interaction waits no longer, except for the final tone mapping of the
 whole picture."""
 
-ROWS = 16
-"""Bands have a multiple of these rows, like the tiles of the kernels."""
+ROWS = 16  # bands have a multiple of these rows, like the tiles of the kernels
 
 
 class SaveJob:
@@ -46,7 +45,6 @@ class SaveJob:
         return self._file is not None
 
     def wait(self) -> None:
-        """Wait until the file is written. Raises UserError."""
         if self._file is not None:
             self._file.result()
 

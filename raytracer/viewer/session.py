@@ -265,7 +265,6 @@ class Session:
         }
 
     def _solids(self) -> dict[str, Any]:
-        """Return the state of bonds and glyphs."""
         viewer, style = self.viewer, self.viewer.content.style
         return {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS} | {
             "style": style.get("style"),
@@ -310,7 +309,6 @@ class Session:
             self.free()
 
     def free(self) -> None:
-        """Free all memory after the threads have ended."""
         if self._copier is not None:
             self._copier.close()
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too

@@ -29,11 +29,8 @@ from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
 
-NOTICE_SECONDS = 4.0
-"""Seconds for which a message is shown."""
-
-PLAIN, TECHNICAL = 1, 2
-"""Levels of the status text; 0 is none."""
+NOTICE_SECONDS = 4.0  # seconds for which a message is shown
+PLAIN, TECHNICAL = 1, 2  # levels of the status text; 0 is none
 
 MAX_STEPS = 200
 SAME_SECONDS = 0.7
@@ -94,8 +91,6 @@ class History:
 
 @dataclass
 class OpenMenu:
-    """An open context menu."""
-
     number: int = 0  # counts the menus that were opened
     items: tuple[Item, ...] = ()  # () if it is closed
     place: tuple[int, int] = 0, 0  # pixels from the upper left of the picture

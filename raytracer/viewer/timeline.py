@@ -10,17 +10,13 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import orbit
 from raytracer.viewer.state import ViewerState
 
-FRAME_RATE = 10.0
-"""Frames per second at speed 1, unless loading takes longer."""
-
-SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)
-"""Speeds of the keys."""
+FRAME_RATE = 10.0  # frames per second at speed 1, unless loading takes longer
+SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)  # speeds of the keys
 
 LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}
 """Behaviour after the last frame, and the words for it."""
 
-TURNTABLE_SPEED = 0.5
-"""Radians per second of the turntable: a turn takes 12.6 seconds."""
+TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 seconds
 
 
 def receive_count(viewer: ViewerState, count: int) -> None:

@@ -23,8 +23,7 @@ from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
-POLE = 1e-3
-"""Least angle between the view of an orbit and `up`, in radians."""
+POLE = 1e-3  # least angle between the view of an orbit and `up`, in radians
 
 MIN_HALF, MAX_HALF = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
 """Tangents of half the least and largest vertical field of view of a zoom."""
@@ -38,16 +37,12 @@ MIN_DISTANCE = 1e-6
 MAX_DISTANCE = 2.0**20
 """Largest distance, and half height of an orthographic picture: all spheres are then a dot."""
 
-MAX_FOLDS = 50.0
-"""Most e-foldings of distance or field of view per movement."""
+MAX_FOLDS = 50.0  # most e-foldings of distance or field of view per movement
 
 GIANT_RADIUS = extent.GIANT_RADIUS
 
-WHOLE = 1.0
-"""Half height, in render space, of a picture that shows most spheres."""
-
-SPHERE_SHARE = 0.3
-"""Fraction of the picture's height that a sphere covers after `to_sphere`."""
+WHOLE = 1.0  # half height, in render space, of a picture that shows most spheres
+SPHERE_SHARE = 0.3  # fraction of the picture's height that a sphere covers after `to_sphere`
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from raytracer.scene.particles.locate import may_be_series
 from raytracer.scene.particles.series import series_of
 
 CHECK_INTERVAL = 0.25
-MAX_ABSENCE = 2
-"""Checks for which a file may be missing, while an editor replaces it."""
+MAX_ABSENCE = 2  # checks for which a file may be missing, while an editor replaces it
 
 Stamp = tuple[int, int]
 Stamps = dict[Path, Stamp | None]
@@ -58,8 +57,7 @@ class Watch:
 
 
 def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
-    """Return the stamps of a scene file and its data files, or of a particle file, and of
-    `also`."""
+    """Return the stamps of a scene or particle file, its data files, and `also`."""
     path, _ = split_inner(path)
     known = {path.absolute(): stamp(path)}  # first: the names may change meanwhile
     if also is not None:

@@ -160,7 +160,6 @@ class PreviewWindow(Surface):
         self.viewer.worker.release(before)
 
     def _turn(self) -> AbstractContextManager[Any]:
-        """Lock the GPU if kernels run on it too, and make the context current."""
         if gl.current_context is not self.context:  # a needless switch takes time
             self.switch_to()
         return self.viewer.loaded_scene.job.device.turn()
@@ -403,7 +402,6 @@ class PreviewWindow(Surface):
             self._do("slice", self.viewer.content.slice.axis, share)
 
     def _start_clock(self) -> None:
-        """Call `_animate` while something moves by itself."""
         if self.viewer.moving:
             self._keys.tick()
 

@@ -25,8 +25,7 @@ from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
 from raytracer.viewer.save_job import SaveJob
 
-IDLE_DELAY = 0.08
-"""Seconds without a new request after which the preview is idle."""
+IDLE_DELAY = 0.08  # seconds without a new request after which the preview is idle
 
 FULL_SIZE_SECONDS = 0.35
 """Longest first pass at full size in seconds; otherwise coarser passes precede it."""
@@ -35,8 +34,7 @@ FRAME_SECONDS = 0.1
 """Seconds that the draft of another frame of a trajectory, or state of a simulation, may take: it
 follows no hand, and loading takes time as well."""
 
-IDLE_INTERVAL = 1.0 / 30.0
-"""Seconds between two frames when idle."""
+IDLE_INTERVAL = 1.0 / 30.0  # seconds between two frames when idle
 
 PRESENT_TIMEOUT = 0.02
 """Seconds that rendering waits for the window to present a frame. On a GPU the window would
@@ -52,8 +50,7 @@ MIN_IDLE_RAYS = 8
 """Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a
 molecule, 6 for packed spheres (tests/reference/draft_noise.py)."""
 
-CPU_SLICE = 0.02
-"""Seconds after which the CPU kernel returns, so that a pass can be interrupted."""
+CPU_SLICE = 0.02  # seconds after which the CPU kernel returns, so that a pass can be interrupted
 
 
 Task = Callable[[], "Message | Task"]
@@ -90,7 +87,6 @@ class Worker:
     # For the window
 
     def show(self, request: RenderRequest) -> None:
-        """Render a request instead of the previous one."""
         with self._changed:
             self._request = request
             if request.loaded_scene not in self._loaded_scenes:
@@ -113,7 +109,6 @@ class Worker:
         self._wake()
 
     def meter(self) -> None:
-        """Post the exposure of the current picture as a message."""
         self.run_task(self._meter)
 
     def save(self, save_job: SaveJob | None) -> bool:
@@ -137,7 +132,6 @@ class Worker:
 
     @property
     def save_job(self) -> SaveJob | None:
-        """The picture being rendered to a file."""
         return self._save_job
 
     def take(self) -> Frame | None:
@@ -346,7 +340,6 @@ class Worker:
         return self._rims[1]
 
     def _perform(self, task: Task) -> None:
-        """Run a task; post its message, or run the returned function in the background."""
         try:
             result = task()
         except UserError as error:

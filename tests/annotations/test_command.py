@@ -70,9 +70,9 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
     ("option", "problem"),
     [
         ("--axes=midle", "--axes=midle: 'midle' is not known"),
-        ("--outline=widht=2", "'widht' is no field; did you mean 'width'?"),
+        ("--outline=widht=2", "'widht' is not a field; did you mean 'width'?"),
         ("--outline=width=2,blue", "'blue' has no '='"),
-        ("--box", "the files of the scene state no simulation box"),
+        ("--box", "the files of the scene have no simulation box"),
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
         ("--labels=mass", "labels.by: there is no column 'mass'"),
         ("--axes=labels=xyz", "'xyz' is not three names"),

@@ -258,5 +258,5 @@ def test_elements_and_types_have_a_legend(tmp_path: Path) -> None:
     assert [(each.label, each.names) for each in scales_of(raytracer.load(table))] == [
         ("type", ("2", "1"))
     ]
-    with pytest.raises(SceneError, match="leave the legend out, or say --color-by"):
+    with pytest.raises(SceneError, match="leave the legend out, or set --color-by"):
         raytracer.render(path, color="red", annotations={"legend": True}, **settings)

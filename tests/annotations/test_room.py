@@ -94,7 +94,7 @@ def test_the_box_of_a_file_is_framed(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert corners(near, scene).max() > 1.5
     found = corners(far, raytracer.load(path))
     assert 0.0 <= found.min() <= found.max() <= 1.0
-    with pytest.raises(SceneError, match=r"camera.fit: the files of the scene state no simul"):
+    with pytest.raises(SceneError, match=r"needs a simulation box"):
         raytracer.render(cloud(), fit="box", width=32, height=24, **SMALL)
     (frame,) = raytracer.animate(path, fit="box", width=64, height=48, **ONE, **SMALL)
     found = corners(frame.camera, raytracer.load(path))

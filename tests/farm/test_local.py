@@ -97,7 +97,7 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
         (None, "tcp://node17", "'tcp://node17' is not the address"),
         (None, "http://a:1", "'http://a:1' is not the address"),
         (None, 7, "farm: 7 is not the address"),
-        (2, "tcp://127.0.0.1:1", "farm names another one: say one"),
+        (2, "tcp://127.0.0.1:1", "not both"),
     ],
 )
 def test_workers_that_there_are_not(workers: int | None, address: Any, words: str) -> None:

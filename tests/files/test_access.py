@@ -61,7 +61,7 @@ def test_only_regular_files_are_opened(
     assert "too long" in sentence(tmp_path / ("x/" * 3000 + name))
     (tmp_path / "file").touch()
     assert "a part of its path is a file" in sentence(tmp_path / "file" / name)
-    assert "no possible name" in sentence(Path(f"a\0{name}"))
+    assert "not a possible file name" in sentence(Path(f"a\0{name}"))
 
 
 def test_what_a_scene_names_goes_through_the_same_door(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_hdf5_on_standard_input(
     assert "name Density, type number, low 0, high 6" in said
     assert main(["scene", "check", "-"]) == 2
     said = capsys.readouterr().err
-    assert "raytracer: standard input: holds several sets of particles" in said
+    assert "raytracer: standard input: has several sets of particles" in said
     assert "as in '-:PartType0'" in said
 
 
@@ -178,7 +178,7 @@ def test_a_line_without_end_is_refused(head: str, tmp_path: Path) -> None:
     path = tmp_path / ("a.csv" if head.startswith("x") else "a.xyz")
     path.write_text(head + "1" * (3 * MAX_LINE_BYTES))
     text = sentence(path)
-    assert "is longer than 1 MiB" in text
+    assert "has more than 1 MiB" in text
 
 
 def test_lines_end_as_in_text_files(tmp_path: Path) -> None:
@@ -318,4 +318,4 @@ def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"spheres": [{"centers": [[0, 0, 0]], "radius": 1, "radius": 2}]}')
-    assert "the key 'radius' stands twice" in sentence(path)
+    assert "the key 'radius' is repeated" in sentence(path)

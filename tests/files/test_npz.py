@@ -92,7 +92,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("centers.npy", start + bytes(1 << 27))
-    assert "says that" in sentence(tmp_path / "a.npz", stream.getvalue())
+    assert "states that" in sentence(tmp_path / "a.npz", stream.getvalue())
 
 
 def test_encrypted_and_unknown_methods_are_sentences(tmp_path: Path) -> None:
@@ -148,5 +148,5 @@ def test_a_frame_beyond_the_end_of_its_array_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("centers.npy", lying)
         archive.writestr("other.npy", npz(x=np.ones(1000)))
-    with pytest.raises(DataFileError, match="array 'centers': is cut short"):
+    with pytest.raises(DataFileError, match="array 'centers': is incomplete"):
         load(tmp_path / "a.npz", frame=3)

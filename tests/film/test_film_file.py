@@ -166,15 +166,15 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"\.npz or \.exr"):
         Film.load(tmp_path / "a.png")
     (tmp_path / "text.npz").write_text("no film")
-    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is incomplete"):
         Film.load(tmp_path / "text.npz")
     np.savez(tmp_path / "particles.npz", centers=np.zeros((3, 3)))
-    with pytest.raises(DataFileError, match="holds no film, only centers"):
+    with pytest.raises(DataFileError, match="is not a film: it has centers"):
         Film.load(tmp_path / "particles.npz")
     full().save(tmp_path / "whole.npz")
     data = (tmp_path / "whole.npz").read_bytes()
     (tmp_path / "half.npz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is incomplete"):
         Film.load(tmp_path / "half.npz")
 
 
@@ -184,8 +184,8 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
         ({"about": "{"}, "damaged"),
         ({"about": json.dumps({"format": 99})}, "format 99"),
         ({"about": json.dumps({"format": 1})}, "damaged"),
-        ({"sums": np.zeros((3, 3, 4))}, "holds no film"),
-        ({"sums": np.zeros((300, 3, 4), np.float32)}, "holds no film"),
+        ({"sums": np.zeros((3, 3, 4))}, "is not a valid film"),
+        ({"sums": np.zeros((300, 3, 4), np.float32)}, "is not a valid film"),
         ({"aov_depth": np.zeros((2, 2), np.float32)}, "output variable depth is float32"),
     ],
 )
@@ -271,7 +271,7 @@ def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
         ("samples", "2", "^samples: "),
         ("x0", np.zeros(3), "^x0: "),
         ("metadata", {"a": object()}, "^metadata: "),
-        ("aovs", {"depth": [1.0]}, "'depth' is no array"),
+        ("aovs", {"depth": [1.0]}, "'depth' is not an output variable"),
         ("aovs", {"depth": np.zeros((2, 2), np.float32)}, "the output variable depth is"),
         ("aovs", 5, "^aovs: "),
     ],

@@ -109,7 +109,7 @@ def test_a_picture_of_another_program_has_none(
 ) -> None:
     Pillow.new("RGB", (4, 4)).save(tmp_path / "a.jpg")
     assert main(["info", str(tmp_path / "a.jpg")]) == 2
-    assert "nor another picture of raytracer" in capsys.readouterr().err
+    assert "is not a picture that raytracer made" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.tiff"])
@@ -131,7 +131,7 @@ def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) 
     [
         ("a.jpg", {}, "JPEG cannot be transparent, and the picture is: give it a background"),
         ("a.webp", {"bits": 16}, "WEBP has 8 bits per channel, not 16"),
-        ("a.png", {"quality": 50}, "PNG keeps every value and has no quality"),
+        ("a.png", {"quality": 50}, "PNG is lossless and has no quality"),
         ("a.gif", {}, "'.gif' is not the suffix of a picture format; known are .png"),
         ("a.webp", {"quality": 101}, "quality: must be at most 100, not 101"),
     ],

@@ -191,7 +191,7 @@ def test_metadata_of_other_files(tmp_path: Path) -> None:
     assert png.read_metadata(plain) is None
     text = tmp_path / "text.png"
     text.write_text("no picture")
-    with pytest.raises(DataFileError, match=r"text\.png: is not a PNG"):
+    with pytest.raises(DataFileError, match=r"text\.png: is not a picture"):
         png.read_metadata(text)
     with pytest.raises(DataFileError, match=r"there is no such file"):
         png.read_metadata(tmp_path / "missing.png")

@@ -96,5 +96,5 @@ def test_what_has_no_frames_is_told() -> None:
         raytracer.render(np.zeros((3, 3)), unwrap=True, **SMALL)
     with pytest.raises(UserError, match="smoothing: standard input is read only once"):
         raytracer.render("-", smoothing=3, **SMALL)
-    with pytest.raises(UserError, match="states no periodic box"):
+    with pytest.raises(UserError, match="has no periodic box"):
         raytracer.render("scenes/molecule.xyz", unwrap=True, **SMALL)

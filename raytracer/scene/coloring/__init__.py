@@ -7,7 +7,6 @@ SETTINGS = (
     "color_label", "color_unit", "palette", "select", "rest", "wrap", "replicate", "style", "bonds",
     "bond_radius", "bond_color", "bond_select", "bond_orders",
 )  # fmt: skip
-"""Names of the fields of `style.StyleSettings`, listed here so that a command can do without
-importing it."""
+"""Fields of `style.StyleSettings`, listed here so that commands need not import it."""
 
 STYLE = "raytracer.scene.coloring.style:StyleSettings"

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
-MAX_SHOWN = 4
-"""Most columns whose ranges a message about an empty selection states."""
+MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 
 
 @quiet()
@@ -181,7 +180,6 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
 
 
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return the selected particles of a set, with positions, opacities and radii in place."""
     settings = style.settings
     if settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
@@ -212,7 +210,6 @@ def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
 
 
 def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> SphereSet:
-    """Return the particles that fulfil a condition, or all with the others faded."""
     columns, rest = spheres.columns, style.settings.rest
     rows = rows_of(condition, columns, style.named("select"))
     if not len(rows):
@@ -232,7 +229,6 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
 
 
 def _ranges(condition: str, columns: Columns) -> str:
-    """Return the ranges of the columns in a condition, for a message."""
     ranges: list[str] = []
     for name in names_in(condition):
         if not columns.has(name) or len(ranges) == MAX_SHOWN:

@@ -25,16 +25,12 @@ if TYPE_CHECKING:
 
 MAX_LETTERS = 2000
 MAX_DEPTH = 40
-"""Most nested operations."""
 
 MAX_ITEMS = 10_000
-"""Most items of a list."""
 
 MAX_LINKS = 1000
-"""Most bonds in `connected(condition, bonds)`."""
 
 SEED = 0
-"""Default seed of `random`."""
 
 
 class Texts(NamedTuple):
@@ -206,7 +202,6 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
 """Functions over all particles."""
 
 _OTHERS = ("where", "norm", "every", "random", "connected", "bonded")
-"""Functions implemented as methods below."""
 
 _SYNONYMS = {
     "absolute": "abs", "fabs": "abs", "ln": "log", "minimum": "min", "maximum": "max",

@@ -35,7 +35,6 @@ def _of_blocks(values: NDArray[Any], work: Callable[[NDArray[Any]], Result]) -> 
 
 
 def extremes(values: NDArray[Any]) -> tuple[float, float]:
-    """Return the least and greatest finite value; inf and -inf without one."""
     if values.dtype.kind != "f":
         return (float(values.min()), float(values.max())) if len(values) else (inf, -inf)
 
@@ -51,8 +50,6 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def least_positive(parts: Sequence[NDArray[Any]]) -> float:
-    """Return the least value above zero, or inf."""
-
     def least(block: NDArray[Any]) -> float:
         return float(np.min(block, initial=inf, where=block > 0))
 

@@ -29,7 +29,6 @@ NAMES = (*STORED, "gray", "tab10")
 """Maps that need no other package; "_r" behind a name reverses the map."""
 
 CATEGORICAL = "tab10"
-"""Default map of categories."""
 
 REVERSED = "_r"
 
@@ -83,7 +82,6 @@ _PACKAGES = {
 
 
 def _maps_of(package: str) -> Any:
-    """Return the maps of a package by name, or None if it is not installed."""
     module, attribute, _ = _PACKAGES[package]
     try:
         return getattr(import_module(module), attribute)
@@ -92,7 +90,6 @@ def _maps_of(package: str) -> Any:
 
 
 def _foreign(name: str) -> NDArray[np.uint8] | None:
-    """Return the colours of a map of another package, or None."""
     named = [p for p, (_, _, prefix) in _PACKAGES.items() if prefix and name.startswith(prefix)]
     for package in (*named, *_PACKAGES):
         colors = (_maps_of(package) or {}).get(name.removeprefix(_PACKAGES[package][2]))

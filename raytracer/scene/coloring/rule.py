@@ -49,5 +49,4 @@ def _parsed(words: str, name: str, error: type[UserError]) -> dict[str, Any]:
     return fields
 
 
-COLOR_RULE = ColorRule()
-"""The type of `bond_color`, and of `color` of arrows, trails and contacts."""
+COLOR_RULE = ColorRule()  # the type of `bond_color`, and of `color` of arrows, trails and contacts

@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
-STEPS = 5
-"""Default number of colours of a discrete scale."""
+STEPS = 5  # default number of colours of a discrete scale
 
 MISSING = "#888888"
-"""Colour of missing values."""
 
 THRESHOLD = 1e-3
 """Default end of the linear part of a symlog scale, relative to the larger end of the scale."""
@@ -38,8 +36,7 @@ THRESHOLD = 1e-3
 DECADE = 1.0 / (1.0 - 1.0 / 10.0)
 """Decades that the linear part on each side of zero takes, as in matplotlib (linscale = 1)."""
 
-FEW = 1 << 16
-"""Integers within a range of this size are looked up in a table."""
+FEW = 1 << 16  # integers within a range of this size are looked up in a table
 
 MAX_TICKS = 6
 
@@ -113,7 +110,6 @@ class ColorScale(Defined):
 
     @cached_property
     def linear_palette(self) -> NDArray[np.float32]:
-        """The palette in linear RGB, float32 (K + 1, 3)."""
         return srgb_to_linear(self.palette / 255.0).astype(np.float32)
 
     def _colors(self) -> NDArray[np.uint8]:
@@ -234,7 +230,6 @@ class ColorScale(Defined):
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Ends of the scale after its transform (log or symlog)."""
         if self.kind == "log":
             return log(self.low), log(self.high)
         if self.kind == "symlog":

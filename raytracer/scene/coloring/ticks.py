@@ -7,11 +7,8 @@ from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
 
-ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Steps between ticks, times a power of ten."""
-
-PLAIN = (-4, 5)
-"""Powers of ten of the largest tick without an exponent."""
+ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)  # steps between ticks, times a power of ten
+PLAIN = (-4, 5)  # powers of ten of the largest tick without an exponent
 
 
 class Tick(NamedTuple):

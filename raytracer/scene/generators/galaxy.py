@@ -45,7 +45,6 @@ def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
 
 
 def _radius(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return radii in (0, 1), exponential with scale LENGTH, cut at 1."""
     left: NDArray[np.float64] = -LENGTH * np.log1p(-u * (1.0 - np.exp(-1.0 / LENGTH)))
     return left
 

@@ -68,7 +68,7 @@ ELEMENTS = {
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """Return whole base pairs, nearest to `count` atoms, about the z axis; the seed has no
+    """Return whole base pairs about the z axis, nearest to `count` atoms; the seed has no
     effect."""
     centers = np.concatenate([xyz for _, xyz in _residues(count)])
     letters = symbols(count, seed)
@@ -87,8 +87,7 @@ def base_pairs(count: int) -> int:
 
 
 def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np.float64]]:
-    """Return atom names and positions (n, 3) of the first strand's nucleotide in the pair at z =
-    0."""
+    """Return names and positions (n, 3) of the atoms of the first strand's nucleotide at z = 0."""
     backbone = {k: v for k, v in BACKBONE.items() if phosphate or k not in PHOSPHATE}
     radius, azimuth, height = np.array(list(backbone.values())).T
     angle = np.deg2rad(azimuth)

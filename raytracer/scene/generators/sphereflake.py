@@ -35,8 +35,7 @@ def made(count: int) -> int:
 
 
 def child_frames() -> NDArray[np.float64]:
-    """Return nine rotations (9, 3, 3) with columns right, axis, forward; axis points to the
-    child."""
+    """Return nine rotations (9, 3, 3) with columns right, axis (to the child), forward."""
     waist = np.deg2rad(60.0 * np.arange(6))
     above = np.deg2rad(30.0 + 120.0 * np.arange(3))
     azimuth = np.concatenate([waist, above])

@@ -33,33 +33,22 @@ if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Arrows
     from raytracer.scene.scene import Scene
 
-NEIGHBOURS = 2.0
-"""Length of the longest arrow, in mean distances of the particles with arrows."""
-
-MAX_EXTENT = 0.2
-"""Limit of that length, relative to the diagonal of the box around these particles."""
+NEIGHBOURS = 2.0  # length of the longest arrow, in mean distances of the particles with arrows
+MAX_EXTENT = 0.2  # limit of that length, relative to the diagonal of the box around these particles
 
 MIN_RADII = 3.0
 """Lower limit of that length, in median radii of the particles, which would hide shorter arrows."""
 
-SLENDER = 28.0
-"""Length of the longest arrow in radii of its shaft."""
-
-HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5
-"""Radius and length of the head, in radii of the shaft."""
-
-HEAD_SHARE = 0.55
-"""Largest fraction of an arrow that its head takes: shorter arrows are thinner."""
+SLENDER = 28.0  # length of the longest arrow in radii of its shaft
+HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5  # radius and length of the head, in radii of the shaft
+HEAD_SHARE = 0.55  # largest fraction of an arrow that its head takes: shorter arrows are thinner
 
 MIN_DIGITS = 64.0
 """Length of the shortest arrow, in units of the last binary digit of its coordinates: the head of a
 shorter arrow would have no length."""
 
-MIN_SHARE = 1e-3
-"""Arrows shorter than this fraction of the longest one are left out."""
-
-COLOR = "#e0a020"
-"""Colour of arrows if all particles have one colour."""
+MIN_SHARE = 1e-3  # arrows shorter than this fraction of the longest one are left out
+COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
 
 class _Field(NamedTuple):

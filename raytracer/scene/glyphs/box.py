@@ -17,17 +17,10 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Axes
     from raytracer.scene.scene import Scene
 
-EDGE = 1.0 / 600.0
-"""Radius of an edge of the box, relative to its diagonal."""
-
-COLOR, LIGHT_COLOR = "#505050", "#b8b8b8"
-"""Colour of edges, and on a dark background."""
-
-AXIS = 0.25
-"""Length of an axis, relative to the shortest edge of the box, or to the scene's extent."""
-
-AXIS_SLENDER = 26.0
-"""Length of an axis in radii of its shaft."""
+EDGE = 1.0 / 600.0  # radius of an edge of the box, relative to its diagonal
+COLOR, LIGHT_COLOR = "#505050", "#b8b8b8"  # colour of edges, and on a dark background
+AXIS = 0.25  # length of an axis, relative to the shortest edge of the box, or to the scene's extent
+AXIS_SLENDER = 26.0  # length of an axis in radii of its shaft
 
 
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:

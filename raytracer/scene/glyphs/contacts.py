@@ -39,17 +39,13 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import ParticleSource
     from raytracer.scene.scene import Scene
 
-MAX_RADIUS = 0.4
-"""Radius of the thickest contact, in median radii of the particles."""
+MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 
 THIN_SHARE = 0.995
 """Fraction of contacts thinner than the thickest: a few extreme forces are clipped."""
 
-MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")
-"""Colours from no force to the largest."""
-
-CLASSES = 200
-"""Radius classes per factor e (0.5% wide) in the search of neighbours."""
+MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")  # colours from no force to the largest
+CLASSES = 200  # radius classes per factor e (0.5% wide) in the search of neighbours
 
 IDS = (
     ("id1", "id2"), ("id_1", "id_2"), ("i", "j"), ("atom1", "atom2"), ("batom1", "batom2"),
@@ -154,7 +150,6 @@ class _Lines:
 
 
 def _listed_set(scene: Scene) -> SphereSet:
-    """Return the set that a list of contacts describes."""
     sets = [spheres for spheres in scene.spheres if spheres.count]
     sets = [spheres for spheres in sets if spheres.source] or sets
     if len(sets) != 1:
@@ -227,7 +222,6 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
 
 
 def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
-    """Return the columns with the ids of the two particles."""
     names = list(source.columns)
     if contacts.ids is not None:
         for name in contacts.ids:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def has_axes(columns: Columns, shape: Shape) -> bool:
-    """Whether particles have the axes of ellipsoids."""
     if shape.axes is not None:
         return not isinstance(shape.axes, str) or columns.has(str(shape.axes))
     return any(all(columns.has(name) for name in names) for names, _ in AXES)
@@ -67,7 +66,6 @@ def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
 
 
 def _axes(columns: Columns, shape: Shape) -> Doubles:
-    """Return semi-axes, (N, 3)."""
     if shape.axes is not None:
         names, factor = _names(shape.axes), 1.0
     else:

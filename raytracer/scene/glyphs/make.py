@@ -64,8 +64,7 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
 
 
 def with_faded_particles(scene: Scene) -> Scene:
-    """Apply the particle opacity of arrows, trails or contacts; hide particles shown as
-    ellipsoids."""
+    """Apply the particle opacity of glyphs; hide particles shown as ellipsoids."""
     stated = [each.particles for each in (scene.arrows, scene.trails, scene.contacts) if each]
     opacity = min((each for each in stated if each is not None), default=None)
     shape = scene.shape
@@ -82,7 +81,6 @@ def with_faded_particles(scene: Scene) -> Scene:
 
 
 def _faded(spheres: SphereSet, opacity: float) -> SphereSet:
-    """Multiply the opacity of a set."""
     faded = copy(spheres)
     before: Any = 1.0 if spheres.opacity is None else spheres.opacity
     faded.opacity = before * opacity

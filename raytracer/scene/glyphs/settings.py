@@ -19,8 +19,7 @@ from raytracer.scene.option_text import parts_of, value_of
 if TYPE_CHECKING:
     from raytracer.scene.colors import Color
 
-ANCHORS = ("tail", "center", "tip")
-"""Points of an arrow that can be at its particle."""
+ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
 
 class Components(Kind):
@@ -44,8 +43,6 @@ class Components(Kind):
 
 
 class Pair(Kind):
-    """The names of two columns."""
-
     plain = of_types({list: array(TEXT, 2)})
     noun = wording = "the names of two columns"
 
@@ -189,7 +186,6 @@ OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
 
 
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
-    """Return the names of the particle columns that glyphs need."""
     names: list[str] = []
     for each in glyphs:
         if isinstance(each, Arrows):
@@ -223,8 +219,7 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
     return columns_of(made)
 
 
-ALL = ("", "on", "all", "touch")
-"""Words of an option that mean its defaults."""
+ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
 
 
 class GlyphValue(Kind):

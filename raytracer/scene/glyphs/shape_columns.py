@@ -27,15 +27,13 @@ TURNS = (
     (("quaternions",), (0, 1, 2, 3)),
     (("orientation",), (0, 1, 2, 3)),
 )  # fmt: skip
-"""Columns of quaternions, and the positions of w, x, y and z: `c_orient` has w last, as in
-OVITO."""
+"""Columns of quaternions, and the positions of w, x, y and z (`c_orient` has w last)."""
 
 
 OF_OVITO = "aspherical_shape"
 """Column of axes written by OVITO, whose `orientation` has w last; HOOMD-blue's has w first."""
 
-W_LAST = (3, 0, 1, 2)
-"""Positions of w, x, y and z in such a quaternion."""
+W_LAST = (3, 0, 1, 2)  # positions of w, x, y and z in such a quaternion
 
 
 def are_ellipsoids(columns: Mapping[str, Column]) -> bool:

@@ -29,8 +29,7 @@ Rows = NDArray[np.int64]
 Looks = Callable[[Any], dict[str, Any]]
 """Returns the colours of some rows, as arguments of `CapsuleSet`."""
 
-ROW = 320
-"""Most bytes per capsule during construction."""
+ROW = 320  # most bytes per capsule during construction
 
 
 class Glyphs(NamedTuple):
@@ -52,7 +51,6 @@ def lengths_of(vectors: Doubles) -> Doubles:
 
 
 def radii_of(spheres: SphereSet) -> Doubles:
-    """Return the radii of a set in scene units, (N,)."""
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
 

@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene
 
-RADIUS = 0.05
-"""Radius of the tubes, in mean distances of the particles."""
-
-MAX_KEPT = 256 << 20
-"""Most bytes of positions that are cached between pictures."""
+RADIUS = 0.05  # radius of the tubes, in mean distances of the particles
+MAX_KEPT = 256 << 20  # most bytes of positions that are cached between pictures
 
 
 class _Frame(NamedTuple):
@@ -184,8 +181,8 @@ class _Files:
         return (self._file.frame or 0) % self.count
 
     def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
-        """Return the positions of particles, by ids or else rows, in a frame, (M, 3); NaN if
-        missing."""
+        """Return the positions of particles in a frame, (M, 3), NaN if missing; by ids or else
+        rows."""
         data = self._read(frame)
         if ids is not None and data.ids is not None:
             rows = rows_by_id(data.ids, ids)
@@ -198,7 +195,6 @@ class _Files:
         return self._read(frame).box or self._box
 
     def _read(self, frame: int) -> _Frame:
-        """Return the particles of a frame, cached."""
         from raytracer.scene.particles.read import read
 
         file = self._file
@@ -221,7 +217,6 @@ class _Files:
 
 
 def _ids_wanted(about: Any) -> list[str]:
-    """Return the file columns of the particles' ids, if any."""
     from raytracer.scene.columns import columns_for
 
     return columns_for(["id"], about)

@@ -73,7 +73,6 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
 
 
 def names_of(columns: Columns) -> list[str]:
-    """Return the names of the vectors that particles have."""
     about = columns.about
     stated = [
         name

@@ -26,8 +26,7 @@ MARGIN = 0.04
 """Fraction of half the picture kept free on each side; far more than float32 rounding needs."""
 
 
-ROUNDING = 1e-9
-"""Relative error of the distance at which a margin still counts as free."""
+ROUNDING = 1e-9  # relative error of the distance at which a margin still counts as free
 
 
 class Room(NamedTuple):
@@ -137,7 +136,7 @@ def _perspective(
 
 
 def _inner_angles(half: float, aspect: float, room: Room) -> list[tuple[float, float]]:
-    """Return cosine and sine of the planes beside the margins: right, left, top, bottom; or
+    """Return cosine and sine of the planes beside the margins (right, left, top, bottom), or
     none."""
     if room == FULL:
         return []

@@ -31,18 +31,13 @@ RATIO = 3.0e5
 """Radius relative to the smallest from which a sphere is large: the error of the ordinary form is
 then a seventh of the smallest radius."""
 
-LIMIT = 1.0e6
-"""The same ratio from which the ordinary form is visibly wrong."""
+LIMIT = 1.0e6  # the same ratio from which the ordinary form is visibly wrong
 
 NEAR = 1.0 / 16.0
-"""The form helps if the surface passes the centre of the scene within this fraction of the
-radius."""
+"""The form helps if the surface passes the scene's centre within this fraction of the radius."""
 
-REGION = 2.0
-"""Distance from the centre, in units of render space, within which most spheres lie."""
-
-MAX_LARGE = constant("kMaxLargeSpheres")
-"""Every ray is tested against each."""
+REGION = 2.0  # distance from the centre, in units of render space, within which most spheres lie
+MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
 
 
 def pack_large(

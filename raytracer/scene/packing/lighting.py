@@ -83,8 +83,7 @@ def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
 
 
 def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
-    """Return the ambient light of a scene, else of the look, or the default beside stated
-    lights."""
+    """Return the ambient light of a scene, of the look, or the default beside stated lights."""
     if ambient is not None:
         return ambient
     return Ambient(intensity=look.ambient) if lights is None else Ambient()

@@ -14,8 +14,7 @@ from raytracer.layout import code, dtype
 
 Doubles = NDArray[np.float64]
 
-EVERYWHERE = 1e15
-"""Radius of a sphere around all of render space; its square is a float32."""
+EVERYWHERE = 1e15  # radius of a sphere around all of render space; its square is a float32
 
 
 def pack_media(
@@ -68,7 +67,6 @@ def pack_media(
 
 
 def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
-    """Return the centres of some spheres, (N, 3)."""
     columns = (buffers.x, buffers.y, buffers.z)
     return np.stack([axis[rows].astype(np.float64) for axis in columns], axis=1)
 
@@ -108,7 +106,6 @@ def _in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
 
 
 def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
-    """Return which ellipsoids contain a point; see `_in_cones`."""
     vector, w = rows[:, 3:6], rows[:, 7:8]
     turn = np.cross(away, vector)  # by the conjugate of the quaternion
     local = away + 2.0 * (w * turn + np.cross(turn, vector))

@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 MAX_SAMPLE = 1 << 14
 """Number of spheres sampled for centre and scale: more change the centre by less than a percent."""
 
-OPAQUE = 65535
-"""Opacity 1, the kernels' `kOpaque`."""
+OPAQUE = 65535  # opacity 1, the kernels' `kOpaque`
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
 """Words of the kernels' `ColorMode`."""
@@ -242,7 +241,6 @@ def retake(
 
 
 def _fields(buffers: SceneBuffers, part: str, struct: str) -> dict[str, Any]:
-    """Return the fields of a part of the Frame as packed."""
     values = buffers.frame[part]
     return {name: values[name][0] for name in dtype(struct).names or ()}
 
@@ -296,7 +294,6 @@ def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uin
 
 
 def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
-    """Return the clip planes in render space, as fields of `Frame`."""
     if clip is None:
         return {}
     cuts = clip.planes()
@@ -317,7 +314,6 @@ def _media(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of `Frame` for nested glass in paths."""
     if settings.resolved_integrator != "path":
         return {}
     principled = buffers.materials["kind"] == code("MaterialKind", "principled")
@@ -449,7 +445,6 @@ def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
 
 
 def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
-    """Write one set into its part of the buffers."""
     # Division by a power of two is exact, so it can go into the coefficients. The offset is a
     # difference first: sphere coordinates are then added to small numbers only.
     linear, move = space.placing(spheres.transform)
@@ -599,7 +594,6 @@ def _pack_materials(
 
 
 def packed_looks(scene: Scene) -> int:
-    """Return the size in bytes of packed colours, colour ids and material ids."""
     sets = scene.surfaces()
     has_ids = len({scene.material_of(s) for s in sets}) > 1
     mode, count, colors = _color_mode([*sets, *end_colors(scene.solids)])

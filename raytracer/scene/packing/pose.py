@@ -20,17 +20,10 @@ if TYPE_CHECKING:
 
     from raytracer.scene.packing.render_space import Space
 
-ROUNDING = 1e-9
-"""Largest relative error of a camera rounded to scene units; float32 has 6e-8."""
-
-MAX_FOCUS = 1e15
-"""Largest focus distance in render space: its square is a float32."""
-
-LEVEL = 1e-6
-"""Sine of the angle from which a view counts as upwards: float32 axes are less exact."""
-
-MIN_ANGLE, MAX_ANGLE = 0.001, 179.0
-"""Limits of `Camera.vertical_fov` in degrees."""
+ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
+MAX_FOCUS = 1e15  # largest focus distance in render space: its square is a float32
+LEVEL = 1e-6  # sine of the angle from which a view counts as upwards: float32 axes are less exact
+MIN_ANGLE, MAX_ANGLE = 0.001, 179.0  # limits of `Camera.vertical_fov` in degrees
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.transform import Transform, Triple
 
-REACH = 0.9
-"""Fraction of the spheres that should lie within about one unit of render space."""
+REACH = 0.9  # fraction of the spheres that should lie within about one unit of render space
 
 MAX_LENGTH = 1e300
 """Limit of lengths in scene units, as is its inverse: powers of two nearby are float64."""

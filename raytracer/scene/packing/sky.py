@@ -18,20 +18,15 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.transform import Vector
 
-MAX_SIDE = 1024
-"""Most texels per side: 2 per degree, 32 MB."""
+MAX_SIDE = 1024  # most texels per side: 2 per degree, 32 MB
 
 EVEN = 3.0
 """Largest ratio of maximum to mean luminance of an even sky, whose light paths find by chance."""
 
 BLOCK_ROWS = 64
-"""Rows of the map that are computed at a time."""
 
-MAP = 96
-"""Bytes of memory per texel during construction; 32 afterwards."""
-
-PER_TEXEL = 2
-"""Image samples along each side of a texel, which takes their mean."""
+MAP = 96  # bytes of memory per texel during construction; 32 afterwards
+PER_TEXEL = 2  # image samples along each side of a texel, which takes their mean
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import CapsuleSet, SolidSet
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
-MAX_SOLIDS = 1 << 29
-"""Limit of the tag bits of a record."""
+MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 
 
 def place_solids(
@@ -111,7 +110,6 @@ def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
 
 
 def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats, Floats]:
-    """As `_cones`."""
     count, transform = ellipsoids.count, ellipsoids.transform
     center = affine_rows(ellipsoids.centers, *space.placing(transform))
     semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))

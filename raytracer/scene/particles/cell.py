@@ -53,8 +53,7 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
 
 
 def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
-    """Return the box of a cell (3, 3), one edge per row, and its periodicity; None without
-    volume."""
+    """Return the box of a cell (3, 3), one edge per row, or None without volume."""
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
         return None

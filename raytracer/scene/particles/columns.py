@@ -25,14 +25,9 @@ from raytracer.scene.particles.source import (
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
 TYPES = ("type", "types", "particle_type", "typeid")
-LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
-"""Columns that hold labels, the likeliest first."""
-
-MAX_TYPES = 1 << 16
-"""Integers below this are looked up in a table."""
-
-NUMBERS = ("number", "integer")
-"""Column types that are numbers."""
+LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)  # columns that hold labels, the likeliest first
+MAX_TYPES = 1 << 16  # integers below this are looked up in a table
+NUMBERS = ("number", "integer")  # column types that are numbers
 
 _PARTS = {"radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""
@@ -52,7 +47,6 @@ class ColumnSource(ParticleSource):
 
     @property
     def names(self) -> list[str]:
-        """Names of all columns, with duplicates."""
         return list(self.columns)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
@@ -142,7 +136,6 @@ class ColumnSource(ParticleSource):
         return None if name is None else self.labels(name, self.load([name])[name])
 
     def _label(self, taken: Collection[str]) -> str | None:
-        """Return the unused column that holds labels, or None."""
         columns = self.columns
         known = (name for name in LABELS if name in columns and name not in taken)
         return next((name for name in known if not columns[name].shape), None)

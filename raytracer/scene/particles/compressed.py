@@ -13,14 +13,9 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, memory_share, reading
 from raytracer.memory import size_text
 
-PIECE = 1 << 20
-"""Bytes that are decompressed at a time."""
-
-MAX_RATIO = 2000
-"""Largest compression ratio accepted; deflate reaches 1,033."""
-
-RATIO_BYTES = 1 << 26
-"""Size up to which any ratio is accepted."""
+PIECE = 1 << 20  # bytes that are decompressed at a time
+MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
+RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
 
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -30,8 +25,7 @@ MAGIC = {
 }
 """Module that decompresses, and file ending, by the first bytes of a file."""
 
-MAX_KEPT = 4
-"""Most decompressed files that are kept: a set has a trajectory and a topology."""
+MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
 

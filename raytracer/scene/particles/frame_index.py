@@ -21,8 +21,7 @@ from raytracer.scene.particles.source import ParticleSource
 MIN_BYTES = 1 << 24
 """Size from which the index of a file is cached: scanning smaller files takes 10 ms."""
 
-MAX_KEPT = 500
-"""Most indices in the folder; the oldest are removed."""
+MAX_KEPT = 500  # most indices in the folder; the oldest are removed
 
 
 def cache_folder() -> Path:

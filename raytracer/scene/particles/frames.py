@@ -23,8 +23,7 @@ from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import Notes, ParticleSource
 
-PIECE = 1 << 20
-"""Bytes that are copied at a time."""
+PIECE = 1 << 20  # bytes that are copied at a time
 
 
 @dataclass(frozen=True)

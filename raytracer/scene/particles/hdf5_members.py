@@ -7,17 +7,10 @@ from typing import Any
 
 from raytracer.errors import DataFileError, shown
 
-MAX_OBJECTS = 10_000
-"""Most groups and datasets that are examined."""
-
-MAX_LINKS = 16
-"""Most soft links in a chain."""
-
-VIRTUAL = 3
-"""HDF5's number of the layout of virtual datasets, whose values are in others."""
-
-_ELSEWHERE = object()
-"""Marks an object in another file."""
+MAX_OBJECTS = 10_000  # most groups and datasets that are examined
+MAX_LINKS = 16  # most soft links in a chain
+VIRTUAL = 3  # HDF5's number of the layout of virtual datasets, whose values are in others
+_ELSEWHERE = object()  # marks an object in another file
 
 
 def found_at(group: Any, path: str) -> Any:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 
-EXACT = 1 << 53
-"""Integers up to this size are exact in float64, the type of parsed text."""
+EXACT = 1 << 53  # integers up to this size are exact in float64, the type of parsed text
 
 
 def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:

@@ -45,17 +45,10 @@ T = TypeVar("T")
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"
 """Environment variable: seconds that a library may take for a file; 0 is no limit."""
 
-MIN_LIMIT = 120.0
-"""Least time limit in seconds, sufficient on a busy machine."""
-
-MIN_SPEED = 1e5
-"""Least reading speed of a library in bytes per second; ours are ten times faster."""
-
-IDLE_SECONDS = 30.0
-"""Seconds without a request after which a worker ends."""
-
-HEAD = 8
-"""Bytes of the length of a request."""
+MIN_LIMIT = 120.0  # least time limit in seconds, sufficient on a busy machine
+MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours are ten times faster
+IDLE_SECONDS = 30.0  # seconds without a request after which a worker ends
+HEAD = 8  # bytes of the length of a request
 
 
 Request = tuple[str, tuple[Any, ...], float]
@@ -81,8 +74,6 @@ class Answer(NamedTuple):
 
 
 class _Worker:
-    """A process that answers requests one after another."""
-
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         self._answers = self._socket.makefile("rb")
@@ -204,7 +195,6 @@ class _IsolatedFile:
                 worker.end(kill=True)
 
     def _failure(self, code: int) -> DataFileError:
-        """Return the error about a worker that has ended."""
         if code == -signal.SIGALRM and self._limit is not None:
             return DataFileError(
                 f"{self._file.source}: took longer than {self._limit:,.0f} s to read as "
@@ -323,8 +313,6 @@ def time_limit(size: int) -> float | None:
 
 
 class _Server:
-    """The operations of a worker, one per method."""
-
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
         self._answers = self._socket.makefile("wb")
@@ -333,7 +321,6 @@ class _Server:
         self._name = self._what = ""
 
     def serve(self) -> None:
-        """Answer requests until the connection closes."""
         while select.select([self._socket], [], [], IDLE_SECONDS)[0]:
             head, descriptors, _, _ = socket.recv_fds(self._socket, HEAD, 1)
             if not head:  # the other process has ended
@@ -356,7 +343,6 @@ class _Server:
         is_standard_input: bool,
         what: str,
     ) -> None:
-        """Receive a file."""
         self._close()
         if folder is not None:
             with suppress(OSError):
@@ -402,7 +388,6 @@ class _Server:
         return Answer(value, error, notes, read, warnings)
 
     def _error(self, problem: BaseException) -> UserError:
-        """Convert an exception of a library."""
         if isinstance(problem, Exception) and is_lack_of_memory(problem):
             return MemoryNeedError(f"{self._name}: {NO_MEMORY}")
         try:
@@ -414,7 +399,6 @@ class _Server:
         return DataFileError(f"{self._name}: is damaged, or not a valid {self._what} file ({why})")
 
     def _send(self, answer: Answer) -> None:
-        """Send an answer, followed by its arrays."""
         buffers: list[pickle.PickleBuffer] = []
         data = pickle.dumps(answer, 5, buffer_callback=buffers.append)
         arrays = [buffer.raw() for buffer in buffers]

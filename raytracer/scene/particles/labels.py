@@ -22,18 +22,14 @@ from raytracer.scene.elements import Element, find, symbol_of, table
 from raytracer.scene.inferred import inferred_places
 from raytracer.scene.particles.naming import listed
 
-MEANINGS = ("elements", "types")
-"""Meanings that a user can state; None decides by the labels."""
-
-MAX_GAPS = 3
-"""Types count from 1: numbers with more gaps than this are atomic numbers."""
+MEANINGS = ("elements", "types")  # meanings that a user can state; None decides by the labels
+MAX_GAPS = 3  # types count from 1: numbers with more gaps than this are atomic numbers
 
 # The colours of Okabe and Ito without black, distinct for any colour vision.
 _COLORS = ("E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7")
 
 GOLDEN = 0.6180339887
-"""Step on the colour circle from one further type to the next, the golden ratio: no two are
-close."""
+"""Step on the colour circle from one further type to the next: the golden ratio."""
 
 
 class Labels(NamedTuple):
@@ -98,7 +94,6 @@ def element_symbols(labels: Labels) -> list[str | None]:
 
 
 def type_color(index: int) -> RGB:
-    """Return the sRGB colour of a type by its number from 0."""
     if 0 <= index < len(_COLORS):
         red, green, blue = (int(_COLORS[index][i : i + 2], 16) / 255.0 for i in (0, 2, 4))
         return (red, green, blue)

@@ -12,14 +12,9 @@ import numpy as np
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 
-BLOCK_BYTES = 1 << 20
-"""Bytes that are read at a time."""
-
-HEAD_BYTES = 1 << 12
-"""Longest line that can be a number of atoms."""
-
-MAX_DIGITS = 18
-"""Most digits of a number of atoms."""
+BLOCK_BYTES = 1 << 20  # bytes that are read at a time
+HEAD_BYTES = 1 << 12  # longest line that can be a number of atoms
+MAX_DIGITS = 18  # most digits of a number of atoms
 
 BOM = b"\xef\xbb\xbf"
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from raytracer.scene.particles.data_file import DataFile, split_inner
 
-_PATTERN = frozenset("*?[%")
-"""Characters of patterns for series of files."""
+_PATTERN = frozenset("*?[%")  # characters of patterns for series of files
 
 
 def may_be_series(path: Path, frame: int | None) -> bool:

@@ -34,12 +34,9 @@ if TYPE_CHECKING:
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
 """Columns one of which is in every file of oriented particles."""
 
-Wanted = Callable[[Mapping[str, Column]], list[str]]
-"""Selects columns of a file."""
-
+Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
 NANOMETRE = 10.0  # angstrom
-BEAD = 0.75
-"""Radius in angstrom (carbon's) of a label among elements that is not one."""
+BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
 def read(

@@ -15,8 +15,7 @@ from raytracer.files.access import OpenFile
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import ParticleSource
 
-SNIFF_BYTES = 1 << 12
-"""Bytes at the start of a file that are compared with signatures."""
+SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
 
 
 LIBRARIES = {
@@ -36,8 +35,7 @@ The libraries of `objects` read many formats, for which they are asked. The endi
 with one of them first, or name the extra that is missing.
 """
 
-MAX_SUFFIXES = 12
-"""Most endings that a message lists."""
+MAX_SUFFIXES = 12  # most endings that a message lists
 
 
 def _cell(name: str) -> str:

@@ -223,7 +223,6 @@ class ParticleSource(ABC):
 
     @property
     def frames(self) -> int | None:
-        """Number of frames; None if unknown before the whole file is read."""
         return 1
 
     @property
@@ -243,7 +242,6 @@ class ParticleSource(ABC):
 
     @property
     def time(self) -> Moment | None:
-        """The time of the frame, or None."""
         return None
 
     @property
@@ -253,8 +251,7 @@ class ParticleSource(ABC):
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
-        """Values per bond: "order" (1, 2, 3; 1.5 if aromatic), "type"; arrays as long as
-        `bonds`."""
+        """Values per bond: "order" (1, 2, 3; 1.5 if aromatic), "type"."""
         return {}
 
     @abstractmethod

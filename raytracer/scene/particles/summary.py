@@ -17,11 +17,8 @@ from raytracer.scene.particles.read import frame_source, source_of
 from raytracer.scene.particles.source import Column, ParticleSource
 from raytracer.warning import warn
 
-MAX_TEXTS = 8
-"""Most distinct texts of a column that are listed."""
-
-MAX_COLUMNS = 200
-"""Most columns that are read for their ranges."""
+MAX_TEXTS = 8  # most distinct texts of a column that are listed
+MAX_COLUMNS = 200  # most columns that are read for their ranges
 
 
 def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:

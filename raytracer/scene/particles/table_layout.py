@@ -13,13 +13,11 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles.naming import usual
 from raytracer.scene.particles.text_table import cells_of
 
-SEPARATORS = (",", ";", "\t")
-"""Separators of cells; without any of these, white space."""
+SEPARATORS = (",", ";", "\t")  # separators of cells; without any of these, white space
 
 COMMENTS = ("#", "%", "//")
 
-HEAD_LINES = 1000
-"""Most comment and blank lines before the names of the columns."""
+HEAD_LINES = 1000  # most comment and blank lines before the names of the columns
 
 
 class TableLayout(NamedTuple):

@@ -52,8 +52,7 @@ class TextSource(ColumnSource):
         return self.load_rows(self.layout, names)
 
     def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of all rows of a layout; integer columns as such if all values are
-        whole."""
+        """Return columns of all rows of a layout; integers as such if all values are whole."""
         rows = read_rows(self.file, layout, names, self.atoms)
         if self.atoms is not None and rows.length != self.atoms:
             raise DataFileError(
@@ -93,5 +92,4 @@ class TextSource(ColumnSource):
             place += width
 
     def value(self, name: str, word: str) -> Value:
-        """Return the value of a cell."""
         return number(word)

@@ -25,14 +25,9 @@ from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import parse_color
 from raytracer.scene.particles.lines import count_lines, text_lines
 
-COLOR_BYTES = 32
-"""Longest text of a colour; the longest CSS name has 20 letters."""
-
-BLOCK_BYTES = 1 << 23
-"""Bytes that are parsed at a time."""
-
-HEAD_BYTES = 1 << 20
-"""Most bytes before the rows."""
+COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
+BLOCK_BYTES = 1 << 23  # bytes that are parsed at a time
+HEAD_BYTES = 1 << 20  # most bytes before the rows
 
 NUMBER, OPTIONAL, TEXT = range(3)
 """Types of cells, as in `kernels/cpu/io/text_table.h`; a missing optional number is NaN."""
@@ -65,7 +60,6 @@ class Cell(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory per row."""
         return self.repeat * (self.width if self.kind == TEXT else 8)
 
 

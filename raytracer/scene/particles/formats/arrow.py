@@ -17,11 +17,8 @@ from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.naming import unit
 from raytracer.scene.particles.source import Column
 
-MEMORY = 16
-"""Bytes of memory per cell of a column while it is read."""
-
-TEXT_BYTES = 64
-"""Longest text of a column that is kept; the rest is cut off."""
+MEMORY = 16  # bytes of memory per cell of a column while it is read
+TEXT_BYTES = 64  # longest text of a column that is kept; the rest is cut off
 
 
 class Source(ColumnSource):

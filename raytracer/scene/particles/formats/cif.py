@@ -20,21 +20,18 @@ from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
 
-MEMORY = 30
-"""Bytes of memory per byte of the file while it is parsed."""
+MEMORY = 30  # bytes of memory per byte of the file while it is parsed
 
 _TEXTS = {"element": "type_symbol", "name": "label_atom_id", "residue": "label_comp_id",
           "chain": "label_asym_id"}  # fmt: skip
 _NUMBERS = {"residue_id": "auth_seq_id", "occupancy": "occupancy", "b_factor": "B_iso_or_equiv"}
 
-ROUNDING = 1e-6
-"""Fraction of the cell edge within which a coordinate at its end counts as 0."""
+ROUNDING = 1e-6  # fraction of the cell edge within which a coordinate at its end counts as 0
 
 
 class Source(LoadedSource):
     @cached_property
     def _block(self) -> Any:
-        """The first block with atoms."""
         gemmi = library("gemmi", self.name, "md")
         require_room(self.name, MEMORY * self.file.size)
         content = self.file.read(self.file.size)

@@ -39,11 +39,8 @@ LOOK_AHEAD = 200
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
-BARE = "bare"
-"""Variant of tables whose columns need no names."""
-
-TEXT_BYTES = 64
-"""Longest text of a column that is loaded; the rest is cut off."""
+BARE = "bare"  # variant of tables whose columns need no names
+TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
 
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
@@ -66,7 +63,6 @@ class Source(TextSource):
         self.layout = self._layout()
 
     def _layout(self) -> Layout:
-        """Return the layout of the rows; parts of a sphere need a value in each row."""
         table, cells = self.table, {}
         first = self._first_values()
         for place, name in enumerate(table.columns if table.named else []):

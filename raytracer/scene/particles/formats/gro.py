@@ -57,7 +57,6 @@ class Source(LoadedSource):
 
     @cached_property
     def box(self) -> Box | None:
-        """The box; a triclinic one has nine numbers."""
         try:
             values = [
                 NANOMETRE * float(word)

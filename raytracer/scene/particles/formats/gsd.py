@@ -16,11 +16,8 @@ from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.objects import gsd
 from raytracer.scene.particles.objects.source import Entry, LibraryFile
 
-MEMORY = 256
-"""Bytes of memory per particle of a frame; more than all quantities together."""
-
-TYPE_BYTES = 64
-"""Longest name of a type in bytes."""
+MEMORY = 256  # bytes of memory per particle of a frame; more than all quantities together
+TYPE_BYTES = 64  # longest name of a type in bytes
 
 
 class Source(LibraryFile, gsd.Source):
@@ -58,7 +55,6 @@ class Source(LibraryFile, gsd.Source):
         self._layer = layer
 
     def _chunk(self, name: str, frame: int) -> NDArray[Any] | None:
-        """Return an array of a frame, or None."""
         if not self._layer.chunk_exists(frame=frame, name=name):
             # Chunks missing in a frame are those of the first, if it has as many particles.
             if not self._layer.chunk_exists(frame=0, name=name) or not self._as_first(name, frame):

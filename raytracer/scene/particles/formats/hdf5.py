@@ -44,18 +44,11 @@ from raytracer.scene.particles.source import (
     more_frames,
 )
 
-MAX_DEPTH = 6
-"""Most levels of nested groups that are searched."""
-
-MASSES = "Masses"
-"""Name of the column of masses that Gadget's header states once for all."""
-
-MAX_PARTS = 10_000
-"""Most files of a snapshot."""
-
+MAX_DEPTH = 6  # most levels of nested groups that are searched
+MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
+MAX_PARTS = 10_000  # most files of a snapshot
 NANOMETRE = 10.0  # angstrom
-VALUE = "value"
-"""Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
+VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
 
 
 class Member(NamedTuple):
@@ -95,7 +88,6 @@ class Source(ColumnSource):
 
     @cached_property
     def root(self) -> Any:
-        """The h5py file."""
         module = library("h5py", self.name, "hdf5")
         if not fstat(self.file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
             return module.File(self.file.file, "r")
@@ -103,7 +95,6 @@ class Source(ColumnSource):
 
     @cached_property
     def _group(self) -> Any:
-        """The group of the particles."""
         if self.variant:
             return self._named_group()
         groups = list(self._candidates())
@@ -351,7 +342,6 @@ class Snapshot(Source):
         return self._others
 
     def _files(self) -> Iterator[Source]:
-        """Yield each file with such particles, open, in order of number."""
         path, group = self.file.path, str(self._group.name).strip("/")
         for each in sorted([*self._others, path], key=_number):
             with opened(each) as file:

@@ -18,11 +18,8 @@ from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
-MEMORY = 16
-"""Bytes of memory per byte of the file while it is parsed."""
-
-WIDTH = 12
-"""Width of a number in characters."""
+MEMORY = 16  # bytes of memory per byte of the file while it is parsed
+WIDTH = 12  # width of a number in characters
 
 
 class Source(LoadedSource):

@@ -49,11 +49,8 @@ SECTIONS = (
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
 """Header counts of sections with another name."""
 
-MAX_TYPES = 100_000
-"""Most atom types whose masses are read."""
-
-TEXT_BYTES = 32
-"""Longest text of a type."""
+MAX_TYPES = 100_000  # most atom types whose masses are read
+TEXT_BYTES = 32  # longest text of a type
 
 
 class Section(NamedTuple):
@@ -193,14 +190,12 @@ class Source(TextSource):
         self._header[" ".join(words[len(values) :])] = values
 
     def _total(self, what: str) -> int:
-        """Return a count of the header, 0 if it is missing."""
         words = self._header.get(what, ["0"])
         if not words or not words[0].isdecimal() or len(words[0]) > 18:
             raise DataFileError(f"{self.name}: the number of {what} in the header is wrong")
         return int(words[0])
 
     def _style_columns(self) -> list[str]:
-        """Return the column names of the section Atoms."""
         section = self._sections["Atoms"]
         cells = section.first.partition("#")[0].split()
         hint = section.hint.split()

@@ -24,8 +24,7 @@ from raytracer.scene.particles.source import Box, Column, Moment, Particles, mom
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number
 
-HEAD_LINES = 64
-"""Most lines before the atoms; LAMMPS writes 9 to 13."""
+HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
 
 HEAD_BYTES = 1 << 16
 POSITION = "position"
@@ -43,8 +42,7 @@ INTEGERS = frozenset(("id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"))
 """Integer columns; a type may also be a text."""
 
 TEXT_BYTES = 32
-_BEFORE = 256
-"""Bytes before the time step of a frame that hold its time and units."""
+_BEFORE = 256  # bytes before the time step of a frame that hold its time and units
 
 _HEAD = (
     rb"NUMBER OF (?:ATOMS|ENTRIES)[^\n]*\n\s*(\d{1,18})\s(?s:.*?)"

@@ -13,11 +13,8 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
-POINT_MEMORY = 120
-"""Bytes of memory per point while the file is read."""
-
-HEAD = 247
-"""Bytes of the header up to the number of extended records, which LAS 1.4 has."""
+POINT_MEMORY = 120  # bytes of memory per point while the file is read
+HEAD = 247  # bytes of the header up to the number of extended records, which LAS 1.4 has
 
 COLORS = ("red", "green", "blue")
 

@@ -30,11 +30,8 @@ from raytracer.scene.particles.source import (
     no_atoms,
 )
 
-MAX_HEADER = 1 << 22
-"""Most bytes of a header; AMBER's have about 2,000."""
-
-ATOM, FRAME = "atom", "frame"
-"""Dimensions of particles and of frames in the conventions."""
+MAX_HEADER = 1 << 22  # most bytes of a header; AMBER's have about 2,000
+ATOM, FRAME = "atom", "frame"  # dimensions of particles and of frames in the conventions
 
 TYPES = ("", "i1", "S1", ">i2", ">i4", ">f4", ">f8", "u1", ">u2", ">u4", ">i8", ">u8")
 """NumPy's names of the types, by their number in the file; 7 and above are CDF-5."""

@@ -106,7 +106,6 @@ class Source(ParticleSource):
         return None if values is None else direction_of(values.tolist())
 
     def _few(self, name: str) -> NDArray[Any] | None:
-        """Return an array of a few numbers, or None."""
         header = self._headers.get(name)
         if header is None or header.dtype.kind not in "iuf" or len(header.shape) not in (1, 2):
             return None

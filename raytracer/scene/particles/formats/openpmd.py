@@ -39,13 +39,11 @@ from raytracer.scene.particles.source import (
 
 POSITION, OFFSET = "position", "positionOffset"
 
-UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
-"""Units of the powers in `unitDimension`."""
+UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # units of the powers in `unitDimension`
 
 AXES = "xyz"
 
-MAX_RECORDS = 1_000
-"""Most records of a species that are columns."""
+MAX_RECORDS = 1_000  # most records of a species that are columns
 
 
 class Component(NamedTuple):
@@ -225,7 +223,6 @@ class Source(ColumnSource):
 
 
 def _component(stored: Any) -> Component | None:
-    """Return a component, or None."""
     if stored is None:
         return None
     unit = moment_of(stored.attrs.get("unitSI", 1.0))

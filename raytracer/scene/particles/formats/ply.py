@@ -10,8 +10,7 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
-MEMORY = 8
-"""Bytes of memory per byte of the file while it is parsed."""
+MEMORY = 8  # bytes of memory per byte of the file while it is parsed
 
 
 class Source(LoadedSource):

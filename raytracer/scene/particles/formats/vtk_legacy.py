@@ -23,14 +23,9 @@ TYPES = {
 }  # fmt: skip
 """Types of arrays, as NumPy dtypes."""
 
-DATASETS = ("POLYDATA", "UNSTRUCTURED_GRID", "STRUCTURED_GRID")
-"""Types of data that have points."""
-
-MEMORY = 4
-"""Bytes of memory per byte of the file while it is parsed."""
-
-MAX_LINE_BYTES = 1 << 12
-"""Longest line of words before a section."""
+DATASETS = ("POLYDATA", "UNSTRUCTURED_GRID", "STRUCTURED_GRID")  # types of data that have points
+MEMORY = 4  # bytes of memory per byte of the file while it is parsed
+MAX_LINE_BYTES = 1 << 12  # longest line of words before a section
 
 _WORDS = {
     "POINTS": 3, "POINT_DATA": 2, "CELL_DATA": 2, "SCALARS": 3, "VECTORS": 3, "NORMALS": 3,
@@ -155,7 +150,6 @@ class Source(LoadedSource):
         return values.reshape(-1, width) if width > 1 else values
 
     def _binary(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return big-endian numbers."""
         values = np.frombuffer(self._content, dtype, total, self._place)
         self._place += total * dtype.itemsize
         if self._content[self._place : self._place + 1] == b"\n":
@@ -182,7 +176,6 @@ class Source(LoadedSource):
         return len(self._content) if end < 0 else end
 
     def _line(self) -> str:
-        """Return the next line; "" at the end."""
         end = self._line_end()
         if end - self._place > MAX_LINE_BYTES:
             raise DataFileError(f"{self.name}: a line of words is too long for a legacy file")

@@ -21,8 +21,7 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
 
-MEMORY = 10
-"""Bytes of memory per byte of the XML part of a file."""
+MEMORY = 10  # bytes of memory per byte of the XML part of a file
 
 TYPES = {
     "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2", "Int32": "i4", "UInt32": "u4",
@@ -30,14 +29,9 @@ TYPES = {
 }  # fmt: skip
 """Types of arrays, as NumPy dtypes."""
 
-MAX_RATIO = 1100
-"""Largest compression ratio accepted; deflate reaches 1,033."""
-
-RATIO_BYTES = 1 << 26
-"""Size up to which any ratio is accepted."""
-
-MAX_COMPONENTS = 1000
-"""Most components of an array."""
+MAX_RATIO = 1100  # largest compression ratio accepted; deflate reaches 1,033
+RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
+MAX_COMPONENTS = 1000  # most components of an array
 
 _APPENDED = b"<AppendedData"
 

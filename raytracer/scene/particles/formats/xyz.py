@@ -31,17 +31,10 @@ from raytracer.scene.particles.source import (
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout, number
 
-LABEL_BYTES = 16
-"""Longest distinct label of an atom."""
-
-READ_KEYS = ("Lattice", "Properties")
-"""Keys of the comment that are read."""
-
-LAMMPS = "Atoms. Timestep:"
-"""Start of LAMMPS' comment: labels are then types."""
-
-MAX_COLUMNS = 10_000
-"""Most columns in Properties."""
+LABEL_BYTES = 16  # longest distinct label of an atom
+READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read
+LAMMPS = "Atoms. Timestep:"  # start of LAMMPS' comment: labels are then types
+MAX_COLUMNS = 10_000  # most columns in Properties
 
 # Matches keys only at their start, so that long words take linear time.
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
@@ -172,7 +165,6 @@ def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) ->
 
 
 def read_head(file: OpenFile) -> tuple[int, str]:
-    """Return the number of atoms and the comment."""
     first, comment = file.lines(2)
     if not _COUNT.fullmatch(first):
         text = shown(first.strip(), 40)

@@ -40,7 +40,6 @@ class Source(ObjectSource):
 
     @cached_property
     def _array(self) -> NDArray[Any] | None:
-        """The array; None for a dictionary."""
         if isinstance(self.value, Mapping):
             return None
         return as_array(self.value, "centers", Where(self.name))

@@ -23,8 +23,7 @@ from raytracer.scene.particles.objects.source import (
 )
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
-DATABASES = ("db", "json")
-"""Formats of databases; each row is a frame."""
+DATABASES = ("db", "json")  # formats of databases; each row is a frame
 
 ALIASES = {
     ".xv": "siesta-xv", ".incoor": "dmol-incoor", ".axsf": "xsf", ".cub": "cube",
@@ -32,13 +31,10 @@ ALIASES = {
 }  # fmt: skip
 """Formats of endings that ASE does not know, or uses for another format."""
 
-START = 1 << 12
-"""Bytes of a file by which ASE recognises its format."""
+START = 1 << 12  # bytes of a file by which ASE recognises its format
 
 
 class Source(ObjectSource):
-    """An `ase.Atoms`."""
-
     noun = "array"
 
     @property
@@ -67,7 +63,6 @@ class Source(ObjectSource):
 class FileSource(LibraryFile, Source):
     @cached_property
     def form(self) -> str:
-        """Name of the format in ASE."""
         library("ase", self.name, "ase")
         if name := _format_of(self.file, self.variant):
             return name

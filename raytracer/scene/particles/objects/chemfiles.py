@@ -26,19 +26,16 @@ from raytracer.scene.particles.source import Box, Moment, moment_of
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}
 """Endings unknown to chemfiles, and others of the same format."""
 
-NAMES_ALONE = ("GRO", "PSF")
-"""Formats with atom names, which chemfiles takes for types."""
+NAMES_ALONE = ("GRO", "PSF")  # formats with atom names, which chemfiles takes for types
 
 ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,
           "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
 """Orders of bonds; 0, unknown, for others."""
 
-ROUNDING = 1e-12
-"""Coordinates of an edge below this fraction are rounding errors of a right angle."""
+ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
 
 
-AKMA = 0.0488882129
-"""Picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files."""
+AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
 
 
 class Source(ObjectSource):
@@ -118,7 +115,6 @@ class FileSource(LibraryFile, Source):
 
     @cached_property
     def _format(self) -> Any:
-        """Description of the format by chemfiles."""
         return next(each for each in _formats() if _ending(self.variant) == each.extension)
 
     @property

@@ -34,22 +34,16 @@ NUMBERS = {
 TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
 """Text attributes, and their column names."""
 
-ALIASES = {".cor": "CRD"}
-"""Formats of endings unknown to MDAnalysis."""
-
-AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")
-"""Formats that need a topology for the number of atoms."""
+ALIASES = {".cor": "CRD"}  # formats of endings unknown to MDAnalysis
+AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")  # formats that need a topology for the number of atoms
 
 TIMED = ("HISTORY", "TRC")
 """Formats that state times, which MDAnalysis does not keep with the frame."""
 
-TRZ_ATOMS = 112
-"""Offset of the number of atoms in a .trz trajectory."""
+TRZ_ATOMS = 112  # offset of the number of atoms in a .trz trajectory
 
 
 class Source(ObjectSource):
-    """A `Universe` or an `AtomGroup`."""
-
     noun = "attribute"
 
     @cached_property
@@ -129,7 +123,6 @@ class Source(ObjectSource):
 class FileSource(LibraryFile, Source):
     @cached_property
     def form(self) -> str:
-        """Name of the format in MDAnalysis."""
         return ALIASES.get(self.variant, self.variant[1:].upper())
 
     def go_to(self, frame: int) -> None:
