@@ -13,6 +13,7 @@ import numpy as np
 
 from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
 from raytracer.backends.select import select
+from raytracer.device_array import device_array
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
@@ -199,7 +200,7 @@ class LiveView:
         """
         points = _points(name, positions, radii, colors, columns)
         if name not in self._latest:
-            scene_of(State(1, {name: points}, {}))  # for its errors
+            self._scene({name: points})  # for its errors
         if name in self._step:
             self._last, self._step = self._step[-1], []
         is_first = not self._step
@@ -284,9 +285,13 @@ class LiveView:
             from raytracer.in_situ.recording import Pictures
 
             self._pictures = Pictures(self._settings, self._fps)
-        scene = scene_of(State(1, dict(self._latest), self._about))
         self._images += 1
-        return self._pictures.image(scene, self._images - 1)
+        return self._pictures.image(self._scene(self._latest), self._images - 1)
+
+    def _scene(self, sets: Mapping[str, Points]) -> Scene:
+        """Return the scene of some sets as they are now. Raises UserError."""
+        read = {name: points.on_host(name) for name, points in sets.items()}
+        return scene_of(State(1, dict(read), self._about))
 
     def wait(self) -> None:
         """Show the latest state until the user closes the view, or presses Ctrl-C."""
@@ -385,7 +390,9 @@ def _array(value: Any, fits: Callable[[tuple[int, ...]], bool]) -> Any:
     if isinstance(shape, tuple) and fits(shape):
         return value
     try:
-        array = np.asarray(value)
+        # The shape may be another one, as of Warp's vectors, or missing.
+        there = device_array(value)
+        array: Any = np.asarray(value) if there is None else there
     except Exception:  # whatever a foreign object raises
         return None
     return array if fits(array.shape) and array.dtype.kind != "O" else None

@@ -42,8 +42,14 @@ LOOK = 0.001
 class Points(NamedTuple):
     """What was logged of a set: arrays, which belong to the simulation, and other values."""
 
-    arrays: dict[str, Any]  # of NumPy or another package
+    arrays: dict[str, Any]  # of NumPy or another package, on the host or on a GPU
     values: dict[str, Any]
+
+    def on_host(self, name: str) -> Points:
+        """Return the same with arrays of NumPy; name: of the set. Raises UserError."""
+        where = Where(f"log_points '{shown(name)}'")
+        arrays = {key: as_array(array, key, where) for key, array in self.arrays.items()}
+        return Points(arrays, self.values)
 
 
 class Runner(ABC):
@@ -257,9 +263,7 @@ class Outlet(ABC):
 
     def _write(self, name: str, points: Points) -> None:
         """Copy a set of points, to be published."""
-        where = Where(f"log_points '{shown(name)}'")
-        arrays = {key: as_array(array, key, where) for key, array in points.arrays.items()}
-        self.writer.write(name, arrays, points.values)
+        self.writer.write(name, *points.on_host(name))
         self._unpublished = True
 
     def look(self) -> bool:

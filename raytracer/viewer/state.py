@@ -284,6 +284,8 @@ class ViewerState:
             return
         if live.closed:
             self.closing = True
+        if self.worker.save_job is not None:  # of the state that is shown
+            return
         is_loading = self.content.frame != self.loaded_scene.content.frame
         is_shown = self.frame is not None and self.frame.request.loaded_scene is self.loaded_scene
         if is_shown and not is_loading and live.has_newer():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raytracer.errors import ClosedError
+from raytracer.film import png
+from raytracer.viewer.keep import save
 from raytracer.viewer.session import Picture, Session
 from support.live import SETTINGS, Simulation, grid
 from support.previews import PATIENCE, wait_for
@@ -145,6 +148,17 @@ def test_radii_without_any_are_those_of_the_first_state() -> None:
         wait_for(lambda: session.picture() or simulation.writer.is_taken, "the second state")
         finished(session, 3)
         assert radius() == first
+
+
+def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
+    simulation: Simulation, session: Session, tmp_path: Path
+) -> None:
+    save(session.viewer, (40, 30), 4, tmp_path / "state.png")
+    simulation.log(grid(9))
+    finished(session, 9)  # after the picture
+    about = png.read_metadata(tmp_path / "state.png")
+    assert about is not None
+    assert about["spheres"] == 3
 
 
 def test_the_end_of_the_simulation_closes_the_session(

@@ -18,6 +18,7 @@ import pytest
 import raytracer
 from raytracer.in_situ import live_view, outlets
 from raytracer.in_situ.outlets import Movie, ProcessRunner, ThreadRunner
+from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
 from support.previews import wait_for
@@ -260,6 +261,17 @@ def test_arrays_of_other_packages_are_read_when_they_are_copied(
         assert reads == [1, 0, 0]
         view.flush()
         assert given.reads == 1
+
+
+def test_arrays_on_a_gpu_are_copied_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_host_memory(monkeypatch)
+    positions, colors = grid(3).astype(np.float32), np.array([[255, 0, 0]] * 3, np.uint8)
+    with raytracer.live(open=None, **SETTINGS) as view:
+        view.log_points("points", positions, radii=0.5, colors=colors)
+        expected = view.image().to_uint8()
+        for kind in (ByInterface, ByDlpack):
+            view.log_points("points", kind(positions), radii=0.5, colors=kind(colors))
+            assert (view.image().to_uint8() == expected).all()
 
 
 class Clock:
