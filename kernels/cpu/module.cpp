@@ -276,6 +276,28 @@ template <int N> rt::Numbers numbers_of(const std::optional<Given<N>>& array, si
   return {array->data(), is_double, is_one ? 0 : array->stride(0), array->stride(N - 1)};
 }
 
+// The number of the first sphere that cannot be placed, or None.
+std::optional<int64_t> place(const Given<2>& positions, const Given<1>& radii, const std::array<double, 9>& linear,
+                             const std::array<double, 3>& offset, double scale,
+                             const std::array<Out<float, 1>, 4>& columns, int threads) {
+  const int64_t count = (int64_t)positions.shape(0);
+  rt::SphereMotion motion{0, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
+  std::copy_n(linear.data(), 9, motion.linear[0]);
+  std::copy_n(offset.data(), 3, motion.offset);
+  rt::SphereColumns out{{}, 1};
+  for (int k = 0; k < 4; ++k) {
+    if ((int64_t)columns[k].shape(0) != count) throw nb::value_error("columns: differ from positions in length");
+    check_aligned(columns[k].data());
+    out.column[k] = columns[k].data();
+  }
+  int64_t bad = -1;
+  interruptible([&](rt::Cancel* cancel) {
+    rt::ThreadPool pool(rt::threads_for(count, threads), cancel);
+    bad = rt::place_spheres(motion, out, pool);
+  });
+  return bad < 0 ? std::nullopt : std::optional(bad);
+}
+
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
 // is used as an index can no longer change then. A view (camera, lights, materials, frame) comes with each call
 // and is checked against them.
@@ -616,6 +638,12 @@ NB_MODULE(_core, m) {
         "primitives in a slot of a node -> "
         "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "
         "read-only.");
+  m.def("place", place, "positions"_a, "radii"_a, "linear"_a, "offset"_a, "scale"_a, "columns"_a.noconvert(),
+        "threads"_a,
+        "Spheres to render space: positions (N, 3) and radii (N,) or (1,), float32 or float64 with any strides; linear "
+        "(9,) and offset (3,) take positions there, scale radii, in float64. columns: x, y, z and radius, float32 (N,) "
+        "each, which are written. Returns the number of the first sphere that is too far, too large, too small or not "
+        "finite, or None.");
   nb::class_<Scene>(
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "

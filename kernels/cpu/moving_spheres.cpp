@@ -1,53 +1,14 @@
 #include "moving_spheres.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
-#include "../geom/pack_sphere.h"
 #include "bvh/refit.h"
-#include "threads.h"
 
 namespace rt {
 namespace {
 
-constexpr int64_t kChunk = 1 << 14;      // spheres that a thread places at a time
-constexpr int64_t kAlone = 1 << 13;      // fewer are not worth the start of a thread
-constexpr double kAging = 1.0 / 128.0;   // growth of any tree per call: one that shrinks may get worse unseen
-
-int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count / kAlone, 1, threads); }
-
-// False where a sphere is too far.
-template <class T, int kFloats>
-bool place_centers(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloats>* out) {
-  const double(&l)[3][3] = m.linear, (&offset)[3] = m.offset;
-  const bool is_diagonal = l[0][0] != 0.0 && l[1][1] != 0.0 && l[2][2] != 0.0 && l[0][1] == 0.0 && l[0][2] == 0.0 &&
-                           l[1][0] == 0.0 && l[1][2] == 0.0 && l[2][0] == 0.0 && l[2][1] == 0.0;
-  const int64_t column = m.positions.column;
-  const T* from = (const T*)m.positions.data + m.positions.row * begin;
-  bool fits = true;
-  for (int64_t i = begin; i < end; ++i, from += m.positions.row) {
-    const double p[3] = {(double)from[0], (double)from[column], (double)from[2 * column]};
-    for (int k = 0; k < 3; ++k) {
-      const float x = (float)(is_diagonal ? p[k] * l[k][k] + offset[k] : affine(l[k], p, offset[k]));
-      out[i].v[k] = x;
-      fits &= std::fabs(x) < kLargestLength;
-    }
-  }
-  return fits;
-}
-
-template <class T, int kFloats>
-bool place_radii(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloats>* out) {
-  const T* r = (const T*)m.radii.data;
-  bool fits = true;
-  for (int64_t i = begin; i < end; ++i) {
-    const float v = (float)((double)r[m.radii.row * i] * m.scale);
-    out[i].v[3] = v;
-    fits &= v >= 1.0f / kLargestLength && v < kLargestLength;
-  }
-  return fits;
-}
+constexpr double kAging = 1.0 / 128.0;  // growth of any tree per call: one that shrinks may get worse unseen
 
 template <int kFloats> class Moving final : public MovingSpheres {
  public:
@@ -98,19 +59,8 @@ template <int kFloats> class Moving final : public MovingSpheres {
   }
 
   bool place(const SphereMotion& m, ThreadPool& pool) {
-    Record* out = placed_.get() + m.first;
-    std::vector<uint8_t> fits((size_t)((m.count + kChunk - 1) / kChunk));
-    pool.each((int64_t)fits.size(), [&](int64_t c, int) {
-      const int64_t begin = c * kChunk, end = std::min(m.count, begin + kChunk);
-      bool good = true;
-      if (m.positions.data)
-        good &= m.positions.is_double ? place_centers<double>(m, begin, end, out)
-                                      : place_centers<float>(m, begin, end, out);
-      if (m.radii.data)
-        good &= m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out);
-      fits[(size_t)c] = good;
-    });
-    return std::all_of(fits.begin(), fits.end(), [](uint8_t f) { return f; });
+    float* out = placed_[(size_t)m.first].v;
+    return place_spheres(m, {{out, out + 1, out + 2, out + 3}, kFloats}, pool) < 0;
   }
 
   // The first refit measures the tree.

@@ -4,23 +4,9 @@
 #include <optional>
 
 #include "bvh/build.h"
+#include "place_spheres.h"
 
 namespace rt {
-
-// Numbers of an array, float32 or float64, as they lie in the memory of whoever made it.
-struct Numbers {
-  const void* data = nullptr;  // null: what there is stays
-  bool is_double = false;
-  int64_t row = 0, column = 0;  // strides in numbers; a row of 0 is one for all
-};
-
-// Where spheres first .. first + count - 1 of a scene are and how large: linear p + offset in render space, in double
-// precision with terms in this order, and scale times radius.
-struct SphereMotion {
-  int64_t first, count;
-  Numbers positions, radii;
-  double linear[3][3], offset[3], scale;
-};
 
 // The arrays of a scene as they were packed and built; they are copied.
 struct BuiltTree {

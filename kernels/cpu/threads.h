@@ -1,6 +1,7 @@
 // A pool of threads that lives for one call. Work is handed out by an atomic counter, so that results
 // may depend on the item and never on the thread.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -48,5 +49,8 @@ class ThreadPool {
   bool stop_ = false;
   Cancel* cancel_;
 };
+
+// Threads for so many small items, such as spheres: a few thousand are not worth the start of one.
+inline int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count >> 13, 1, threads); }
 
 }  // namespace rt

@@ -1,5 +1,5 @@
-// Spheres of other libraries' arrays to records in render space, with the bytes of the host's packing
-// (raytracer/scene/packing/pack.py): in float64, term by term, rounded once.
+// Spheres of other libraries' arrays to records in render space, with the bytes of the host
+// (cpu/place_spheres.cpp): in float64, term by term, rounded once.
 #pragma once
 #include "../core/strided_array.h"
 

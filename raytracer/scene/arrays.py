@@ -54,6 +54,15 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
             pass
 
 
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, or a copy if its numbers are not where compiled code reads them.
+
+    Fields of packed records may lie at any byte.
+    """
+    is_read = array.flags.aligned and not any(step % array.itemsize for step in array.strides)
+    return array if is_read else array.copy()
+
+
 FEW_TEXTS = 1 << 14  # number of distinct texts below which their memory is not checked
 TEXT_MEMORY = 500  # bytes per distinct text of a column: the text, its index and its colour
 

@@ -1,7 +1,7 @@
 """Packing: spheres to render space, colours to linear light, in float64, then float32.
 
-Spheres are transformed block by block and written straight into the float32 arrays of the backends,
-so no float64 array has the size of all spheres.
+Compiled code transforms spheres one by one, straight into the float32 arrays of the backends, so no
+float64 array has the size of all spheres.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer._native import core
 from raytracer.buffers import SceneBuffers, balls_of, none_of
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype
-from raytracer.scene.arrays import blocks, each_block, quiet
+from raytracer.resources import thread_count
+from raytracer.scene.arrays import aligned, blocks, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.extent import Outliers, Spheres, lowest
@@ -36,7 +38,6 @@ from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import (
     MAX_COORDINATE,
     Space,
-    affine,
     affine_rows,
     fitted_space,
 )
@@ -437,9 +438,7 @@ def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
     start = 0
     for spheres in sets:
         rows = slice(start, start + spheres.count)
-        out = (x[rows], y[rows], z[rows], radius[rows])
-        _place_set(spheres, space, out)
-        _check_placed(spheres, out)
+        _place_set(spheres, space, (x[rows], y[rows], z[rows], radius[rows]))
         start = rows.stop
     return x, y, z, radius
 
@@ -449,33 +448,16 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
     # difference first: sphere coordinates are then added to small numbers only.
     linear, move = space.placing(spheres.transform)
     factor = spheres.transform.scale / space.scale
-    if isinstance(spheres.radius, float):
-        out[3][:] = spheres.radius * factor
-
-    def work(rows: slice) -> None:
-        block = spheres.centers[rows]
-        for axis in range(3):
-            out[axis][rows] = affine(block, linear[axis], move[axis])
-        if not isinstance(spheres.radius, float):
-            out[3][rows] = np.multiply(spheres.radius[rows], factor, dtype=np.float64)
-
-    each_block(spheres.count, work)
-
-
-def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
-    """Refuse spheres that float32 cannot hold together with the others."""
-    x, y, z, radius = placed
-    name = f"{spheres.source}: " if spheres.source else ""
-    for rows in blocks(len(x)):
-        reach = np.maximum(np.maximum(np.abs(x[rows]), np.abs(y[rows])), np.abs(z[rows]))
-        small = radius[rows] < 1.0 / MAX_COORDINATE
-        if not (max(reach.max(), radius[rows].max()) < MAX_COORDINATE) or small.any():
-            bad = small | ~(np.maximum(reach, radius[rows]) < MAX_COORDINATE)
-            index = rows.start + int(np.argmax(bad))
-            raise SceneError(
-                f"{name}sphere {index} is too far away, too large or too small compared with the "
-                "others: lengths may differ by a factor of at most 1e18"
-            )
+    centers, radius = aligned(spheres.centers), aligned(np.atleast_1d(spheres.radius))
+    wrong = core().place(
+        centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, thread_count()
+    )
+    if wrong is not None:
+        name = f"{spheres.source}: " if spheres.source else ""
+        raise SceneError(
+            f"{name}sphere {wrong} is too far away, too large or too small compared with the "
+            "others: lengths may differ by a factor of at most 1e18"
+        )
 
 
 def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:

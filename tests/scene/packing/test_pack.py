@@ -25,7 +25,8 @@ from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.lights import Ambient
-from raytracer.scene.packing.pack import pack
+from raytracer.scene.packing.pack import pack, place, render_space
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform
 
 
@@ -114,6 +115,77 @@ def test_lengths_that_float32_cannot_hold_together() -> None:
         pack(Scene.from_arrays([[0, 0, 0], [1, 0, 0], [1e200, 0, 0]], 1.0))
     with pytest.raises(SceneError, match="sphere 1 is too far"):
         pack(Scene.from_arrays([[0, 0, 0]] * 9, [1, 1e-30] + [1] * 7))
+
+
+def in_float64(spheres: SphereSet, space: Space) -> NDArray[np.float32]:
+    """The placed spheres, (4, N), by NumPy: terms in their order in float64, rounded once."""
+    linear, offset = space.placing(spheres.transform)
+    rows = []
+    for row, move in zip(linear, offset, strict=True):
+        used = [axis for axis in range(3) if row[axis] != 0.0]
+        terms = [spheres.centers[:, axis].astype(np.float64) * row[axis] for axis in used]
+        rows.append(sum(terms[1:], start=terms[0]) + move)
+    radius = np.broadcast_to(spheres.radius, spheres.count).astype(np.float64)
+    return np.stack([*rows, radius * (spheres.transform.scale / space.scale)]).astype(np.float32)
+
+
+def strided(kind: str, count: int) -> tuple[NDArray[Any], Any]:
+    """Centres and radii that lie in memory in one of many ways."""
+    rng = np.random.default_rng(count)
+    dtype = np.float32 if kind in ("float32", "packed", "columns") else np.float64
+    centers, radius = rng.normal(size=(count, 3)).astype(dtype), rng.uniform(1, 2, count)
+    if kind == "columns":
+        return np.asfortranarray(centers), 0.25
+    if kind == "packed":  # fields of records at odd bytes
+        records = np.zeros(count, np.dtype([("a", "u1"), ("c", "f4", 3), ("r", "f8")]))
+        records["c"], records["r"] = centers, radius
+        return records["c"], records["r"]
+    if kind == "backwards":
+        return centers[::-1, ::-1], radius[::-1].astype(np.float32)
+    if kind == "every third":
+        wide = np.zeros((3 * count, 5), dtype)
+        wide[::3, 1:4] = centers
+        return wide[::3, 1:4], np.repeat(radius, 3)[::3]
+    centers.setflags(write=False)
+    return centers, radius
+
+
+@pytest.mark.parametrize("count", [1, 70_001])  # with one thread, and with several
+@pytest.mark.parametrize(
+    "kind", ["float32", "float64", "columns", "packed", "backwards", "every third"]
+)
+@pytest.mark.parametrize(
+    "transform",
+    [
+        Transform(),
+        Transform(scale=1.7, translate=(1e3, -2, 0.1)),
+        Transform(rotate=(10, 20, 30), translate=(1, 2, 3)),
+        Transform(rotate=(0, 0, 90), scale=0.3),
+    ],
+    ids=["as it is", "scaled", "turned", "swapped"],
+)
+def test_spheres_are_placed_in_float64_and_rounded_once(
+    count: int, kind: str, transform: Transform
+) -> None:
+    centers, radius = strided(kind, count)
+    spheres = SphereSet(centers, radius, transform=transform)
+    others = SphereSet([[0.5, 0.25, -1.0]], 0.125)
+    space = render_space([spheres, others])
+    expected = np.concatenate([in_float64(each, space) for each in (spheres, others)], axis=1)
+    placed = np.stack(place([spheres, others], space))
+    np.testing.assert_array_equal(placed.view(np.uint32), expected.view(np.uint32))
+
+
+@pytest.mark.parametrize("row", [0, 40_000, 99_999])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
+def test_the_first_sphere_that_does_not_fit_is_named(row: int, value: float) -> None:
+    spheres = SphereSet(np.zeros((100_000, 3)), np.ones(100_000))
+    for array in (spheres.centers[:, 1], spheres.radius):
+        assert isinstance(array, np.ndarray)
+        array[[row, 99_999]] = value
+        with pytest.raises(SceneError, match=f"sphere {row} is too far away, too large or too"):
+            place([spheres], Space((0.0, 0.0, 0.0), 1.0))
+        array[[row, 99_999]] = 1.0
 
 
 def test_lights() -> None:
