@@ -24,6 +24,7 @@
 #include "launch.h"
 #include "moving_spheres.h"
 #include "neighbors.h"
+#include "reach.h"
 #include "scene_check.h"
 #include "signal_timer.h"
 #include "threads.h"
@@ -296,6 +297,24 @@ std::optional<int64_t> place(const Given<2>& positions, const Given<1>& radii, c
     bad = rt::place_spheres(motion, out, pool);
   });
   return bad < 0 ? std::nullopt : std::optional(bad);
+}
+
+nb::tuple reach(const std::array<In<float, 1>, 4>& columns, const In<double, 2>& normals, const In<int64_t, 1>& skipped,
+                const std::optional<std::array<double, 3>>& center, double limit, int threads) {
+  rt::ReachQuery query{{}, (int64_t)columns[0].shape(0), skipped.data(), (int64_t)skipped.shape(0), normals.data(),
+                       (int64_t)normals.shape(0), center ? center->data() : nullptr, limit};
+  for (int k = 0; k < 4; ++k) {
+    if ((int64_t)columns[k].shape(0) != query.count) throw nb::value_error("columns: differ in length");
+    check_aligned(columns[k].data());
+    query.column[k] = columns[k].data();
+  }
+  if (normals.shape(1) != 3) throw nb::value_error("normals: a normal has three numbers");
+  rt::Reach r;
+  interruptible([&](rt::Cancel* cancel) {
+    rt::ThreadPool pool(rt::threads_for(query.count, threads), cancel);
+    r = rt::reach_of(query, pool);
+  });
+  return nb::make_tuple(r.reached, r.far, r.farthest, r.distance);
 }
 
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
@@ -644,6 +663,12 @@ NB_MODULE(_core, m) {
         "(9,) and offset (3,) take positions there, scale radii, in float64. columns: x, y, z and radius, float32 (N,) "
         "each, which are written. Returns the number of the first sphere that is too far, too large, too small or not "
         "finite, or None.");
+  m.def("reach", reach, "columns"_a.noconvert(), "normals"_a.noconvert(), "skipped"_a.noconvert(), "center"_a.none(),
+        "limit"_a, "threads"_a,
+        "How far spheres reach: columns x, y, z and radius, float32 (N,) each; normals float64 (P, 3); skipped int64 "
+        "(S,), ascending numbers of spheres that do not count; center (3,): spheres farther from it than limit do not "
+        "count either; None: all count -> max(n . c + r) for each normal, how many are too far, number and distance of "
+        "the farthest.");
   nb::class_<Scene>(
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer._native import core
+from raytracer.resources import thread_count
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.views import AXES
 
@@ -242,35 +244,8 @@ def _maxima(
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres within `limit`, and the outliers."""
-    blocks = -(-len(spheres[0]) // BLOCK_ROWS)
-    maxima = np.empty((len(planes), blocks))
-    far = np.zeros(blocks, np.int64)
-    farthest = np.full((2, blocks), -inf)  # distance and index
-
-    def work(rows: slice) -> None:
-        cx, cy, cz, r = _block(spheres, skipped, rows)
-        total, part = np.empty_like(r), np.empty_like(r)
-        block, out = rows.start // BLOCK_ROWS, None
-        if center is not None:
-            offset = np.stack([cx, cy, cz]) - center[:, None]
-            distance = np.sqrt((offset * offset).sum(axis=0)) - r
-            distance[np.isinf(r)] = -inf
-            out = distance > limit
-            far[block] = np.count_nonzero(out)
-            last = int(np.argmax(distance))
-            farthest[:, block] = distance[last], rows.start + last
-        for index, normal in enumerate(planes):
-            np.multiply(cx, normal[0], out=total)
-            total += np.multiply(cy, normal[1], out=part)
-            total += np.multiply(cz, normal[2], out=part)
-            total += r
-            if out is not None:
-                total[out] = -inf
-            maxima[index, block] = total.max()
-
-    each_block(len(spheres[0]), work)
-    reached = [float(v) for v in maxima.max(axis=1)]
-    if not far.any():
-        return reached, None
-    distance, number = farthest[:, int(np.argmax(farthest[0]))]
-    return reached, Outliers(int(far.sum()), int(number), MAX_RATIO * float(distance) / limit)
+    reached, far, farthest, distance = core().reach(
+        spheres, np.array(planes), skipped, None if center is None else center.tolist(), limit,
+        thread_count(),
+    )  # fmt: skip
+    return reached, Outliers(far, farthest, MAX_RATIO * distance / limit) if far else None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers
+from raytracer.scene.extent import Doubles, Numbers, Spheres, _maxima
 from raytracer.scene.packing.framing import MARGIN
 from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
@@ -49,6 +50,42 @@ def reach(buffers: SceneBuffers) -> NDArray[np.float64]:
     else:
         assert (np.hypot(np.hypot(*offset.T[:2]), offset.T[2]) > radius).all()
     return np.array(result)
+
+
+def numpy_reach(
+    spheres: Spheres, planes: list[Doubles], skipped: Numbers, center: Doubles, limit: float
+) -> tuple[list[float], int, int]:
+    """The reach along each plane's normal, and number and farthest of the outliers, by NumPy."""
+    x, y, z, radius = (column.astype(np.float64) for column in spheres)
+    dx, dy, dz = x - center[0], y - center[1], z - center[2]
+    distance = np.sqrt(dx * dx + dy * dy + dz * dz) - radius
+    distance[skipped] = -np.inf
+    counts = distance <= limit
+    counts[skipped] = False
+    total = [x * n[0] + y * n[1] + z * n[2] + radius for n in planes]
+    reached = [float(each[counts].max(initial=-np.inf)) for each in total]
+    return reached, int((distance > limit).sum()), int(np.argmax(distance))
+
+
+@pytest.mark.parametrize("count", [1, 7, 511, 513, 100_003])
+@pytest.mark.parametrize("limit", [np.inf, 1.0, 0.01])
+def test_reach_is_that_of_float64_to_the_last_bit(count: int, limit: float) -> None:
+    rng = np.random.default_rng(count)
+    x, y, z, radius = rng.normal(size=(4, count)).astype(np.float32)
+    spheres = x, y, z, np.abs(radius) / 10
+    planes = list(rng.normal(size=(5, 3)))
+    skipped = np.sort(rng.choice(count, count // 5, replace=False))
+    center = rng.normal(size=3)
+    expected = numpy_reach(spheres, planes, skipped, center, limit)
+    reached, outliers = _maxima(spheres, planes, skipped, center, limit)
+    assert reached == expected[0]
+    if outliers is None:
+        assert expected[1] == 0
+    else:
+        assert (outliers.total, outliers.farthest) == expected[1:]
+    everything, outliers = _maxima(spheres, planes, skipped)
+    assert everything == numpy_reach(spheres, planes, skipped, center, np.inf)[0]
+    assert outliers is None
 
 
 @given(
