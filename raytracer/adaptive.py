@@ -33,14 +33,9 @@ AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
 
 OpenFilm = Callable[[Film], "DeviceFilm"]
 
-TILE = 32
-"""Side of a tile in pixels; its 3,072 channels determine the noise to 3%."""
-
+TILE = 32  # side of a tile in pixels; its 3,072 channels determine the noise to 3%
 RESERVE = 1.05  # factor on the samples that the noise asks for, because its estimate has noise too
-
-BESIDE = 4
-"""A tile gets at least a quarter of its neighbours' samples: it may have missed rare light."""
-
+BESIDE = 4  # a tile gets a quarter of its neighbours' samples: it may have missed rare light
 MIN_SAMPLES = 4  # minimum samples of a pixel: two parts of two, between which the noise is measured
 
 

@@ -12,9 +12,7 @@ from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion, type_name
 
-MAX_ITEMS = 1 << 20
-"""Maximum items of a list that is not an array: numbers of a vector, lights, sets of spheres."""
-
+MAX_ITEMS = 1 << 20  # of a list that is not an array: numbers of a vector, lights, sets of spheres
 MAX_WHOLE = 2**63  # whole numbers are below this, because kernels and arrays count in 64 bits
 
 

@@ -32,7 +32,7 @@ SUMMARIES = {
     "tone": "Make pictures of saved films without rendering.",
     "scene": "Check scene files, make large scenes.",
     "devices": "List the devices that can render here, and what is missing.",
-    "info": "Print what a data file holds, or how a picture was made.",
+    "info": "Print the contents of a data file, or how a picture was made.",
     "bench": "Check and time kernels.",
 }
 """Lines of the help about subcommands, whose modules are imported when they run."""
@@ -77,7 +77,7 @@ def program() -> None:
       raytracer devices                    the devices that can render here
       raytracer scene check FILE           the contents of a scene file, or its mistakes
       raytracer scene generate --list      generators of large scenes
-      raytracer info FILE                  what a data file holds, or how a picture was made
+      raytracer info FILE                  the contents of a data file, or how a picture was made
       raytracer tone FILM                  another exposure of a saved film, without rendering
     """
 

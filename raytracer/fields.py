@@ -25,9 +25,7 @@ from raytracer.field_types import Kind, loaded
 
 DEFINITION = "definition"  # key of the definition in a field's metadata
 SETTINGS = "takes"  # attribute of a function with the dataclasses whose fields it takes
-
-ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
-"""A field and its text in the section "Args:" of a docstring."""
+ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)  # a field in "Args:"
 
 DOCUMENT_WIDTH = 100
 

@@ -30,33 +30,19 @@ PACKED, BUILD, LEAVES = 16, 40, 20
 BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
 STAGED = 192 * MIB  # bytes of records that are put together for a GPU, and of page-locked memory
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
-
-SOLID, SOLID_LEAF = 144, 32
-"""Additional bytes of a capsule or another solid, during the build and in the tree."""
-
+SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
 FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples
 HITS = 8 * MIB  # bytes of first hits that are turned into output variables at a time
-
-BLOOM, OVERLAY, WINDOW = 200, 48, 40
-"""Bytes of a pixel for bloom, for an overlay, and for a window with its copies."""
-
-DENOISE, MAX_DENOISE = 720, 3000 * MIB
-"""Bytes of a pixel for denoising, and the maximum, beyond which it works in tiles."""
-
-EXR_ROWS, EXR_COPIES = 16, 3
-"""Rows that OpenEXR compresses at a time, and how many copies of them it has in memory."""
+BLOOM, OVERLAY, WINDOW = 200, 48, 40  # bytes of a pixel; a window has copies of its pictures
+DENOISE, MAX_DENOISE = 720, 3000 * MIB  # bytes of a pixel; at the maximum there are tiles
+EXR_ROWS, EXR_COPIES = 16, 3  # rows that OpenEXR compresses at a time, and their copies
 
 THREAD, FIXED = 3 * MIB, 48 * MIB
 """Bytes of a thread that renders or encodes, and of modules, archives, OpenGL and the allocator."""
 
-PLOT, STRIP = 72 * MIB, 72 * MIB
-"""Bytes of matplotlib for a histogram, and of a strip of first hits for outlines."""
-
+PLOT, STRIP = 72 * MIB, 72 * MIB  # bytes of matplotlib, and of a strip of first hits
 OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
-
-BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB
-"""Additional address space of a sphere during the build, and of a thread."""
-
+BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB  # additional address space of a sphere, and of a thread
 SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
 
 
@@ -86,7 +72,7 @@ class Need:
     kept: int = 0  # bytes of the scene that stay beside the tree; negative: that are given back
     threads: int = 0
     output: Output = field(default_factory=Output)
-    solids: int = 0  # those of `count` that are no spheres
+    solids: int = 0  # of `count`, that are not spheres
     tree_there: bool = False  # whether a GPU builds the tree in its own memory
 
     @property

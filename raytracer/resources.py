@@ -26,8 +26,7 @@ NO_THREADS = (
 START_SPACE, START_DATA = 96 << 20, 52 << 20
 """Bytes of address space and writable memory that NumPy's import needs, or the process ends."""
 
-UNLIMITED = 1 << 62
-"""Limits of control groups from here on mean no limit; version 1 has 2^63 less a page."""
+UNLIMITED = 1 << 62  # limits of control groups from here on mean none; version 1 has almost 2^63
 
 _UNMAPPED = ("cannot allocate memory", "failed to map segment")
 

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
-FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
-"""Default half width of each filter in pixels."""
+FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}  # half widths in pixels
 
 INTEGRATORS = ("direct", "ao", "path")
 
@@ -92,12 +91,8 @@ KEY_LIGHTS = {
 
 PLACEMENTS = ("camera", "world")  # what the directional lights of a look are placed relative to
 UNLIMITED = 3e38  # length of an infinite ray in render space: the kernels' `kInfinity`
-
-MAX_SIDE = 1 << 20
-"""Maximum side of a picture in pixels: beyond any film, and sums of rows still fit int32."""
-
-MAX_SAMPLES = 1 << 24
-"""Maximum samples per pixel: the float32 sums of a film are exact for integers up to 2**24."""
+MAX_SIDE = 1 << 20  # of a picture in pixels: beyond any film, and sums of rows still fit int32
+MAX_SAMPLES = 1 << 24  # per pixel: the float32 sums of a film are exact for integers up to 2**24
 
 MAX_FOR_NOISE = 4096
 """Default of `max_samples`, which leaves a 64th of the noise of one sample; doubling the samples

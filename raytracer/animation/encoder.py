@@ -19,10 +19,7 @@ Read = Callable[[int], Pixels]
 CONTAINERS = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}
 
 PICTURES = (".gif", ".webp")  # endings of moving pictures, which Pillow writes
-
-THREADS = 4
-"""Threads of an encoder; fixed, because their number changes the bytes of a movie."""
-
+THREADS = 4  # fixed, because the number of threads changes the bytes of a movie
 PALETTE_FRAMES = 12  # most frames for the palette of a GIF
 
 

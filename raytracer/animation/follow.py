@@ -11,7 +11,6 @@ from raytracer.scene.particles.read import source_of
 from raytracer.scene.scene import Scene, SphereSet
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
-"""Columns with particle ids, in small letters."""
 
 
 class LostError(DataFileError):

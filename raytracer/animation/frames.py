@@ -28,9 +28,7 @@ from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
-
-UNCOMPRESSED_SHARE = 1 / 16
-"""Fraction of the free disk that all frames of a movie may take uncompressed."""
+UNCOMPRESSED_SHARE = 1 / 16  # of the free disk, for uncompressed frames of a movie
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 

@@ -19,9 +19,7 @@ LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0
 SHAFT = 0.07  # width of a shaft, as a part of an axis
 HEAD = 0.3  # length of an arrow's head, as a part of an axis; half of it is its width
 BEYOND = 0.55  # distance of a name's middle from the tip, in font sizes
-
-MIN_LENGTH = 0.02
-"""Length in the picture, as a part of an axis, below which an axis points at the viewer."""
+MIN_LENGTH = 0.02  # as a part of an axis, below which an axis points at the viewer
 
 
 def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:

@@ -11,9 +11,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import Strip
 from raytracer.drawing.shapes import RGB, Line, Point
 
-NEAR = 1e-3
-"""Depth at which a line ends in front of a perspective camera, as a part of its farthest depth."""
-
+NEAR = 1e-3  # depth where lines end before the camera, as a part of the farthest depth
 STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 

@@ -19,10 +19,7 @@ TICK = 0.3  # length of a tick, in font sizes
 SMALL_TICK = 0.18  # length of a tick without a number, in font sizes
 GAP = 0.35  # distance between a tick and its number, in font sizes
 ROW = 1.45  # distance of the rows of categories, in font sizes
-
-MAX_DIGITS = 4
-"""Maximum length of a number on a logarithmic scale that is written without an exponent."""
-
+MAX_DIGITS = 4  # of a number on a logarithmic scale that is written without exponent
 MAX_DECADES = 12  # maximum number of powers of ten between which there are small ticks
 MAX_CATEGORIES = 120  # maximum number of categories that are listed; the others are counted
 COLUMN_GAP = 1.2  # distance of the columns of categories, in font sizes

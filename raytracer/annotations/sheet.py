@@ -9,9 +9,7 @@ from raytracer.drawing.shapes import RGB, Drawing, point_of
 from raytracer.errors import SceneError
 from raytracer.scene.colors import Color, parse_color
 
-MARGIN = 12.0
-"""Distance from the edges of the picture in points, and between things at the same place."""
-
+MARGIN = 12.0  # in points, at the edges of the picture and between things at the same place
 MAX_SIZE = 1.0  # maximum size of letters, as a part of the larger side of the picture
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)

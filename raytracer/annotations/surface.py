@@ -24,8 +24,7 @@ FirstHits = Callable[["View"], "NDArray[np.void]"]
 STRIP = 32 * MIB  # bytes of the first hits of a strip
 FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
 EXTENT_RAYS = 256  # maximum number of rays along a side of the picture for its range of depths
-SMALL = 1 << 19
-"""Pictures of at most this many pixels get the most rays; 16 times as large, one fewer."""
+SMALL = 1 << 19  # pixels of pictures with most rays; 16 times as many have one fewer
 
 NONE = constant("kNoSphere")
 

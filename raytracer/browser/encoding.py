@@ -10,15 +10,12 @@ from PIL import Image, features
 
 from raytracer.viewer.session import Picture
 
-DRAFT_QUALITY, FINE_QUALITY = 80, 92
-"""Quality of JPEG and WebP (0 to 100) for drafts, and for pictures that only lack samples."""
-
+DRAFT_QUALITY, FINE_QUALITY = 80, 92  # of JPEG and WebP (0 to 100)
 BYTES_PER_PIXEL = 0.25  # first guess for drafts
 
 TRIES = 4
 
-STILL_PIXELS = 1 << 20
-"""Most pixels of a picture that a notebook stores: its file stays below about two megabytes."""
+STILL_PIXELS = 1 << 20  # maximum for pictures in notebooks: below about two megabytes
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 
-REFINE_INTERVAL = 0.2
-"""Seconds between frames that only add samples, because encoding slows down rendering."""
+REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
 
 STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0

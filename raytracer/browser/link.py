@@ -20,19 +20,11 @@ from raytracer.browser.messages import Ack
 from raytracer.viewer.session import Picture
 
 AHEAD = 2  # most unacknowledged messages with bytes: one is drawn while one is in transit
-
-MIN_BYTES = 6_000
-"""Bytes that a picture may always have, also the first: with fewer, little is visible."""
-
+MIN_BYTES = 6_000  # that a picture may always have: with fewer, little is visible
 FIRST_SECONDS = 0.2  # seconds for the first picture of a view to arrive
 FINE_SECONDS = 1.0  # seconds that a later picture of the view may always take
-
-GROWTH = 4.0
-"""Factor of bytes from a picture to the next finer one of the same view."""
-
-PIECE_SECONDS = 0.25
-"""Seconds for a piece to arrive; two of them saturate a connection with 0.5 s latency."""
-
+GROWTH = 4.0  # factor of bytes from a picture to the next finer one of the same view
+PIECE_SECONDS = 0.25  # for a piece to arrive; two saturate a connection with 0.5 s latency
 RATES = 5  # number of measured rates for the median: a busy page measures wrongly
 MIN_SECONDS = 5e-4  # least measured time: clocks of browsers are no finer
 

@@ -22,8 +22,7 @@ from raytracer.files.access import path_of
 
 TOKEN_BYTES = 24
 
-MIN_TOKEN, MAX_TOKEN = 32, 256
-"""Limits of a token's length in a file; a new one has 32 characters, for 24 bytes."""
+MIN_TOKEN, MAX_TOKEN = 32, 256  # lengths of a token in a file; a new one has 32 letters
 
 _TOKEN = re.compile(rb"([A-Za-z0-9_-]{%d,%d})\r?\n?" % (MIN_TOKEN, MAX_TOKEN))
 

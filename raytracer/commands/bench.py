@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 CHOICE = click.Choice
 OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
-"""Options of the command that `raytracer.bench` does not take."""
 
 EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 

@@ -48,8 +48,7 @@ def info(file: str, as_json: bool, **options: Any) -> None:
         print(f"\n{toml}")
 
 
-WHOLE_BYTES = 1 << 25
-"""Maximum size of files that are read completely, for about a second; of larger ones, headers."""
+WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second
 
 
 def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -142,8 +141,7 @@ def _head_of(path: Path, source: Source) -> dict[str, Any]:
     return summary(file, whole=False)
 
 
-MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
-"""Endings of movies; the poster beside a movie has the metadata."""
+MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")  # the poster beside a movie has the metadata
 
 
 def of_movie(path: Path) -> dict[str, Any]:

@@ -39,8 +39,7 @@ ANNOTATIONS = {
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-FILE = click.Path(readable=False)
-"""A file name, which shells complete; it is checked when it is opened."""
+FILE = click.Path(readable=False)  # which shells complete; checked when it is opened
 
 COMMON_OF_VIEWS = (
     "view",
@@ -310,8 +309,7 @@ _PLACE = re.compile(r"^(?:render\.)?(\w+)(?=(?:\[\d+\])?: )|(?<=: )(\w+)(?=: )")
 
 HELP_ALL = "--help-all"
 
-EXAMPLES, FLAG_CHARS = 3, 25
-"""Maximum number of examples in the short help, and maximum width of an option with its values."""
+EXAMPLES, FLAG_CHARS = 3, 25  # maxima of the short help: examples, width of option and values
 
 
 def _help_all_option() -> click.Option:
@@ -455,8 +453,7 @@ def _annotation_options() -> list[click.Option]:
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
-FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
-"""Alternative names of options, by setting."""
+FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}  # further names of options
 
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
@@ -496,7 +493,6 @@ animation_options = OptionGroup(
 annotation_options = OptionGroup(extra=_annotation_options)
 
 preview_annotation_options = OptionGroup(extra=lambda: _annotation_options()[:-1])
-"""A window does not save the legend."""
 
 
 window_options = (

@@ -24,8 +24,7 @@ from raytracer.film.png import is_foreign, read_metadata
 from raytracer.pipeline import scene_about
 from raytracer.resources import peak_memory
 
-OPTIONS = "options"
-"""Metadata key of a picture with a default name: a hash of the command's options."""
+OPTIONS = "options"  # metadata key of a picture with a default name: hash of the options
 
 
 def options_hash(options: Mapping[str, Any]) -> str:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from raytracer.viewer.preview import PreviewResult
 
 
-NEW_OBJECTS = 700
-"""New objects after which Python collects garbage, its default: replaced scenes must be freed."""
+NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must be freed
 
 
 @click.command(

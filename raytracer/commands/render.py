@@ -49,11 +49,8 @@ if TYPE_CHECKING:
     from raytracer.scene.source import Source
     from raytracer.view import View
 
-Call = SimpleNamespace
-"""Options of a call by name, with `scene`, `settings`, `tone` and `annotations`."""
-
-FEW, LARGE = 1e-3, 10_000
-"""Spheres that cover less than this share of at least so many pixels are easily overlooked."""
+Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
+FEW, LARGE = 1e-3, 10_000  # share of pixels below which spheres are overlooked in large pictures
 
 
 def numbers(

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 FONT = Path(__file__).parent / "fonts" / "SourceSansPro-Regular.ttf"
-"""Source Sans Pro of Adobe, under the SIL Open Font License 1.1, with Latin, Greek and Cyrillic."""
 
 FAMILY = "Source Sans Pro"
 

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 POINTS = 72.0  # points of an inch
 INCHES = 6.0  # length that the shorter side of a picture counts as where no dpi is given
-
-LEGIBLE = 240
-"""Minimum shorter side of pictures in which a point is at least a pixel, for legible text."""
+LEGIBLE = 240  # shorter side of pictures from which a point is at least a pixel
 
 RGB = tuple[float, float, float]
 Point = tuple[float, float]

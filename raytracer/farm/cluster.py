@@ -12,9 +12,7 @@ from raytracer.farm.crew import Crew
 from raytracer.farm.shared import Shared
 
 TIMEOUT = 10.0  # seconds in which the scheduler must answer
-
-FIRST_WORKER = 600.0
-"""Seconds in which the first worker must join; jobs of a cluster may wait in a queue."""
+FIRST_WORKER = 600.0  # seconds in which the first worker must join; jobs may wait in a queue
 
 
 def _itself(value: Any) -> Any:

@@ -13,8 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-Identity = tuple[int, int] | str
-"""Device and inode of a file; for a missing file, its path without symbolic links."""
+Identity = tuple[int, int] | str  # device and inode of a file; of a missing file, its path
 
 
 class Input(NamedTuple):

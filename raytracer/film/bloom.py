@@ -19,8 +19,7 @@ Pixels = NDArray[np.float32]
 GLOWS = ((1 / 360, 0.4), (1 / 90, 0.3), (1 / 30, 0.2), (1 / 10, 0.1))
 """Standard deviations in heights of the full picture, and shares of the spread light."""
 
-ROWS = 720
-"""Approximate rows in which bloom is computed; the narrowest Gaussian has two pixels."""
+ROWS = 720  # for which bloom is computed, about; the narrowest Gaussian has two pixels
 
 
 def bloomed(film: Film, amount: float) -> Film:

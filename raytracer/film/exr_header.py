@@ -13,10 +13,7 @@ from raytracer.files.access import OpenFile, printed, reading
 MAGIC = b"\x76\x2f\x31\x01"
 
 NUMBER = 4  # maximum size of a number of a channel in bytes
-
-ROWS, COPIES = 32, 3
-"""Rows that the library usually decodes at a time, and how many copies of them it has in memory."""
-
+ROWS, COPIES = 32, 3  # rows that the library decodes at a time, and copies that it has of them
 MAX_RATIO = 4096  # maximum ratio of the sizes of pixels and file, which compression does not reach
 
 

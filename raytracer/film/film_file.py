@@ -40,7 +40,6 @@ SUFFIXES = (".npz", ".exr")
 MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
 
 METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
-"""Types of the metadata on which commands depend."""
 
 
 def check_target(path: str | Path, half: bool = False, replaces: str | Path | None = None) -> Path:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
 
 
-Developed = tuple[Pixels, NDArray[np.void]]
-"""A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
+Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
 def is_plain_png(path: str | Path, quality: int | None) -> bool:

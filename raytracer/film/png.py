@@ -30,9 +30,7 @@ KEY = "raytracer"  # key of the text chunk with the metadata as JSON
 _KEY_START = KEY.encode() + b"\0"
 INCH = 0.0254  # metres of an inch
 MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
-COMPRESSION = 1
-"""Level of zlib: the fastest, because noise compresses little better at higher levels."""
-
+COMPRESSION = 1  # level of zlib: the fastest, because noise compresses little better at others
 BLOCK = 1 << 19  # bytes that a thread compresses at a time; the cuts add less than 0.1% to the size
 IDAT_BYTES = 1 << 26  # maximum size of an IDAT chunk in bytes (of 2^31 - 1 in the format)
 

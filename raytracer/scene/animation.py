@@ -56,8 +56,8 @@ def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
     unit = (match[2] or "") if match else ""
     if match is None and isinstance(value, str):
         raise error(
-            f"{name}: '{shown(str(value), 40)}' is no turn: give seconds per revolution, such as "
-            "8s, or degrees over the animation, such as 360"
+            f"{name}: '{shown(str(value), 40)}' is not a turn: give seconds per revolution, such "
+            "as 8s, or degrees over the animation, such as 360"
         )
     number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
     if not unit.startswith("s"):

@@ -22,8 +22,7 @@ class Split(NamedTuple):
     radius: float
 
 
-BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}
-"""Sticks between balls thicker than the sticks."""
+BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}  # for thicker balls
 
 WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
 """Sticks within the radius of a single bond, for atoms of that radius."""

@@ -33,9 +33,7 @@ are farther apart."""
 
 ROW = 240  # most bytes per bond during construction
 KINDS = 200  # radius classes per factor e (0.5% wide) for particles without elements
-
-CARBON = 0.75
-"""Covalent radius of carbon in angstrom, for the median radius of particles without elements."""
+CARBON = 0.75  # covalent radius in angstrom, for the median radius without elements
 
 
 COVER = 1.002  # factor on the radius of atoms as thick as their bonds, to cover the bond ends

@@ -18,8 +18,7 @@ MAX_PLANES = 6  # the kernels' `kMaxClipPlanes`
 
 HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
 
-Plane = tuple["Vector", float]
-"""Normal and offset of the half-space of points p with normal . p <= offset, scene units."""
+Plane = tuple["Vector", float]  # normal and offset of the points p with normal . p <= offset
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -44,8 +44,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 ELEMENT_NAMES = ("element", "elements", "symbol", "symbols", "species")
 """Column names for atom labels; all but the last mean elements."""
 
-TYPE_NAMES = ("type", "types", "label", "labels")
-"""Names for atom labels in files without such a column."""
+TYPE_NAMES = ("type", "types", "label", "labels")  # for atom labels in files without such a column
 
 
 class _Known(NamedTuple):
@@ -106,7 +105,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def derived(self) -> dict[str, Column]:
-        """The derived columns, without those of which the file has one of the same name."""
+        """The derived columns, except those that the file has."""
         named = self._file_columns
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
         labels = self._spheres.labels

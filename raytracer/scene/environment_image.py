@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 
-FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
-"""Pillow's readers that are allowed here; one of its others runs an external program."""
-
-MAX_PIXELS = 2 * 89_478_485
-"""Most pixels of an image: from here on Pillow reports a decompression bomb."""
-
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")  # Pillow runs programs for some others
+MAX_PIXELS = 2 * 89_478_485  # from here on Pillow reports a decompression bomb
 MAX_RATIO = 1100  # largest compression ratio of deflate (1,032), with room for small files
 
 BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16, "I;16B": 16, "I": 16}

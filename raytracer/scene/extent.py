@@ -31,8 +31,7 @@ MAX_RATIO = 10.0
 others would fill at most a tenth of a picture that includes it."""
 
 FEW = 100
-"""At most one in so many spheres is an outlier, or one of ten or more; more are a part of the
-scene, such as a second cluster."""
+"""At most one of this many spheres is an outlier (of fewer, one); more are part of the scene."""
 
 MIN_COUNT = 10  # number of spheres from which one may be an outlier
 MAX_SAMPLE = 1 << 14  # size of the sample that determines the distance of the others

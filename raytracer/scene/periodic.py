@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
 MAX_BOXES = 1000  # most boxes along one edge
 ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and label
-
-MIN_EDGE, MAX_EDGE = 1e-30, 1e30
-"""Lengths of edges in the file's unit for which sums and products stay in float64."""
-
-MIN_VOLUME = 1e-9
-"""Volume of a box relative to the product of its edges below which it counts as flat."""
+MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
+MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 
 
 class Counts(Numbers):

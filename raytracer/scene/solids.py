@@ -14,8 +14,7 @@ from raytracer.scene.scene import Balls, CapsuleSet, SolidSet, SphereSet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TIP_RADIUS = 2.0**-10
-"""Radius of the ball that stands for the tip of a cone in framing, relative to its other end."""
+TIP_RADIUS = 2.0**-10  # of the ball for the tip of a cone in framing, relative to its other end
 
 
 class ConeSet(CapsuleSet):

@@ -11,8 +11,7 @@ from raytracer.scene.extent import stray
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SPACING = 0.5
-"""Radius of particles without one, in units of their mean spacing: neighbours about touch."""
+SPACING = 0.5  # radius of particles without one, in mean spacings: neighbours about touch
 
 
 def default_radius(centers: NDArray[Any]) -> float:

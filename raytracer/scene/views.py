@@ -49,9 +49,7 @@ _WORDS: dict[str, Vector] = {
 }
 
 VIEWS = (*AXES, "front", "back", "left", "right", "top", "bottom", "iso")
-STANDARD: Vector = (1.0, 0.7, 1.4)
-"""Default direction to a fitted camera: right of front, from above."""
-
+STANDARD: Vector = (1.0, 0.7, 1.4)  # default direction to a fitted camera: from front right above
 VIEW_UP: Vector = AXES["z"]  # default up direction in a named view: as in OVITO and ParaView
 PLAIN_UP: Vector = AXES["y"]  # default up direction otherwise
 

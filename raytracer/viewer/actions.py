@@ -19,8 +19,7 @@ from raytracer.files.access import path_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MAX_NUMBER = 1e6
-"""Largest number that an action takes: enough for any drag or wheel, with a finite square."""
+MAX_NUMBER = 1e6  # that an action takes: enough for any drag or wheel, with a finite square
 
 
 def _number(value: Any, name: str, error: type[UserError]) -> float:
@@ -104,8 +103,7 @@ class Action:
                 given.items()}  # fmt: skip
 
 
-ACTIONS: dict[str, Action] = {}
-"""The actions by name; modules add theirs when imported, and `session` imports all."""
+ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
 
 
 def action(undo: bool = False) -> Callable[[Function], Function]:

@@ -20,9 +20,7 @@ from raytracer.viewer.edits import Edits
 
 DIGITS = 10  # digits of printed numbers; float32, in which pictures are rendered, has seven
 MAX_DIGITS = 15  # digits of points far from the origin compared with the view
-
-PLACES = ("position", "look_at", "focus")
-"""Points of a camera, rounded relative to the view distance."""
+PLACES = ("position", "look_at", "focus")  # points, rounded relative to the view distance
 
 
 def document(values: Mapping[str, Any], head: str = "") -> str:

@@ -11,12 +11,8 @@ from raytracer.viewer.data_actions import slice_place
 from raytracer.viewer.keyframes import keyframe_frames
 from raytracer.viewer.state import ViewerState
 
-HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
-"""Height of a bar, its distance from the edges, and between two bars, at 96 dots per inch."""
-
-BUTTON, BEFORE, AFTER = 30.0, 150.0, 92.0
-"""Widths of the button, and of the text before and after the track, at 96 dots per inch."""
-
+HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0  # of a bar; from the edges; between bars; at 96 dots per inch
+BUTTON, BEFORE, AFTER = 30.0, 150.0, 92.0  # widths of button and texts, at 96 dots per inch
 MIN_TRACK = 60.0  # shortest track; a narrower window has no text beside it
 
 

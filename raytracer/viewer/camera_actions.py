@@ -17,10 +17,7 @@ from raytracer.viewer.picking import giant_picked, hit_place
 from raytracer.viewer.state import Snapshot, ViewerState
 
 APERTURE = 0.03  # diameter of the lens that the key sets, relative to the focus distance
-
-MAX_AXIS_ERROR = 0.05
-"""Sine of the angle between requested axis and view from which a message explains it."""
-
+MAX_AXIS_ERROR = 0.05  # sine of the angle between requested axis and view
 MAX_VIEWS, MAX_LETTERS = 100, 40  # most saved views, and the longest name of one
 
 

@@ -22,20 +22,15 @@ from raytracer.viewer import view as moves
 from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View
 
-MAX_COLLIDERS = OBSTACLES
-"""Number of spheres that are tested, the largest ones; a scan takes less than a millisecond."""
-
-BLOCK = MAX_COLLIDERS
-"""Spheres per block in the search for the largest ones, which bounds the memory."""
+MAX_COLLIDERS = OBSTACLES  # the largest spheres; a scan takes less than a millisecond
+BLOCK = MAX_COLLIDERS  # spheres per block in the search for the largest, which bounds the memory
 
 CLEARANCE = 0.02
 """Least height above a giant, relative to the distance to the pivot, or to the unit of render space
 if that is less. Along the surface, the ground then fills half the picture."""
 
 ROUNDING = 1e-6  # least height above a giant, relative to its radius: the precision of float32
-
-STEP, TOLERANCE = radians(2.0), radians(0.01)
-"""Step of the search for a free direction, and its final precision."""
+STEP, TOLERANCE = radians(2.0), radians(0.01)  # of the search for a free direction
 
 EXTRA_ANGLES = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
 """Further angles away from a giant to try, because fitting moves the camera again."""

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 AXES = "xyz"
-KEPT_SIDES = ("below", "above")
-"""The shown part of a slice: below its position on the axis, or above."""
+KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 
 @dataclass(frozen=True, eq=False)

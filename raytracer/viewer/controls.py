@@ -9,8 +9,7 @@ from typing import Any
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
 LOOK, EXPOSE, KEEP, WINDOW = "Light and surface", "Exposure", "Keep", "Window"
-GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
-"""Headings of the help, in order."""
+GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)  # headings of the help
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,7 @@ MAPS = (
 """Colour maps of the key, in its order; `set-map` takes any."""
 
 RANGES = (None, "p1,p99", "p5,p95")  # ranges of the key: all values, or without extremes
-
-UNLIKELY = ("x", "y", "z", "index", "radius", "id")
-"""Columns that the key offers last, because pictures seldom show them."""
-
+UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
 FADED = 0.15  # opacity of faded particles, times their own
 TRAILS = ("10", "50", ALL_FRAMES)  # lengths of trails in the panel
 

@@ -29,8 +29,7 @@ BACKGROUNDS = (
 """Backgrounds of the preview, in the order of its key."""
 
 BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
-INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
-"""The equivalent look of an integrator, if the scene has its own lights."""
+INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}  # for scenes with lights
 
 SHININESS = (1.0, 10000.0)
 

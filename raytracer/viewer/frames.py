@@ -40,8 +40,7 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
 
-MORE_FRAMES = "the first is shown: for another one give --frame"
-"""Part of a warning that is useless beside a time line."""
+MORE_FRAMES = "the first is shown: for another one give --frame"  # useless beside a time line
 
 
 def holds_particles(source: Source) -> bool:

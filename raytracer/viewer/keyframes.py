@@ -22,10 +22,7 @@ from raytracer.viewer.state import ViewerState
 
 FPS = 30.0  # default frames per second of a movie
 STILL_SECONDS = 2.0  # seconds between two keyframes without a trajectory
-
-FILE_KEYS = ("file", "topology", "image")
-"""Keys of a scene file that name other files, relative to its folder."""
-
+FILE_KEYS = ("file", "topology", "image")  # of a scene file, relative to its folder
 STOP_SECONDS = 2.0  # seconds to wait for a movie at the end of the session
 LOOK_SECONDS = 1.0  # seconds between two checks of the files of a movie in progress
 

@@ -18,12 +18,8 @@ from raytracer.scene.glyphs.ellipsoids import has_axes
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.viewer.messages import RenderRequest
 
-RIM = (255, 0, 255)
-"""Colour of the line, sRGB: magenta, between two dark edges that separate it from any colour."""
-
-WIDTH, EDGES = 2.0, 4.5
-"""Widths of the line without and with its edges, in pixels of the full picture."""
-
+RIM = (255, 0, 255)  # of the line, sRGB: magenta between two dark edges, unlike any colour
+WIDTH, EDGES = 2.0, 4.5  # of the line without and with edges, in pixels of the full picture
 MAX_PIXELS = 1 << 18  # pixels of the layer over a draft; a larger one would delay the next draft
 
 

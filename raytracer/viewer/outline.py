@@ -12,9 +12,7 @@ from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View, project
 
 MIN_RING = 7.0  # radius in pixels of the ring around smaller spheres
-
-CORNERS = 72
-"""Corners of the polygon: its error is below a pixel for a sphere as large as the window."""
+CORNERS = 72  # of the polygon: its error is below a pixel for a sphere as large as the window
 
 
 def outline(

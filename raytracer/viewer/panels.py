@@ -8,12 +8,8 @@ from textwrap import wrap
 
 from raytracer.viewer.controls import help_groups
 
-COLUMN_GAP, ROW_GAP = 4, 2
-"""Letters between two panels side by side, and lines between one above the other."""
-
-MAX_COLUMNS, MIN_COLUMN = 3, 44
-"""Most columns of the help, and letters of a column beside another one."""
-
+COLUMN_GAP, ROW_GAP = 4, 2  # letters between panels, and lines between them
+MAX_COLUMNS, MIN_COLUMN = 3, 44  # of the help, and letters of a column beside another one
 MIN_LINE = 14  # letters of the shortest line of an explanation beside its key
 
 

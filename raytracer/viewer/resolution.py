@@ -9,26 +9,17 @@ Size = tuple[int, int]
 
 FRAME_BUDGET = 1.0 / 25.0  # seconds per frame during interaction, above half of the full resolution
 COARSE_FRAME_BUDGET = 1.0 / 20.0  # seconds per frame at half of the full resolution or less
-
-MIN_RENDER_BUDGET = 1.0 / 60.0
-"""Least seconds for rendering, even if the window is slow: a coarser level would save little."""
-
-LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
-"""Fractions of full width and height, from fine to coarse."""
+MIN_RENDER_BUDGET = 1.0 / 60.0  # even if the window is slow: a coarser level would save little
+LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)  # fractions of width and height
 
 HALF = LEVELS.index(0.5)
 
 FINER_MARGIN = 0.8  # fraction of a finer level's budget below which that level is tried
 SMOOTHING = 0.5  # weight of the latest frame in the time per pixel (exponential moving average)
-
-HISTORY, TRIAL_FRAMES = 5, 3
-"""Frames that judge a level, and a level on trial: single frames may be disturbed."""
-
+HISTORY, TRIAL_FRAMES = 5, 3  # frames that judge a level: single ones may be disturbed
 SLACK = 1.1  # hysteresis: factor of the budget up to which an accepted level is kept
 ABANDON_FACTOR = 2.0  # factor of the budget above which a single frame is enough to leave a level
-
-RETRY_FRAMES, MAX_RETRY_FRAMES = 8, 64
-"""Frames before a level that was too slow is tried again; each failure doubles the number."""
+RETRY_FRAMES, MAX_RETRY_FRAMES = 8, 64  # before a level that was too slow is tried again
 
 
 class ResolutionController:

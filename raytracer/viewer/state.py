@@ -33,8 +33,7 @@ NOTICE_SECONDS = 4.0  # seconds for which a message is shown
 PLAIN, TECHNICAL = 1, 2  # levels of the status text; 0 is none
 
 MAX_STEPS = 200
-SAME_SECONDS = 0.7
-"""Seconds within which repetitions of an action, such as a drag, count as one step."""
+SAME_SECONDS = 0.7  # within which repetitions of an action, such as a drag, are one step
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,7 @@ from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0  # frames per second at speed 1, unless loading takes longer
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)  # speeds of the keys
-
-LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}
-"""Behaviour after the last frame, and the words for it."""
-
+LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}  # behaviour after the last frame
 TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 seconds
 
 

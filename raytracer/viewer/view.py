@@ -28,15 +28,9 @@ POLE = 1e-3  # least angle between the view of an orbit and `up`, in radians
 MIN_HALF, MAX_HALF = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
 """Tangents of half the least and largest vertical field of view of a zoom."""
 
-MAX_REACH = 64.0
-"""Distance beyond which spheres may be clipped; render space has most within about 1."""
-
-MIN_DISTANCE = 1e-6
-"""Least distance of eye and pivot in render space: the precision of float32 near 1."""
-
-MAX_DISTANCE = 2.0**20
-"""Largest distance, and half height of an orthographic picture: all spheres are then a dot."""
-
+MAX_REACH = 64.0  # distance from which spheres may be clipped; most are within about 1
+MIN_DISTANCE = 1e-6  # of eye and pivot in render space: the precision of float32 near 1
+MAX_DISTANCE = 2.0**20  # and half height of an orthographic picture: all spheres are then a dot
 MAX_FOLDS = 50.0  # most e-foldings of distance or field of view per movement
 
 GIANT_RADIUS = extent.GIANT_RADIUS

@@ -26,9 +26,7 @@ from raytracer.viewer.resolution import ResolutionController, next_size
 from raytracer.viewer.save_job import SaveJob
 
 IDLE_DELAY = 0.08  # seconds without a new request after which the preview is idle
-
-FULL_SIZE_SECONDS = 0.35
-"""Longest first pass at full size in seconds; otherwise coarser passes precede it."""
+FULL_SIZE_SECONDS = 0.35  # maximum for a first pass at full size; otherwise coarser ones precede it
 
 FRAME_SECONDS = 0.1
 """Seconds that the draft of another frame of a trajectory, or state of a simulation, may take: it
@@ -40,11 +38,8 @@ PRESENT_TIMEOUT = 0.02
 """Seconds that rendering waits for the window to present a frame. On a GPU the window would
 otherwise wait for a whole pass."""
 
-MAX_PASS_SECONDS = 0.25
-"""Seconds after which a task or another tone curve may interrupt a pass, which is then repeated."""
-
-MIN_IDLE_SAMPLES = 2
-"""Samples per pixel from which a filtered picture is closer to the result than a draft."""
+MAX_PASS_SECONDS = 0.25  # after which a task or another tone curve may interrupt a pass
+MIN_IDLE_SAMPLES = 2  # from which a filtered picture is closer to the result than a draft
 
 MIN_IDLE_RAYS = 8
 """Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a

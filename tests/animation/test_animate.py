@@ -315,7 +315,7 @@ def test_the_command_says_what_an_interrupt_leaves(
     arguments = ["animate", str(trajectory), "-o", str(path), *OPTIONS]
     assert main(arguments) == 130
     said = capsys.readouterr().err
-    assert f"kept in {path}.frames: the same command goes on from there" in said
+    assert f"in {path}.frames: the same command continues from there" in said
     assert not path.exists()
     monkeypatch.undo()
     assert main(arguments) == 0
@@ -326,7 +326,7 @@ def test_the_command_says_what_an_interrupt_leaves(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--frames", "9:"], "there is no frame in 9:: it holds 6 frames, 0 to 5"),
+        (["--frames", "9:"], "there is no frame in 9:: it has 6 frames, 0 to 5"),
         (["--frames", "0"], "is one frame and the camera does not move"),
         (["--follow", "40"], "there is no particle 40 among 3"),
         (["--transparent"], "a GIF has no partial transparency"),

@@ -47,7 +47,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--backend", "nonsense"], "nonsense"),
         (["--output-folder", "missing"], "missing: there is no such folder: create it first"),
         (["--output-folder", "balls.toml"], "balls.toml: there is no such folder"),
-        (["--output-folder", ""], "is empty, perhaps because a shell variable is not set"),
+        (["--output-folder", ""], "is empty, perhaps a shell variable that is not set"),
         (["--token-file", "missing/token"], "missing/token: cannot be used as token file"),
         (["--token-file", "balls.toml"], "balls.toml: "),
         (["--token", "x" * 40], "--token"),

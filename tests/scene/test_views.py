@@ -193,10 +193,10 @@ def test_a_call_changes_what_the_scene_says() -> None:
     ("settings", "sentence"),
     [
         ({"view": "fornt"}, r"view: there is no view 'fornt'; did you mean 'front'"),
-        ({"camera": "front"}, r"camera: got a str where a Camera belongs"),
-        ({"lights": ["sun"]}, r"lights: got a str where a PointLight or DirectionalLight"),
+        ({"camera": "front"}, r"camera: must be a Camera, not a str"),
+        ({"lights": ["sun"]}, r"lights: must be a PointLight or DirectionalLight"),
         ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
-        ({"light": (0, 0, 0)}, r"render\.light: has no length"),
+        ({"light": (0, 0, 0)}, r"render\.light: must not be zero"),
         ({"light": "left", "look": "flat"}, r"render\.light: the look 'flat' has no directional"),
     ],
 )
@@ -247,13 +247,13 @@ def test_the_camera_of_a_file_makes_the_same_picture(
         ("none.toml", "title = 'a'", "none.toml: has no table [camera]"),
         ("bad.toml", "[camera]\nviev = 'x'\nzoom = 'a'", "bad.toml: camera.zoom: must be a number"),
         ("bad.json", '{"camera": {"zoom": 0}}', "bad.json: camera.zoom: must be at least 0.01"),
-        ("a.png", "", "a.png: is not a PNG file"),
+        ("a.png", "", "a.png: is not a picture"),
     ]:
         Path(name).write_text(text)
         assert main(["render", "a.xyz", *size, "--camera", name]) == 2
         assert words in capsys.readouterr().err
     Pillow.new("RGB", (2, 2)).save("p.png")
     assert main(["render", "a.xyz", *size, "--camera", "p.png"]) == 2
-    assert "p.png: says no camera" in capsys.readouterr().err
+    assert "p.png: has no camera" in capsys.readouterr().err
     assert main(["render", "a.xyz", *size, "--camera", "gone.toml"]) == 2
     assert not Path("a-2.png").exists()

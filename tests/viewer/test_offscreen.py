@@ -86,7 +86,7 @@ def test_a_window_that_is_too_large(scene: Path) -> None:
         (("balls.toml", "--offscreen", "-1"), "invalid value for '--offscreen'"),
         (
             ("balls.toml", "--offscreen", "1", "--screenshot", "x.jpg"),
-            "x.jpg: pictures are written",
+            "x.jpg: the picture is written",
         ),
         (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
         (("balls.toml", "--offscreen", "1", "--width", "0"), "width"),

@@ -71,7 +71,7 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
             f"'{shown(text)}[0]', or their length, 'norm({shown(text)})'"
         )
     if kind not in ("number", "truth"):
-        raise SceneError(f"{place}: '{shown(text)}' is no number")
+        raise SceneError(f"{place}: '{shown(text)}' is not a number")
     if column is not None:
         return column
     result = np.empty(source.count, bool if kind == "truth" else np.float64)
@@ -393,7 +393,7 @@ class _Evaluator:
             raise
         if isinstance(operator, (ast.In, ast.NotIn)):
             if not isinstance(other, list):
-                raise self.wrong(f"'{self.text(right)}' is no list; write in [1, 2, 3]")
+                raise self.wrong(f"'{self.text(right)}' is not a list: write in [1, 2, 3]")
             return self.among(left, one, right, other, isinstance(operator, ast.In))
         compare = _COMPARISONS.get(type(operator))
         if compare is None:

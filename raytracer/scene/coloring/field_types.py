@@ -13,8 +13,7 @@ from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, o
 from raytracer.scene.colors import parse_color
 from raytracer.scene.field_types import COLOR
 
-Limit = float | str | None
-"""A number, "p1" for the first percentile, or None for the end of the data."""
+Limit = float | str | None  # a number, "p1" for the first percentile, None for the end of the data
 
 PALETTES = ("jmol", "cpk", "vesta")
 BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}

@@ -25,8 +25,7 @@ STORED = {
 }
 """Maps in `maps.npy`, in order, and their numbers of colours."""
 
-NAMES = (*STORED, "gray", "tab10")
-"""Maps that need no other package; "_r" behind a name reverses the map."""
+NAMES = (*STORED, "gray", "tab10")  # maps without another package; "_r" reverses a map
 
 CATEGORICAL = "tab10"
 

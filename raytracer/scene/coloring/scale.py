@@ -30,12 +30,8 @@ STEPS = 5  # default number of colours of a discrete scale
 
 MISSING = "#888888"
 
-THRESHOLD = 1e-3
-"""Default end of the linear part of a symlog scale, relative to the larger end of the scale."""
-
-DECADE = 1.0 / (1.0 - 1.0 / 10.0)
-"""Decades that the linear part on each side of zero takes, as in matplotlib (linscale = 1)."""
-
+THRESHOLD = 1e-3  # default end of the linear part of a symlog scale, as a part of its end
+DECADE = 1.0 / (1.0 - 1.0 / 10.0)  # decades of each half of the linear part, as in matplotlib
 FEW = 1 << 16  # integers within a range of this size are looked up in a table
 
 MAX_TICKS = 6

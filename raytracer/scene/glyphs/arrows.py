@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = 2.0  # length of the longest arrow, in mean distances of the particles with arrows
 MAX_EXTENT = 0.2  # limit of that length, relative to the diagonal of the box around these particles
-
-MIN_RADII = 3.0
-"""Lower limit of that length, in median radii of the particles, which would hide shorter arrows."""
-
+MIN_RADII = 3.0  # lower limit of that length, in median radii, which would hide shorter arrows
 SLENDER = 28.0  # length of the longest arrow in radii of its shaft
 HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5  # radius and length of the head, in radii of the shaft
 HEAD_SHARE = 0.55  # largest fraction of an arrow that its head takes: shorter arrows are thinner

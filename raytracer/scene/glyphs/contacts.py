@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
 
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
-
-THIN_SHARE = 0.995
-"""Fraction of contacts thinner than the thickest: a few extreme forces are clipped."""
-
+THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped
 MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")  # colours from no force to the largest
 CLASSES = 200  # radius classes per factor e (0.5% wide) in the search of neighbours
 
@@ -55,7 +52,6 @@ IDS = (
 """Columns with the ids of two particles, in lower case."""
 
 FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
-"""Columns that set the thickness by default, in lower case."""
 
 
 class _Pairs(NamedTuple):

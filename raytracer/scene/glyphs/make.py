@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from raytracer.scene.glyphs.shared import Glyphs
     from raytracer.scene.scene import Scene, SphereSet
 
-SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}
-"""Fields of a scene by the nouns of their solids."""
+SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}  # by noun
 
 
 @quiet()

@@ -30,9 +30,7 @@ TURNS = (
 """Columns of quaternions, and the positions of w, x, y and z (`c_orient` has w last)."""
 
 
-OF_OVITO = "aspherical_shape"
-"""Column of axes written by OVITO, whose `orientation` has w last; HOOMD-blue's has w first."""
-
+OF_OVITO = "aspherical_shape"  # its `orientation` has w last; HOOMD-blue's has w first
 W_LAST = (3, 0, 1, 2)  # positions of w, x, y and z in such a quaternion
 
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Looks = Callable[[Any], dict[str, Any]]
-"""Returns the colours of some rows, as arguments of `CapsuleSet`."""
-
+Looks = Callable[[Any], dict[str, Any]]  # colours of rows, as arguments of `CapsuleSet`
 ROW = 320  # most bytes per capsule during construction
 
 

@@ -32,10 +32,7 @@ RATIO = 3.0e5
 then a seventh of the smallest radius."""
 
 LIMIT = 1.0e6  # the same ratio from which the ordinary form is visibly wrong
-
-NEAR = 1.0 / 16.0
-"""The form helps if the surface passes the scene's centre within this fraction of the radius."""
-
+NEAR = 1.0 / 16.0  # distance of the surface from the scene's centre, in radii, up to which it helps
 REGION = 2.0  # distance from the centre, in units of render space, within which most spheres lie
 MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
 

@@ -21,8 +21,7 @@ from raytracer.scene.transform import Vector
 from raytracer.scene.views import frame
 from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
 
-Place = str | tuple[float, float, float]
-"""Direction of a look's key light: one of `KEY_LIGHTS`, or a vector of travel."""
+Place = str | tuple[float, float, float]  # of the key light: one of `KEY_LIGHTS`, or a direction
 
 
 def pack_lights(

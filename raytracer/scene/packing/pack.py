@@ -53,13 +53,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
     from raytracer.scene.transform import Vector
 
-MAX_SAMPLE = 1 << 14
-"""Number of spheres sampled for centre and scale: more change the centre by less than a percent."""
-
+MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent
 OPAQUE = 65535  # opacity 1, the kernels' `kOpaque`
-
-UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
-"""Words of the kernels' `ColorMode`."""
+UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"  # words of `ColorMode`
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:

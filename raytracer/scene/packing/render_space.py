@@ -15,16 +15,13 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Transform, Triple
 
 REACH = 0.9  # fraction of the spheres that should lie within about one unit of render space
-
-MAX_LENGTH = 1e300
-"""Limit of lengths in scene units, as is its inverse: powers of two nearby are float64."""
+MAX_LENGTH = 1e300  # in scene units, and of its inverse: powers of two nearby are float64
 
 MARGIN = 1.2
 """Factor before the scale is rounded to a power of two: scenes in round numbers are common, and
 without it rounding errors would decide between two powers."""
 
-MAX_COORDINATE = 2.0**60
-"""Largest length in render space: its square, and a sum of several, is still a float32."""
+MAX_COORDINATE = 2.0**60  # in render space: a sum of squares is still a float32
 
 
 class Space(NamedTuple):

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
 MAX_SIDE = 1024  # most texels per side: 2 per degree, 32 MB
-
-EVEN = 3.0
-"""Largest ratio of maximum to mean luminance of an even sky, whose light paths find by chance."""
+EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance
 
 BLOCK_ROWS = 64
 

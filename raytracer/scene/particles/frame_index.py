@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.source import ParticleSource
 
-MIN_BYTES = 1 << 24
-"""Size from which the index of a file is cached: scanning smaller files takes 10 ms."""
-
+MIN_BYTES = 1 << 24  # size from which an index is cached: scanning smaller files takes 10 ms
 MAX_KEPT = 500  # most indices in the folder; the oldest are removed
 
 

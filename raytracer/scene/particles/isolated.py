@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"
-"""Environment variable: seconds that a library may take for a file; 0 is no limit."""
-
+TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"  # in seconds; 0 is no limit
 MIN_LIMIT = 120.0  # least time limit in seconds, sufficient on a busy machine
 MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours are ten times faster
 IDLE_SECONDS = 30.0  # seconds without a request after which a worker ends

@@ -15,8 +15,7 @@ from raytracer.errors import DataFileError
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Column, kind_of
 
-is_isolated = False
-"""Whether this is a worker of `isolated`; only these import libraries that read files."""
+is_isolated = False  # whether this is a worker of `isolated`, which may import libraries
 
 
 class LoadedSource(ColumnSource):

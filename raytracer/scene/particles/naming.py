@@ -35,8 +35,7 @@ for _index, _axis in enumerate("xyz"):
         f"points_{_index}", f"centers_{_index}", f"position_{_index}", f"coordinates_{_index}",
     )  # fmt: skip
 
-GUESSES = {"radius": "r", "diameter": "d"}
-"""Names of one letter that are used without a better one, with a warning."""
+GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 # Compiled by `re` at first use: most files need none of them.
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"

@@ -103,8 +103,7 @@ class Format(NamedTuple):
         return self._replace(name=self.name or ending[1:].upper(), variant=ending)
 
 
-WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")
-"""Endings of trajectories that need a topology for the number of atoms."""
+WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")  # endings that need a topology
 
 
 # Possessive quantifiers: the time per line is linear in its length.
@@ -211,7 +210,6 @@ FORMATS = (
 """Formats; the first that matches is used."""
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
-"""Endings of readable particle files."""
 
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")

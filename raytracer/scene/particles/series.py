@@ -20,9 +20,7 @@ from raytracer.scene.particles.registry import SUFFIXES
 
 MAX_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
-
-SCENES = (".toml", ".json")
-"""Endings of scene files: a folder with one is a series only if a frame is requested."""
+SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
 
 _NUMBER = re.compile(r"%0?\d*d")
 

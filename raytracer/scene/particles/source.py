@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
 
-Notes = list[tuple[str, str]]
-"""Warnings, each with the affected part: "radius", "color", "radius+color" or ""."""
+Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius", "radius+color", ""
 
 
 class Column(NamedTuple):

@@ -28,12 +28,8 @@ from raytracer.scene.particles.lines import count_lines, text_lines
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
 BLOCK_BYTES = 1 << 23  # bytes that are parsed at a time
 HEAD_BYTES = 1 << 20  # most bytes before the rows
-
-NUMBER, OPTIONAL, TEXT = range(3)
-"""Types of cells, as in `kernels/cpu/io/text_table.h`; a missing optional number is NaN."""
-
-SPACES, FIXED = "spaces", "fixed"
-"""Splitting of lines into cells other than by a separator character."""
+NUMBER, OPTIONAL, TEXT = range(3)  # types of cells, as in text_table.h; missing ones are NaN
+SPACES, FIXED = "spaces", "fixed"  # ways to split lines, beside a separator
 
 BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
 """Cells that mean a missing value in tables of other programs; `nan` is a number."""

@@ -46,7 +46,7 @@ def test_the_time_of_a_text(tmp_path: Path, name: str, text: str, expected: str 
     scene = load(write(tmp_path / name, text))
     values = values_of(scene)
     if expected is None:
-        with pytest.raises(SceneError, match="the file does not say the time of its frame"):
+        with pytest.raises(SceneError, match="the file does not state the time of its frame"):
             filled("{time}", values)
     else:
         assert filled("{time} {time_unit}", values) == expected
@@ -127,6 +127,6 @@ def test_the_time_in_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["render", str(path), "--frame", "0", "--title", "{time:.2f}", *size]) == 0
     balls = ("render", "three_balls", "--title", "{time}", *size)
     assert main([*balls]) == 2
-    assert "the file does not say the time of its frame" in capsys.readouterr().err
+    assert "the file does not state the time of its frame" in capsys.readouterr().err
     turn = (*size[:-1], str(tmp_path / "a####.png"), "--turntable", "1s", "--fps", "1")
     assert main(["animate", "three_balls", "--title", "{time} {seconds}", *turn]) == 0

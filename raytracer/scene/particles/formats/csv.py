@@ -34,8 +34,7 @@ from raytracer.scene.particles.text_table import (
     number,
 )
 
-LOOK_AHEAD = 200
-"""Rows in which to look for a value of a column whose first row has none, for its type."""
+LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
@@ -44,8 +43,7 @@ TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
 
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
-NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")
-"""Parts of a sphere whose columns hold numbers."""
+NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
 
 class Source(TextSource):

@@ -47,7 +47,6 @@ SECTIONS = (
 )  # fmt: skip
 
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
-"""Header counts of sections with another name."""
 
 MAX_TYPES = 100_000  # most atom types whose masses are read
 TEXT_BYTES = 32  # longest text of a type

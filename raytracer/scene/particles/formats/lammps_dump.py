@@ -27,8 +27,7 @@ from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, num
 HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
 
 HEAD_BYTES = 1 << 16
-POSITION = "position"
-"""Name of the column of coordinates in the file's unit of length, for all styles."""
+POSITION = "position"  # column of coordinates in the file's unit of length, for all styles
 
 STYLES = (
     (("x", "y", "z"), False),

@@ -18,8 +18,7 @@ HEAD = 247  # bytes of the header up to the number of extended records, which LA
 
 COLORS = ("red", "green", "blue")
 
-LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))
-"""Dimensions that are part of the position or of the colour."""
+LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))  # parts of the position or of the colour
 
 
 class Source(LoadedSource):
@@ -50,7 +49,7 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         header, count = self._header, int(self._header.point_count)
         if not header.are_points_compressed and count * header.point_format.size > self.file.size:
-            raise DataFileError(f"{self.name}: is cut short")
+            raise DataFileError(f"{self.name}: is incomplete")
         require_room(self.name, POINT_MEMORY * count)
         return parse(self.file.name)
 
@@ -60,7 +59,7 @@ def parse(path: str) -> dict[str, NDArray[Any]]:
 
     points = laspy.read(path)
     if len(points.points) != points.header.point_count:
-        raise ValueError("it is cut short")
+        raise ValueError("it is incomplete")
     position = np.stack([np.asarray(points[axis]) for axis in "xyz"], axis=1)
     columns: dict[str, NDArray[Any]] = {"position": position}
     names = list(points.point_format.dimension_names)

@@ -14,8 +14,7 @@ from raytracer.files.npz import Header, read_header, read_npy
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Particles, Value, more_frames
 
-MIN_SPHERES, SAMPLE = 10, 1000
-"""Fewest spheres for a guess about a column, and number of rows that are tested."""
+MIN_SPHERES, SAMPLE = 10, 1000  # for a guess about a column; and rows that are tested
 
 
 class Source(LoadedSource):

@@ -29,8 +29,7 @@ from raytracer.scene.particles.source import (
     plain_value,
 )
 
-ROW_BYTES = 1 << 26
-"""Most bytes of an array that are read, or decompressed, for the values of one particle."""
+ROW_BYTES = 1 << 26  # maximum bytes of an array that are read for the values of one particle
 
 PARTS = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""

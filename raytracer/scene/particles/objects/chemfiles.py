@@ -23,9 +23,7 @@ from raytracer.scene.particles.objects.source import (
 )
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
-ALIASES = {".mol": ".sdf", ".txyz": ".arc"}
-"""Endings unknown to chemfiles, and others of the same format."""
-
+ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
 NAMES_ALONE = ("GRO", "PSF")  # formats with atom names, which chemfiles takes for types
 
 ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,

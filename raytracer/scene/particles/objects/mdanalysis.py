@@ -32,14 +32,10 @@ NUMBERS = {
 """Numeric attributes, and their column names."""
 
 TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
-"""Text attributes, and their column names."""
 
 ALIASES = {".cor": "CRD"}  # formats of endings unknown to MDAnalysis
 AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")  # formats that need a topology for the number of atoms
-
-TIMED = ("HISTORY", "TRC")
-"""Formats that state times, which MDAnalysis does not keep with the frame."""
-
+TIMED = ("HISTORY", "TRC")  # formats with times, which MDAnalysis does not keep with the frame
 TRZ_ATOMS = 112  # offset of the number of atoms in a .trz trajectory
 
 
