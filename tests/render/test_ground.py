@@ -253,7 +253,7 @@ def test_paths_bounce_off_it() -> None:
     "material", [raytracer.Principled(emission=1.0), raytracer.Principled(transmission=1.0)]
 )
 def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> None:
-    with pytest.raises(raytracer.UserError, match=r"ground\.material: sends out light or lets it"):
+    with pytest.raises(raytracer.UserError, match=r"ground\.material: emits or transmits light"):
         raytracer.Scene(materials={"m": material}, ground=raytracer.Ground(material="m"))
 
 

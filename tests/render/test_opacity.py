@@ -168,9 +168,9 @@ def test_the_ground_fades_into_the_background(backend: str) -> None:
 @pytest.mark.parametrize(
     ("opacity", "problem"),
     [
-        (1.5, "goes from 0 to 1"),
-        (-0.1, "goes from 0 to 1"),
-        (float("nan"), "goes from 0 to 1"),
+        (1.5, "must be from 0 to 1"),
+        (-0.1, "must be from 0 to 1"),
+        (float("nan"), "must be from 0 to 1"),
         ([0.5, 0.5, 0.5], r"has shape \(3,\) for 2 spheres"),
         ("half", "not real numbers"),
     ],
