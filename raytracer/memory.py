@@ -28,7 +28,7 @@ PACKED, BUILD, LEAVES = 16, 40, 20
 """Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
 
 BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
-STAGED = 192 * MIB  # bytes of records that are put together for a GPU, and of page-locked memory
+STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
 FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples

@@ -5,9 +5,16 @@
 #include "bvh/collapse.cuh"
 #include "bvh/morton.cuh"
 #include "bvh/radix_sort.cuh"
+#include "bvh/records.cuh"
 #include "bvh/refit.cuh"
 
 RT_LAYOUT_TABLE
+
+// clusters: columns of the primitives, until there are clusters
+extern "C" __global__ void __launch_bounds__(256) tree_records(const __grid_constant__ rt::BuildArgs args) {
+  rt::interleave((const float*)args.clusters, (rt::PrimitiveRecord*)args.records,
+                 (uint32_t)(args.count + args.apart_count));
+}
 
 extern "C" __global__ void __launch_bounds__(256) tree_bounds(const __grid_constant__ rt::BuildArgs args) {
   rt::add_bounds(rt::Build(args));

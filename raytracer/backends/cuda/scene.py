@@ -48,7 +48,6 @@ from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
-ROWS = PART // 32  # of records that are put together on the host at a time
 MAX_CONSTANT_SPHERES = CONSTANT_BYTES // 16
 """Spheres up to which they may fit into constant memory; their tree is built on the host."""
 
@@ -157,14 +156,14 @@ class CudaScene(DeviceScene):
             sizes["spheres"] += buffers.shapes.nbytes
             for name, size in sizes.items():
                 memory.allocate(name, size)
-        for start in range(0, count, ROWS):
-            rows = np.stack([column[start : start + ROWS] for column in columns], axis=1)
-            self._copy(memory.address("records") + start * record, rows)
+        for number, column in enumerate(columns):
+            self._copy(memory.address("clusters") + 4 * count * number, column)
         self._copy(memory.address("spheres") + count * record, buffers.shapes)
         self._bring("apart", buffers.large_id)
         with self._context.lock, self._context.active() as driver:
             stream = staging(self.number).stream
             large = len(buffers.large_id)
+            kernels.interleave(memory, count, stream)
             kernels.build(memory, count, large, stream, records=memory.address("records"))
             result = read_result(self.number, memory)
             memory.free("records", "apart", *scratch_sizes(count))

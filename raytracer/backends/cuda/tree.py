@@ -23,8 +23,8 @@ from raytracer.variants import product
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {
-    "tree_bounds": 256, "tree_keys": 256, "tree_sort": 256, "tree_cluster": 256, "tree_nodes": 256,
-    "tree_end": 256, "tree_refit": 256, "tree_restore": 256,
+    "tree_records": 256, "tree_bounds": 256, "tree_keys": 256, "tree_sort": 256,
+    "tree_cluster": 256, "tree_nodes": 256, "tree_end": 256, "tree_refit": 256, "tree_restore": 256,
 }  # fmt: skip
 """Kernels with the threads of a block, those of a build in the order of their launches."""
 
@@ -87,6 +87,15 @@ class TreeKernels:
             self._functions = {name: module.get_function(name) for name in ENTRIES}
             for function in self._functions.values():
                 function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
+
+    def interleave(self, memory: DeviceMemory, count: int, stream: Any) -> None:
+        """Queue the making of the "records" from their columns, float32 (4 or 8, count).
+
+        memory: has the columns at the beginning of "clusters".
+        """
+        args = _arguments(memory, count, 0, memory.address("records"))
+        grid = min(_blocks(count, ENTRIES["tree_records"]), 8 * self._multiprocessors)
+        self._launch("tree_records", grid, args, stream)
 
     def build(
         self, memory: DeviceMemory, count: int, apart: int, stream: Any, *, records: int

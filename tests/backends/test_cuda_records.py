@@ -1,0 +1,115 @@
+"""Records of a scene whose tree a GPU builds: columns come to the GPU, and a kernel turns them."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import CapsuleSet, Ground, Scene, SphereSet, layout
+from raytracer.backends.base import TREE
+from raytracer.backends.cuda import context, transfer
+from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import scene as scene_module
+from raytracer.backends.cuda import tree as tree_module
+from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.buffers import build_bvh
+from raytracer.scene.packing.pack import pack
+from support.fake_cuda import FakeDriver
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+COUNT = 1000
+RNG = np.random.default_rng(1)
+SPHERES = SphereSet(RNG.normal(size=(COUNT, 3)), RNG.uniform(0.01, 0.1, COUNT))
+RODS = CapsuleSet(RNG.normal(size=(70, 3)), RNG.normal(size=(70, 3)), 0.02)
+
+SCENES = {
+    "spheres": Scene([SPHERES]),
+    "spheres on a ground": Scene([SPHERES], ground=Ground()),
+    "solids": Scene([SPHERES], capsules=[RODS], ground=Ground()),
+}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], ctypes.CDLL]:
+    """Returns the kernel compiled for the CPU, for records of spheres or of solids."""
+    return cache(lambda has_solids: compile_kernel(tmp_path_factory.mktemp("kernel"), has_solids))
+
+
+def compile_kernel(folder: Path, has_solids: bool) -> ctypes.CDLL:
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is missing")
+    source, library = folder / "kernel.cpp", folder / "kernel.so"
+    source.write_text(
+        "#include <cuda_on_cpu.h>\n#include <cuda/bvh/records.cuh>\n"
+        "void work(std::uint64_t from, std::uint64_t to, std::uint64_t count) {\n"
+        "  rt::interleave((const float*)from, (rt::PrimitiveRecord*)to, (uint32_t)count);\n}\n"
+        'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
+        "  launch(work, blocks, threads, arguments);\n}\n"
+    )
+    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
+    flags += ["-DRT_SOLIDS=1"] if has_solids else []
+    flags += ["-I", str(SUPPORT), "-I", str(kernels_root())]
+    subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_records_are_the_columns_row_by_row(
+    name: str, compiled: Callable[[bool], ctypes.CDLL], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffers, library = pack(SCENES[name]), compiled(name == "solids")
+    driver = FakeDriver({}, lambda *_: None, memory=1 << 20)
+    launched: list[str] = []
+    found: list[NDArray[np.float32]] = []
+
+    def run(entry: str, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
+        launched.append(entry)
+        args = np.frombuffer(arguments, layout.dtype("BuildArgs"))[0]
+        base, count = driver.memory.ctypes.data, int(args["count"] + args["apart_count"])
+        if entry == "tree_records":
+            places = (base + int(args["clusters"]), base + int(args["records"]), count)
+            library.go(grid[0], block[0], (ctypes.c_uint64 * 3)(*places))
+        if entry == "tree_bounds":  # says that the tree is too deep: the host builds it
+            records = driver.view(int(args["records"]), count * buffers.record_bytes)
+            found.append(records.view(np.float32).reshape(count, -1).copy())
+            result = driver.view(int(args["state"]), layout.dtype("TreeResult").itemsize)
+            result.view(layout.dtype("TreeResult"))["too_deep"] = 1
+
+    def function(entry: str) -> Any:
+        return SimpleNamespace(prepare=lambda _: None, prepared_async_call=partial(run, entry))
+
+    module = SimpleNamespace(get_function=function)
+    monkeypatch.setattr(binding, "load", lambda: driver)
+    monkeypatch.setattr(tree_module, "load_module", lambda *_: module)
+    monkeypatch.setattr(scene_module, "PART", 1000)
+    monkeypatch.setattr(transfer, "CHUNK", 300)
+    cached = context.primary_context, transfer.staging, tree_module.tree_kernels
+    for each in cached:
+        each.cache_clear()
+    try:
+        made = CudaScene(0, buffers, None)
+        made.upload()
+        tree = build_bvh(buffers)
+        for part in TREE:
+            array = getattr(tree, part)
+            assert driver.view(made.address(part), array.nbytes).tobytes() == array.tobytes()
+        made.close()
+    finally:
+        for each in cached:
+            each.cache_clear()
+    assert launched[:2] == ["tree_records", "tree_bounds"]
+    (records,) = found
+    expected = np.stack(buffers.columns, axis=1)
+    assert records.tobytes() == expected.tobytes()
+    assert driver.live == {}
