@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
 
-CHUNK = 8 << 20  # bytes: a third of a millisecond on the bus, far above the cost of a call
+CHUNK = 2 << 20  # bytes: a tenth of a millisecond on the bus, far above the cost of a call
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for others' work on the default stream
 
 

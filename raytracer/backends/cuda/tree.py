@@ -32,8 +32,13 @@ NODE_BYTES, CLUSTER_BYTES = 80, 33
 SORT_TILE, SORT_PASSES, DIGITS = 3072, 8, 256
 NODE_TILE = ENTRIES["tree_nodes"] // 8
 
-LEVELS = 20
-"""Levels of nodes with a launch each; the last kernel builds those below, which have few nodes."""
+
+def launched_levels(count: int) -> int:
+    """Return the levels of nodes with a launch each: twice those of a full tree.
+
+    The last kernel builds those below, which have few nodes, one after another.
+    """
+    return 2 * -(-count.bit_length() // 3)
 
 
 def max_nodes(count: int) -> int:
@@ -123,9 +128,10 @@ class TreeKernels:
             self._launch("tree_sort", tiles, args, stream, step)
         self._launch("tree_cluster", _blocks(count - apart, ENTRIES["tree_cluster"]), args, stream)
         grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
-        for step in range(LEVELS):
+        levels = launched_levels(count)
+        for step in range(levels):
             self._launch("tree_nodes", grid, args, stream, step)
-        self._launch("tree_end", 1, args, stream, LEVELS)
+        self._launch("tree_end", 1, args, stream, levels)
 
     def refit(self, memory: DeviceMemory, count: int, apart: int, stream: Any, step: int) -> None:
         """Queue a refit to the records; `step` numbers those of a tree and its boxes from 1 on.
