@@ -181,7 +181,7 @@ class LiveView:
         """Show points as spheres from now on; logging a name again replaces its points.
 
         It returns at once. The arrays are copied at most 60 times per second, and less often if
-        copying would take more than 2% of the time; a state that comes sooner is left out (see
+        copying would take more than 1.5% of the time; a state that comes sooner is left out (see
         `flush`). Nothing happens after the view was closed. A step ends when a name is logged that
         was logged in it already.
 

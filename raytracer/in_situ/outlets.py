@@ -26,7 +26,7 @@ from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, c
 from raytracer.scene.arrays import Where, as_array
 from raytracer.warning import warn
 
-SHARE = 0.02
+SHARE = 0.015
 """Largest share of the simulation's time that copying takes."""
 
 INTERVAL = 1.0 / 60.0
