@@ -23,6 +23,7 @@ from raytracer.memory import require_count
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.arrays import (
     Where,
+    aligned,
     as_array,
     check_centers,
     check_radius,
@@ -437,12 +438,12 @@ class LiveScene:
         """Return the set with what an update says; centres and radii are not looked at."""
         changed = copy(spheres)
         if positions is not None:
-            changed.centers = _aligned(check_shape(positions, WHERE))
+            changed.centers = aligned(check_shape(positions, WHERE))
         count = changed.count
         if radii is not None:
             sizes = floats(radii, "radius", WHERE)
             is_row = sizes.ndim == 1 and len(sizes) == count
-            changed.radius = _aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
+            changed.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
         if count != spheres.count:
             _check_other_count(spheres, count, radii)
         if values is not None:
@@ -676,11 +677,6 @@ def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
     if opacity is not None:
         colored.opacity = opacity
     return colored
-
-
-def _aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers whose addresses are multiples of their size: those of records may not be."""
-    return array if array.flags.aligned else array.copy()
 
 
 def _aspect(settings: RenderSettings) -> float:

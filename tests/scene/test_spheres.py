@@ -183,9 +183,9 @@ def test_spheres_without_a_radius_get_half_their_spacing_whatever_they_come_from
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("at", [0, arrays.BLOCK_ROWS - 1, arrays.BLOCK_ROWS + 7])
+@pytest.mark.parametrize("at", [0, arrays.LARGE_BLOCK - 1, arrays.PARALLEL_ROWS + 7])
 def test_the_first_value_that_is_not_finite_is_named(kind: Any, value: float, at: int) -> None:
-    centers = np.ones((arrays.BLOCK_ROWS + 9, 3), kind)
+    centers = np.ones((arrays.PARALLEL_ROWS + 9, 3), kind)
     radii = np.ones(len(centers), kind)
     centers[at, at % 3], radii[at] = value, value
     centers[-1], radii[-1] = np.nan, np.inf

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.layout import constant, dtype
-from raytracer.scene.arrays import blocks
+from raytracer.scene.arrays import blocks, extremes
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ def _candidates(radius: NDArray[np.float32]) -> list[int]:
     """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
     if not len(radius):
         return []
-    limit = RATIO * float(radius.min())
-    if float(radius.max()) < limit:
+    least, most = extremes(radius)
+    limit = RATIO * least
+    if most < limit:
         return []
     rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
     numbers = np.concatenate(rows)

@@ -354,6 +354,19 @@ def test_memory_is_that_of_the_input_and_the_buffers(
     assert peak < 2 * 16 * count + 12e6
 
 
+def test_mapped_positions_are_not_copied(tmp_path: Path) -> None:
+    count = 1_000_000
+    path = tmp_path / "positions.npy"
+    np.save(path, np.random.default_rng(13).random((count, 3), np.float32))
+    mapped = np.load(path, mmap_mode="r")
+    tracemalloc.start()
+    buffers = pack(Scene.from_arrays(mapped, 0.01))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * count + 4e6  # the buffers, the sample, modules
+    np.testing.assert_array_equal(buffers.x, pack(Scene.from_arrays(np.load(path), 0.01)).x)
+
+
 @pytest.mark.parametrize("falloff", ["none", "inverse-square"])
 @pytest.mark.parametrize("far", [-1e30, 1e300])
 def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> None:
