@@ -22,8 +22,8 @@ WORDS = {
 }
 
 
-class Look(NamedTuple):
-    """A style of molecules; lengths in angstrom if atoms have elements.
+class Radii(NamedTuple):
+    """Radii of a style of molecules, in angstrom if atoms have elements.
 
     Args:
         vdw: atom radius in van der Waals radii; 0: use `atom`.
@@ -37,10 +37,10 @@ class Look(NamedTuple):
 
 
 STYLES = {
-    "ball-and-stick": Look(0.25, 0.0, 0.12),
-    "licorice": Look(0.0, 0.25, 0.25),
-    "space-filling": Look(1.0, 0.0, 0.0),
-    "wire": Look(0.0, 0.04, 0.04),
+    "ball-and-stick": Radii(0.25, 0.0, 0.12),
+    "licorice": Radii(0.0, 0.25, 0.25),
+    "space-filling": Radii(1.0, 0.0, 0.0),
+    "wire": Radii(0.0, 0.04, 0.04),
 }
 PLAIN_BOND = 0.12  # radius of a bond without a style, in angstrom if atoms have elements
 
@@ -107,5 +107,5 @@ class Bonding:
     orders: bool | None = None
 
     @property
-    def look(self) -> Look:
-        return STYLES[self.style] if self.style else Look(0.0, 0.0, PLAIN_BOND)
+    def radii(self) -> Radii:
+        return STYLES[self.style] if self.style else Radii(0.0, 0.0, PLAIN_BOND)

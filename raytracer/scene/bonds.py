@@ -46,24 +46,24 @@ class Bonded(NamedTuple):
 
 def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     """Apply a molecule style to particles and make their bonds."""
-    look, angstrom = bonding.look, _angstrom(spheres)
+    radii, angstrom = bonding.radii, _angstrom(spheres)
     wanted = bonding.bonds
     if wanted is None:
-        wanted = "auto" if look.bond > 0 else "none"
+        wanted = "auto" if radii.bond > 0 else "none"
     made = None
     if wanted != "none" and spheres.count:
         pairs = _pairs(spheres, wanted, bonding)
-        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, bonding)
+        made = _capsules(spheres, pairs, (radii.bond or PLAIN_BOND) * angstrom, bonding)
     if bonding.style is None or bonding.keeps_radii:
         return Bonded(spheres, made)
     atoms = copy(spheres)
-    if look.vdw:
-        atoms.radius = look.vdw * _element_radii(spheres, "vdw")
+    if radii.vdw:
+        atoms.radius = radii.vdw * _element_radii(spheres, "vdw")
     else:
         same = bonding.radius is not None and bonding.style != "ball-and-stick"
-        radius = float(bonding.radius) if same and bonding.radius else look.atom * angstrom
+        radius = float(bonding.radius) if same and bonding.radius else radii.atom * angstrom
         # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
-        atoms.radius = radius * (COVER if look.atom == look.bond else 1.0)
+        atoms.radius = radius * (COVER if radii.atom == radii.bond else 1.0)
     return Bonded(atoms, made)
 
 
@@ -285,13 +285,13 @@ def _capsules(
             np.concatenate([first[whole], first[cut], second[cut]]),
             np.concatenate([second[whole], first[cut], second[cut]]),
         )
-    looks = _colors(spheres, first, second, bonding) if colored is None else _rule(colored, order)
+    colors = _colors(spheres, first, second, bonding) if colored is None else _rule(colored, order)
     made = spheres.joined(
         starts,
         ends,
         thick if isinstance(thick, float) else thick[order],
         opacity=_opacity(spheres, first, second),
-        **looks,
+        **colors,
     )
     made.scales = scales
     return made

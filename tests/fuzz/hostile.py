@@ -138,7 +138,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.npy", npy(f"({2**61}, 3)"), 2, "a.npy"),
     ("a.npy", npy("(2, 3)", "'<U9999999'"), 2, "a.npy"),
     ("a.npz", npz(), 2, "it holds nothing"),
-    ("a.npz", npz(centers=np.array([[{}] * 3] * 2)), 2, "objects of Python"),
+    ("a.npz", npz(centers=np.array([[{}] * 3] * 2)), 2, "Python objects"),
     ("a.npz", npz(zipfile.ZIP_STORED, **{MARKER: POINTS}), 2, "it holds '\\x1b]0;"),
     ("a.npz", npz(centers=POINTS, colors=np.array([MARKER] * 3)), 2, "\\x1b]0;"),
     ("a.npz", npz(zipfile.ZIP_DEFLATED, centers=np.zeros((2_000_000, 3))), 0, "spheres"),
@@ -147,7 +147,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
 """Files that `scene check` reads: name, content, exit code, words."""
 
 INFOS: list[tuple[bytes, int, str]] = [
-    (b"", 2, "is not a PNG file"),
+    (b"", 2, "is not a picture"),
     (png((b"abcd", b"")) + b"\xff\xff\xff\xfftEXtraytracer\0", 2, "a.png"),
     (about("[]"), 2, "are damaged"),
     (about('{"a": ' + "9" * 5000 + "}"), 2, "thousands of digits"),
@@ -203,7 +203,9 @@ def cases() -> Iterator[Case]:
     yield Case("a folder", "a.npz", Path.mkdir, ["render", "a.npz"])
     yield Case("nothing to read", "-", b"", ["render", "-", *SMALL])
     yield Case("nulls to read", "-", bytes(1000), ["render", "-", *SMALL])
-    yield Case("a film of particles", "a.npz", npz(centers=POINTS), ["tone", "a.npz"], 2, "no film")
+    yield Case(
+        "a film of particles", "a.npz", npz(centers=POINTS), ["tone", "a.npz"], 2, "not a film"
+    )
     odd = "a\"b\\c'\n\t\x1b[31m\u202eü"
     made = ["scene", "generate", "cloud", "--count", "50", "-o", f"{odd}.toml"]
     yield Case("an odd name", "x", "", made, 0, makes=(f"{odd}.toml", f"{odd}.npz"))

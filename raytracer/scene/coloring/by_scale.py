@@ -19,7 +19,7 @@ from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct,
 from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import symbol_of, table
 from raytracer.scene.inferred import inferred_names, inferred_range
-from raytracer.scene.particles.labels import element_symbols, looks
+from raytracer.scene.particles.labels import element_symbols, styles_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     one, else the usual."""
     labels = spheres.labels
     assert labels is not None
-    usual = looks(labels, spheres.source).colors.tolist()
+    usual = styles_of(labels, spheres.source).colors.tolist()
     result: dict[str, Any] = {}
     for name, symbol, color in zip(labels.names, element_symbols(labels), usual, strict=True):
         stated = labels.stated.get(name) or labels.stated.get(symbol or "")

@@ -15,10 +15,10 @@ from raytracer.scene.glyphs.shared import (
     chosen,
     colors_of,
     lengths_of,
-    looks_of,
     placed,
     radii_of,
     require_capsules,
+    row_colors_of,
     with_column,
 )
 from raytracer.scene.glyphs.vectors import vectors_of
@@ -79,14 +79,16 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     radius = arrows.radius or scale * longest / SLENDER
     sets = [field.spheres for field in fields]
     usual = [partial(_usual_colors, spheres) for spheres in sets]
-    looks, scales = looks_of(sets, arrows.color, "arrows", usual)
+    colors_of_sets, scales = row_colors_of(sets, arrows.color, "arrows", usual)
     solids = []
-    for field, look in zip(fields, looks, strict=True):
+    for field, row_colors in zip(fields, colors_of_sets, strict=True):
         rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
         require_capsules(2 * len(rows), "arrows")
         rows, tails, tips = _placed_arrows(field, rows, scale, arrows)
         if len(rows):
-            solids += arrow_shapes(tails, tips, radius, material=arrows.material, **look(rows))
+            solids += arrow_shapes(
+                tails, tips, radius, material=arrows.material, **row_colors(rows)
+            )
     return Glyphs(solids, scales)
 
 

@@ -17,16 +17,16 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
-    Looks,
+    RowColors,
     Rows,
     cell_of,
     chosen,
     jumps,
     lengths_of,
-    looks_of,
     placed,
     radii_of,
     require_capsules,
+    row_colors_of,
     rows_by_id,
 )
 from raytracer.scene.inferred import inferred_range
@@ -97,9 +97,10 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     rule = contacts.color
     if rule is None:
         rule = StyleSettings(color_by=lines[0].by, map=MAP, range=(0.0, largest))
-    looks, scales = looks_of([each.points for each in lines], rule, "contacts")
+    colors_of_sets, scales = row_colors_of([each.points for each in lines], rule, "contacts")
     capsules = [
-        each.capsules(largest, contacts, look) for each, look in zip(lines, looks, strict=True)
+        each.capsules(largest, contacts, row_colors)
+        for each, row_colors in zip(lines, colors_of_sets, strict=True)
     ]
     return Glyphs(capsules, scales)
 
@@ -129,7 +130,7 @@ class _Lines:
         self.spans, self.values = self.spans[mask], self.values[mask]
         self.points = self.points.taken(np.flatnonzero(mask))
 
-    def capsules(self, largest: float, contacts: Contacts, looks: Looks) -> CapsuleSet:
+    def capsules(self, largest: float, contacts: Contacts, row_colors: RowColors) -> CapsuleSet:
         """Make the capsules; a contact across a periodic boundary becomes two halves."""
         far = np.abs(self.stops - self.starts - self.spans).max(axis=1)
         crossing = np.flatnonzero(far > 1e-6 * np.abs(self.spans).max())
@@ -142,7 +143,7 @@ class _Lines:
         ends[crossing] -= half
         starts = np.concatenate([self.starts, self.stops[crossing]])
         ends = np.concatenate([ends, self.stops[crossing] - half])
-        return CapsuleSet(starts, ends, radii, material=contacts.material, **looks(rows))
+        return CapsuleSet(starts, ends, radii, material=contacts.material, **row_colors(rows))
 
 
 def _listed_set(scene: Scene) -> SphereSet:

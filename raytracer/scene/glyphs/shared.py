@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Looks = Callable[[Any], dict[str, Any]]  # colours of rows, as arguments of `CapsuleSet`
+RowColors = Callable[[Any], dict[str, Any]]  # colours of rows, as arguments of `CapsuleSet`
 ROW = 320  # most bytes per capsule during construction
 
 
@@ -120,9 +120,9 @@ def require_capsules(count: int, place: str) -> None:
     require_room(place, count * ROW, f"for {count:,} capsules")
 
 
-def looks_of(
-    sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[Looks] = ()
-) -> tuple[Sequence[Looks], list[ColorScale]]:
+def row_colors_of(
+    sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[RowColors] = ()
+) -> tuple[Sequence[RowColors], list[ColorScale]]:
     """Return the colours of glyphs at the spheres of sets, and their scales.
 
     color: one colour, a rule over the columns of the sets, or None for the usual ones.

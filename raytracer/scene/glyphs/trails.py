@@ -21,9 +21,9 @@ from raytracer.scene.glyphs.shared import (
     colors_of,
     jumps,
     lengths_of,
-    looks_of,
     placed,
     require_capsules,
+    row_colors_of,
     rows_by_id,
 )
 from raytracer.scene.scene import CapsuleSet, SphereSet
@@ -84,11 +84,13 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
         warn("trails: the particles do not move before the shown frame")
         return Glyphs([])
     usual = [lambda _, p=each: colors_of(p.spheres, p.rows) for each in paths]
-    looks, scales = looks_of([each.points for each in paths], trails.color, "trails", usual)
+    colors_of_sets, scales = row_colors_of(
+        [each.points for each in paths], trails.color, "trails", usual
+    )
     tubes = []
-    for path, look in zip(paths, looks, strict=True):
+    for path, row_colors in zip(paths, colors_of_sets, strict=True):
         radius = trails.radius or RADIUS * mean_spacing(placed(path.spheres))
-        colors = look(slice(None))  # the round ends of the steps join
+        colors = row_colors(slice(None))  # the round ends of the steps join
         tubes.append(
             CapsuleSet(path.starts, path.stops, radius, material=trails.material, **colors)
         )

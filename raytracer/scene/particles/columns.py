@@ -127,9 +127,9 @@ class ColumnSource(ParticleSource):
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
         """Return the labels of particles from texts or integers, (N,)."""
-        says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
+        meaning = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
         labels, ids = label_ids(values, self.name)
-        return Labels(labels, ids, says, self.first_line)
+        return Labels(labels, ids, meaning, self.first_line)
 
     def labels_of_atoms(self) -> Labels | None:
         name = self._label(())

@@ -37,19 +37,19 @@ class Labels(NamedTuple):
     Args:
         names: the K distinct labels, in order of first use.
         ids: int32 (N,), the label of each particle.
-        says: their meaning, one of `MEANINGS`, if the file or the user states it.
+        meaning: their meaning, one of `MEANINGS`, if the file or the user states it.
         line: line of the first particle in the file, for messages.
         stated: radii and colours by label or symbol, from the scene file.
     """
 
     names: list[str]
     ids: NDArray[np.int32]
-    says: str | None = None
+    meaning: str | None = None
     line: int = 3
     stated: Mapping[str, Element] = {}
 
 
-class Looks(NamedTuple):
+class LabelStyles(NamedTuple):
     """Radii (K,), NaN for types without one; sRGB colours (K, 3); the assumption, or ""."""
 
     radii: NDArray[np.float64]
@@ -57,7 +57,7 @@ class Looks(NamedTuple):
     assumed: str = ""
 
 
-def looks(labels: Labels, source: str) -> Looks:
+def styles_of(labels: Labels, source: str) -> LabelStyles:
     """Return radii and colours of the labels of a file; `source` is its name.
 
     Raises:
@@ -69,7 +69,9 @@ def looks(labels: Labels, source: str) -> Looks:
     for index, name in enumerate(labels.names):
         stated = labels.stated.get(name, Element())
         is_number = name.isdecimal()
-        if name in types or (is_number and stated.radius is not None and labels.says != "elements"):
+        if name in types or (
+            is_number and stated.radius is not None and labels.meaning != "elements"
+        ):
             place = int(name) - 1 if is_number else order[name]
             elements.append(Element(stated.radius, stated.color or type_color(place)))
             continue
@@ -80,7 +82,7 @@ def looks(labels: Labels, source: str) -> Looks:
             raise DataFileError(f"{source}: line {line}: {error}") from None
     radii = np.array([np.nan if e.radius is None else e.radius for e in elements], np.float64)
     colors = np.array([e.color for e in elements], np.float32).reshape(len(elements), 3)
-    return Looks(radii, colors, f"{source}: {assumed}" if assumed else "")
+    return LabelStyles(radii, colors, f"{source}: {assumed}" if assumed else "")
 
 
 def element_symbols(labels: Labels) -> list[str | None]:
@@ -101,11 +103,11 @@ def type_color(index: int) -> RGB:
 
 def _types(labels: Labels) -> tuple[set[str], str]:
     """Return the labels that are types, and the assumption, or ""."""
-    if labels.says == "elements":
+    if labels.meaning == "elements":
         return set(), ""
     # A label with a radius in the scene file is fully described there.
     open_ = [name for name in labels.names if labels.stated.get(name, Element()).radius is None]
-    if labels.says == "types":
+    if labels.meaning == "types":
         return set(open_), ""
     numbers = [name for name in open_ if name.isdecimal()]
     words = [name for name in open_ if not name.isdecimal()]

@@ -211,17 +211,17 @@ def complete(
 ) -> None:
     """Fill in missing radii and colours from labels."""
     if result.labels is not None:
-        says = meaning or result.labels.says
-        result.labels = result.labels._replace(says=says, stated=elements or {})
+        meaning = meaning or result.labels.meaning
+        result.labels = result.labels._replace(meaning=meaning, stated=elements or {})
         if result.radius is None or result.color is None:
             _look_up(result, result.labels)
 
 
 def _look_up(result: Particles, labels: Labels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
-    from raytracer.scene.particles.labels import looks  # few scenes need it
+    from raytracer.scene.particles.labels import styles_of  # few scenes need it
 
-    known = looks(labels, result.source)
+    known = styles_of(labels, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:
         # Unless the scene file states "radius" and "color", at least one is looked up.

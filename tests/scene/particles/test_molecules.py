@@ -593,7 +593,7 @@ def test_types_of_lammps_are_no_elements(tmp_path: Path) -> None:
     text = "2\nAtoms. Timestep: 0\n1 0 0 0\n8 2 0 0\n"
     data = read(write(tmp_path / "a.xyz", text))
     assert data.labels is not None
-    assert (data.labels.says, data.notes) == ("types", [])
+    assert (data.labels.meaning, data.notes) == ("types", [])
     symbols = text.replace("\n1 0", "\nH 0").replace("\n8 2", "\nO 2")
     named = read(write(tmp_path / "b.xyz", symbols))
     np.testing.assert_array_equal(named.radius, [find(name).radius for name in ("H", "O")])

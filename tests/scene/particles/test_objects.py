@@ -49,7 +49,7 @@ def test_ase() -> None:
     atoms.set_array("type", atoms.numbers)  # of LAMMPS, not of the periodic table
     labels = read_object(atoms).labels
     assert labels is not None
-    assert (labels.says, labels.names) == ("types", ["8", "1", "29"])
+    assert (labels.meaning, labels.names) == ("types", ["8", "1", "29"])
 
 
 def test_chemfiles() -> None:
@@ -263,7 +263,7 @@ def test_arrays() -> None:
     data = read_object(table)
     np.testing.assert_array_equal(data.centers, POINTS)
     assert data.labels is not None
-    assert data.labels.says == "types"
+    assert data.labels.meaning == "types"
 
 
 def test_pictures_of_objects() -> None:

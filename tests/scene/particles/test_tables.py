@@ -59,7 +59,7 @@ def test_labels_of_a_table(tmp_path: Path) -> None:
     assert data.labels.line == 2
     types = read(write(tmp_path / "b.csv", text.replace("species", "type")))
     assert types.labels is not None
-    assert types.labels.says == "types"
+    assert types.labels.meaning == "types"
     sized = read(write(tmp_path / "c.csv", "x,y,z,radius,r,g,b,element\n0,0,0,1,1,0,0,Cu\n"))
     assert sized.labels is None
 

@@ -124,10 +124,10 @@ class Source(TextSource):
             self.also = list(dict.fromkeys([*wanted, types]))
         result = super().particles(names)
         labels, values = result.labels, result.extra.get(types)
-        if labels is not None and labels.says is None:
+        if labels is not None and labels.meaning is None:
             is_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels.names))
             texts = labels.names if values is None else _as_types(labels.names, labels.ids, values)
-            result.labels = labels._replace(names=texts, says="types" if is_lammps else None)
+            result.labels = labels._replace(names=texts, meaning="types" if is_lammps else None)
         result.extra = {name: result.extra[name] for name in wanted}
         return result
 
