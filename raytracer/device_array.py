@@ -377,6 +377,16 @@ def order(later: int, earlier: int, device: int) -> None:
         _check(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
 
 
+def is_captured(stream: int, device: int) -> bool:
+    """Return whether work that is queued on a stream becomes part of a CUDA graph."""
+    if stream <= 2:  # handles of default streams, which cannot be captured
+        return False
+    status = ctypes.c_int()
+    with _context(device) as cuda:
+        _check(cuda.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status)))
+    return status.value != 0
+
+
 def _event(cuda: ctypes.CDLL, device: int) -> ctypes.c_void_p:
     """Return the event of this thread on a device: another thread's would be recorded anew."""
     events: dict[int, ctypes.c_void_p] = _events.__dict__.setdefault("by_device", {})

@@ -251,3 +251,30 @@ def test_updates_allocate_nothing(device: CudaDevice) -> None:
             live.device_pixels()
             sizes.add((made.nbytes, made._moving.nbytes))
     assert len(sizes) == 1
+
+
+def test_an_update_in_a_graph(device: CudaDevice) -> None:
+    torch: Any = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    centers, radii = spheres("even", 20_000)
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    settings: dict[str, Any] = {"width": 160, "height": 120, "samples": 1}
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    with (
+        raytracer.LiveScene(scene, backend="cuda", **settings) as live,
+        raytracer.LiveScene(scene, backend="cuda", **settings) as reference,
+    ):
+        positions = torch.from_numpy(centers).cuda()
+        torch.cuda.synchronize()
+        live.update(positions, stream=stream)  # what the first call allocates is no part of a graph
+        moved(live)
+        with torch.cuda.graph(graph, stream=stream):
+            positions.mul_(0.9)
+            live.update(positions, stream=stream)
+        for _ in range(3):
+            with torch.cuda.stream(stream):
+                graph.replay()
+            found = moved(live)
+            reference.update(positions.cpu().numpy())
+            assert (found != moved(reference)).any(-1).mean() < 2e-3

@@ -24,6 +24,7 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
+from raytracer.device_array import is_captured, order
 from raytracer.sphere_update import SphereUpdate
 
 
@@ -69,6 +70,7 @@ class MovingSpheres:
         self._is_pending = False  # whether results are on their way
         self._refits, self._excess = 0, math.inf  # above any limit
         self._built_cost = 0  # 0: the results are those of a build
+        self._graph_stream: int | None = None  # on which graphs with updates are launched
 
     @property
     def nbytes(self) -> int:
@@ -84,6 +86,9 @@ class MovingSpheres:
             SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
                 shown; the scene then stays as it was.
         """
+        if update.stream is not None and is_captured(update.stream, self._number):
+            self._capture(update, update.stream)
+            return
         moves = update.positions is not None or update.radii is not None
         on_host = [isinstance(a, np.ndarray) for a in (update.positions, update.radii)]
         if moves and update.colors is not None and any(on_host):
@@ -93,6 +98,16 @@ class MovingSpheres:
             self._pack(update, check=any(on_host))
         if moves:
             self._follow(max_excess)
+
+    def _capture(self, update: SphereUpdate, stream: int) -> None:
+        """Make an update part of the graph that a stream is captured into.
+
+        The tree is built anew each time, since a refit has a number of its own.
+        """
+        self._pack(update)
+        self._follow(0.0, in_graph=True)
+        order(stream, int(self._stream.handle), self._number)
+        self._graph_stream = stream
 
     def _pack(self, update: SphereUpdate, check: bool = False) -> None:
         memory = self._memory
@@ -106,12 +121,12 @@ class MovingSpheres:
                 self._kernels.restore(memory, self._count, self._apart, self._stream)
                 packed.check()
 
-    def _follow(self, max_excess: float) -> None:
+    def _follow(self, max_excess: float, in_graph: bool = False) -> None:
         """Queue the tree around the records as they are now, and the copy of its results."""
         if self._is_pending:  # nothing is known of the tree before this one
             self._excess = math.inf
         memory = self._memory
-        if self._excess > max_excess:
+        if in_graph or self._excess > max_excess:
             records = memory.address("records")
             self._kernels.build(memory, self._count, self._apart, self._stream, records=records)
             self._excess, self._built_cost = 0.0, 0
@@ -120,8 +135,9 @@ class MovingSpheres:
             self._kernels.refit(memory, self._count, self._apart, self._stream, self._refits)
         for target, name in zip(self._result, ("state", "info"), strict=True):
             self._driver.memcpy_dtoh_async(target, memory.address(name), self._stream)
-        self._arrived.record(self._stream)
-        self._is_pending = True
+        if not in_graph:
+            self._arrived.record(self._stream)
+            self._is_pending = True
 
     def settle(self) -> tuple[int, bool]:
         """Wait for the tree of the last update.
@@ -131,6 +147,10 @@ class MovingSpheres:
         Raises:
             SceneError: a sphere of a device's array cannot be shown; it has stayed as it was.
         """
+        if self._graph_stream is not None:  # whatever graphs have done since
+            order(int(self._stream.handle), self._graph_stream, self._number)
+            self._arrived.record(self._stream)
+            self._is_pending = True
         self._arrived.synchronize()
         result = self._result[0].view(layout.dtype("TreeResult"))[0]
         cost = int(result["cost"])
