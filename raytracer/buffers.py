@@ -186,7 +186,7 @@ class SceneBuffers:
         return 32 if len(self.axis) else 16
 
     @property
-    def columns(self) -> tuple[NDArray[np.float32], ...]:
+    def primitives(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
 
         With other solids there are eight, and spheres are capsules without length.
@@ -205,12 +205,21 @@ class SceneBuffers:
                 row = np.arange(self.rows, self.rows + len(self.shapes), dtype=np.int32)
                 radius = np.concatenate([radius[: -len(row)], row.view(np.float32)])
             columns = (self.x, self.y, self.z, radius, *others)
+        return columns
+
+    @property
+    def ground_record(self) -> NDArray[np.float32]:
+        """Record of the ground, float32 (4,) or (8,), or (0,): only the chord inside uses it."""
+        floats = self.record_bytes // 4 if self.has_ground else 0
+        return np.array([0.0, 0.0, 0.0, ENDLESS, 0.0, 0.0, 0.0, 0.0][:floats], np.float32)
+
+    @property
+    def columns(self) -> tuple[NDArray[np.float32], ...]:
+        """Numbers of all records: of the primitives, then of the ground."""
         if not self.has_ground:
-            return columns
-        # Only the chord inside of it is computed by its record.
-        record = (0.0, 0.0, 0.0, ENDLESS, *(0.0,) * (len(columns) - 4))
-        pairs = zip(columns, record, strict=True)
-        return tuple(np.append(column, np.float32(number)) for column, number in pairs)
+            return self.primitives
+        pairs = zip(self.primitives, self.ground_record, strict=True)
+        return tuple(np.append(column, number) for column, number in pairs)
 
     @property
     def view(self) -> View:

@@ -85,7 +85,8 @@ class CudaScene(DeviceScene):
         self._lengths = lengths_of(buffers)
         self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = Sample(buffers.columns) if kernel is None else None
+        columns = buffers.x, buffers.y, buffers.z, buffers.radius
+        self._sample = Sample(columns) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
@@ -148,16 +149,18 @@ class CudaScene(DeviceScene):
 
     def _build(self, buffers: SceneBuffers) -> dict[str, NDArray[Any]]:
         """Build the tree on the device; returns that of the host where this one is too deep."""
-        columns, count, memory = buffers.columns, self.count, self._memory
-        record = 4 * len(columns)
+        count, memory, record = self.count, self._memory, buffers.record_bytes
         with self._context.lock, self._context.active():
             kernels = tree_kernels(self.number, self.has_capsules)
             sizes = tree_sizes(count, record) | scratch_sizes(count) | {"records": record * count}
             sizes["spheres"] += buffers.shapes.nbytes
             for name, size in sizes.items():
                 memory.allocate(name, size)
-        for number, column in enumerate(columns):
-            self._copy(memory.address("clusters") + 4 * count * number, column)
+        ground = buffers.ground_record
+        for number, column in enumerate(buffers.primitives):
+            place = memory.address("clusters") + 4 * count * number
+            self._copy(place, column)
+            self._copy(place + column.nbytes, ground[number : number + 1])
         self._copy(memory.address("spheres") + count * record, buffers.shapes)
         self._bring("apart", buffers.large_id)
         with self._context.lock, self._context.active() as driver:
