@@ -16,12 +16,18 @@ RT_HD float half_to_float(uint16_t half) {
 RT_HD double load_number(const rt::StridedArray& array, int64_t row, int32_t column) {
   const uint64_t at = array.data + (uint64_t)(row * array.row_stride + column * array.column_stride);
   switch (array.kind) {
-    case kNumberFloat32: return load_global((const float*)at);
-    case kNumberFloat64: return load_global((const double*)at);
-    case kNumberFloat16: return half_to_float(load_global((const uint16_t*)at));
-    case kNumberUint8: return load_global((const uint8_t*)at);
-    case kNumberInt32: return load_global((const int32_t*)at);
-    default: return (double)load_global((const int64_t*)at);
+    case kNumberFloat32:
+      return load_global((const float*)at);
+    case kNumberFloat64:
+      return load_global((const double*)at);
+    case kNumberFloat16:
+      return half_to_float(load_global((const uint16_t*)at));
+    case kNumberUint8:
+      return load_global((const uint8_t*)at);
+    case kNumberInt32:
+      return load_global((const int32_t*)at);
+    default:
+      return (double)load_global((const int64_t*)at);
   }
 }
 

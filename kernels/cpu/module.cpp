@@ -301,8 +301,14 @@ std::optional<int64_t> place(const Given<2>& positions, const Given<1>& radii, c
 
 nb::tuple reach(const std::array<In<float, 1>, 4>& columns, const In<double, 2>& normals, const In<int64_t, 1>& skipped,
                 const std::optional<std::array<double, 3>>& center, double limit, int threads) {
-  rt::ReachQuery query{{}, (int64_t)columns[0].shape(0), skipped.data(), (int64_t)skipped.shape(0), normals.data(),
-                       (int64_t)normals.shape(0), center ? center->data() : nullptr, limit};
+  rt::ReachQuery query{{},
+                       (int64_t)columns[0].shape(0),
+                       skipped.data(),
+                       (int64_t)skipped.shape(0),
+                       normals.data(),
+                       (int64_t)normals.shape(0),
+                       center ? center->data() : nullptr,
+                       limit};
   for (int k = 0; k < 4; ++k) {
     if ((int64_t)columns[k].shape(0) != query.count) throw nb::value_error("columns: differ in length");
     check_aligned(columns[k].data());
@@ -432,8 +438,8 @@ class Scene {
                            int64_t first, int64_t count, const std::vector<int32_t>& apart, double limit, int threads) {
     if (first < 0 || count < 0 || first + count > tables_.sphere_count)
       throw nb::value_error("there are no such spheres");
-    rt::SphereMotion motion{
-        first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
+    rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {},
+                            {},    scale};
     std::copy_n(linear.data(), 9, motion.linear[0]);
     std::copy_n(offset.data(), 3, motion.offset);
     std::optional<bool> built;
@@ -451,7 +457,7 @@ class Scene {
 
  private:
   void start_moving(const std::vector<int32_t>& apart, int threads) {
-    const rt::BuiltTree built = {tables_.nodes,  lengths_.nodes,       tables_.spheres, lengths_.records,
+    const rt::BuiltTree built = {tables_.nodes, lengths_.nodes,       tables_.spheres, lengths_.records,
                                  tables_.order, tables_.sphere_count, apart.data(),    (int64_t)apart.size()};
     moving_ = rt::MovingSpheres::make(tables_.has_capsules ? rt::kSolidFloats : rt::kSphereFloats, built, threads);
   }

@@ -15,9 +15,13 @@ template <int kFloats> class Moving final : public MovingSpheres {
   using Record = rt::Record<kFloats>;
 
   Moving(const BuiltTree& b, int threads)
-      : count_(b.count), record_count_(b.record_count), apart_(b.apart, b.apart + b.apart_count),
-        nodes_(b.nodes, b.nodes + b.node_count), placed_(new Record[(size_t)b.count]),
-        records_(new Record[(size_t)b.record_count]), order_(new int32_t[(size_t)b.count]) {
+      : count_(b.count),
+        record_count_(b.record_count),
+        apart_(b.apart, b.apart + b.apart_count),
+        nodes_(b.nodes, b.nodes + b.node_count),
+        placed_(new Record[(size_t)b.count]),
+        records_(new Record[(size_t)b.record_count]),
+        order_(new int32_t[(size_t)b.count]) {
     std::memcpy(records_.get(), b.records, (size_t)b.record_count * sizeof(Record));
     std::copy_n(b.order, b.count, order_.get());
     put_back();

@@ -13,7 +13,7 @@ constexpr int64_t kChunk = 1 << 14;  // spheres that a thread places at a time
 // Both return the first row that does not fit, or `end`.
 template <class T>
 int64_t place_centers(const SphereMotion& m, int64_t begin, int64_t end, const SphereColumns& out) {
-  const double(&l)[3][3] = m.linear, (&offset)[3] = m.offset;
+  const double (&l)[3][3] = m.linear, (&offset)[3] = m.offset;
   const bool is_diagonal = l[0][0] != 0.0 && l[1][1] != 0.0 && l[2][2] != 0.0 && l[0][1] == 0.0 && l[0][2] == 0.0 &&
                            l[1][0] == 0.0 && l[1][2] == 0.0 && l[2][0] == 0.0 && l[2][1] == 0.0;
   const int64_t column = m.positions.column;
@@ -55,8 +55,8 @@ int64_t place_spheres(const SphereMotion& m, const SphereColumns& out, ThreadPoo
       first = std::min(first, m.positions.is_double ? place_centers<double>(m, begin, end, out)
                                                     : place_centers<float>(m, begin, end, out));
     if (m.radii.data)
-      first = std::min(first, m.radii.is_double ? place_radii<double>(m, begin, end, out)
-                                                : place_radii<float>(m, begin, end, out));
+      first = std::min(
+          first, m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out));
     if (first < end) bad[(size_t)c] = first;
   });
   const auto found = std::find_if(bad.begin(), bad.end(), [](int64_t row) { return row >= 0; });

@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256)
   align_rows(b);
 }
 
-extern "C" __global__ void RT_CLUSTER(CLUSTER * PARTS) __launch_bounds__(Product<Plan>::kThreads, 1)
+extern "C" __global__ void RT_CLUSTER(CLUSTER* PARTS) __launch_bounds__(Product<Plan>::kThreads, 1)
     matmul_bf16(const __grid_constant__ ProductArgs args) {
   extern __shared__ __align__(1024) unsigned char shared[];
   Product<Plan>(args, shared).run();

@@ -105,8 +105,7 @@ template <class Plan> struct Product {
   __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
     if constexpr (Plan::kTransposedA) {
 #pragma unroll
-      for (int i = 0; i < kRows / 64; ++i)
-        copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
+      for (int i = 0; i < kRows / 64; ++i) copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
     } else {
       copy_box(to, &args.a, row, step * kDepth, there);
     }
