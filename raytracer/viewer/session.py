@@ -318,5 +318,6 @@ class Session:
     def _unshown(self) -> list[LoadedScene]:
         """Return loaded scenes that were never shown."""
         queue = self.worker.messages
-        messages: list[Message] = [queue.get() for _ in range(queue.qsize())]
+        messages: list[Message | None] = [queue.get() for _ in range(queue.qsize())]
+        messages.append(self.viewer.later)
         return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown, Opened))]

@@ -153,6 +153,8 @@ def test_radii_without_any_are_those_of_the_first_state() -> None:
 def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
     simulation: Simulation, session: Session, tmp_path: Path
 ) -> None:
+    simulation.log(grid(5))
+    session.receive()  # a state that is loaded waits, too
     save(session.viewer, (40, 30), 4, tmp_path / "state.png")
     simulation.log(grid(9))
     finished(session, 9)  # after the picture
