@@ -197,19 +197,36 @@ def _address(port: int, token: str) -> str:
 
 
 def bound(port: int | None) -> sockets.socket:
-    listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
-    listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    """Return a socket that listens on a port; None: the default one, or a free one.
+
+    Raises:
+        UserError: the port cannot be used.
+    """
     try:
-        try:
-            listening.bind((ADDRESS, DEFAULT_PORT if port is None else port))
-        except OSError as error:
-            if port is not None or error.errno != errno.EADDRINUSE:
-                raise
-            listening.bind((ADDRESS, 0))
-        listening.listen()
+        return _listening(DEFAULT_PORT if port is None else port)
     except OSError as error:
+        problem = error
+    if port is None and problem.errno == errno.EADDRINUSE:
+        try:
+            return _listening(0)
+        except OSError as error:
+            problem = error
+    raise UserError(_port_sentence(port or DEFAULT_PORT, problem))
+
+
+def _listening(port: int) -> sockets.socket:
+    """Return a socket that listens on a port. Raises OSError.
+
+    Two programs may bind the same port at the same time: only one of them can listen then.
+    """
+    listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
+    try:
+        listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+        listening.bind((ADDRESS, port))
+        listening.listen()
+    except OSError:
         listening.close()
-        raise UserError(_port_sentence(port or DEFAULT_PORT, error)) from None
+        raise
     return listening
 
 

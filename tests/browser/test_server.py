@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import re
+import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +21,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 from raytracer.browser.host import Host
 from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import MAX_MISTAKES, Server, bound
+from raytracer.browser.server import DEFAULT_PORT, MAX_MISTAKES, Server, bound
 from raytracer.errors import UserError
 from support import fake_session
 from support.fake_session import FakeSession
@@ -286,3 +288,21 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
             site.server.host.call(lambda session: session.state())
 
     run(test)
+
+
+def test_a_port_that_another_program_takes_at_the_same_time_is_left_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Late(socket.socket):
+        """A socket whose port another one listens on since it was bound."""
+
+        def listen(self, *backlog: int) -> None:
+            if self.getsockname()[1] == DEFAULT_PORT:
+                raise OSError(errno.EADDRINUSE, "Address already in use")
+            super().listen(*backlog)
+
+    monkeypatch.setattr(socket, "socket", Late)
+    with bound(None) as listening:
+        assert listening.getsockname()[1] != DEFAULT_PORT
+    with pytest.raises(UserError, match=f"port {DEFAULT_PORT}: is used by another program"):
+        bound(DEFAULT_PORT)
