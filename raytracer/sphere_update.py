@@ -86,3 +86,10 @@ class SphereUpdate:
     scale: float
     stream: int | None = None
     color_map: ColorMap | None = None
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether positions or radii are arrays of the host."""
+        import numpy as np
+
+        return any(isinstance(array, np.ndarray) for array in (self.positions, self.radii))

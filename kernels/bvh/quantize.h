@@ -13,7 +13,7 @@ RT_HD float cell_of(int exponent) { return as_float((uint32_t)exponent << 23); }
 // smallest grid of 255 cells from `lo` whose last line, as computed by readers, is not below `hi`
 RT_HD int grid_exponent(float lo, float hi) {
   const int power = hi > lo ? (int)(as_uint((hi - lo) / 255.0f) >> 23) : 0;  // 2^(power - 127) at most the quotient
-  int e = power > 1 ? power : 1;
+  int e = power < 1 ? 1 : power > 254 ? 254 : power;
   while (e < 254 && lo + 255.0f * cell_of(e) < hi) ++e;
   return e;
 }

@@ -155,9 +155,9 @@
   F(uint64_t, apart, 1)                      /* uint32: their numbers, ascending */                           \
   F(uint64_t, unused, 1)
 
-// what a build or refit leaves for the host. cost: surfaces of the nodes, in parts of 2^-20 of that of the root when the
-// tree was built: the expected number of nodes that a ray through the root visits.
-#define RT_TREERESULT(F) F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint64_t, cost, 1)
+// what a build or refit leaves for the host. growth: how many times as costly the nodes are as when they were built, summed
+// in parts of 2^-20 over the nodes; of a refit
+#define RT_TREERESULT(F) F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint64_t, growth, 1)
 
 // every struct with its list, for code that walks all of them
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)

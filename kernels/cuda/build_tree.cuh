@@ -44,11 +44,7 @@ extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_nodes(const 
   rt::Build b(args);
   if (args.step == 0) {
     if (blockIdx.x) return;
-    if (threadIdx.x == 0) {
-      const uint32_t root = b.state->root;
-      b.queue[0] = root, b.state->level[0] = {0, 1, 0, 0};
-      b.state->root_area = rt::half_area(rt::box_of(b, root));
-    }
+    if (threadIdx.x == 0) b.queue[0] = b.state->root, b.state->level[0] = {0, 1, 0, 0};
     __syncthreads();
   }
   rt::make_level(b, args.step, shared);
@@ -75,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_end(const __
 extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_refit(const __grid_constant__ rt::BuildArgs args) {
   __shared__ uint32_t shared;
   const rt::Build b(args);
-  rt::refit_nodes(b, (rt::NodeBox*)args.boxes, (uint32_t)args.step, shared);
+  rt::refit_nodes(b, (uint32_t)args.step, shared);
   if (blockIdx.x == 0)
     for (uint32_t k = threadIdx.x; k < b.apart_count; k += blockDim.x)
       b.spheres[b.count + k] = rt::load_record(b.records + b.apart[k]);

@@ -253,28 +253,53 @@ def test_updates_allocate_nothing(device: CudaDevice) -> None:
     assert len(sizes) == 1
 
 
-def test_an_update_in_a_graph(device: CudaDevice) -> None:
+def on_gpu(array: Any) -> Any:
     torch: Any = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("this PyTorch has no CUDA")
-    centers, radii = spheres("even", 20_000)
-    scene = raytracer.Scene.from_arrays(centers, radii)
-    settings: dict[str, Any] = {"width": 160, "height": 120, "samples": 1}
-    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
-    with (
-        raytracer.LiveScene(scene, backend="cuda", **settings) as live,
-        raytracer.LiveScene(scene, backend="cuda", **settings) as reference,
-    ):
-        positions = torch.from_numpy(centers).cuda()
-        torch.cuda.synchronize()
-        live.update(positions, stream=stream)  # what the first call allocates is no part of a graph
+    there = torch.from_numpy(np.ascontiguousarray(array)).cuda()
+    torch.cuda.synchronize()
+    return there
+
+
+def test_arrays_of_the_gpu_that_are_wrong_are_told_with_the_next_picture(
+    device: CudaDevice,
+) -> None:
+    centers, radii = spheres("even", 6000)
+    colors = np.full((6000, 3), 0.5, np.float32)
+    scene = raytracer.Scene.from_arrays(
+        centers, radii, np.random.default_rng(1).uniform(size=(6000, 3))
+    )
+    bad, wrong = centers.copy(), colors.copy()
+    bad[4321, 1], wrong[77] = np.nan, 3.0
+    with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
+        live.update(colors=on_gpu(wrong))  # before any sphere has moved
+        with pytest.raises(UserError, match="colors: sphere 77"):
+            moved(live)
         moved(live)
-        with torch.cuda.graph(graph, stream=stream):
-            positions.mul_(0.9)
-            live.update(positions, stream=stream)
+        live.update(on_gpu(bad))
+        live.update(radii=on_gpu(radii))  # does not hide what was wrong before it
+        with pytest.raises(UserError, match="positions: sphere 4321"):
+            moved(live)
+        found = moved(live)
+        bad[4321] = centers[4321]
+        live.update(bad)
+        assert np.array_equal(moved(live), found)
+
+
+def test_a_tree_is_built_anew_though_a_sphere_has_escaped(device: CudaDevice) -> None:
+    g = np.random.default_rng(9)
+    centers, radii = spheres("even", 20_000)
+    centers[0] = 1.0e4
+    scene = raytracer.Scene.from_arrays(centers, radii)
+    with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
+        made: Any = live._open().scene
+        live.update(centers)
+        moved(live)
+        orders = []
         for _ in range(3):
-            with torch.cuda.stream(stream):
-                graph.replay()
-            found = moved(live)
-            reference.update(positions.cpu().numpy())
-            assert (found != moved(reference)).any(-1).mean() < 2e-3
+            centers[1:] = g.uniform(-1, 1, (19_999, 3))
+            live.update(centers)
+            moved(live)
+            orders.append(of_device(made).order)
+        assert not np.array_equal(orders[0], orders[1])

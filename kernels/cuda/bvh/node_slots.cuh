@@ -71,15 +71,25 @@ RT_DEVICE void write_node(Node* node, const NodeSlot& s, const Box3& all, bool w
   if (writes && lane == 0) words[3] = exponents | inner << 24, words[4] = s.child_base, words[5] = s.sphere_base;
 }
 
-// Adds the surface of a node to the cost of the tree; by all lanes of the warp. Sums of integers do not depend on the
-// order.
-RT_DEVICE void add_cost(const Build& b, const Box3& all, bool exists) {
-  const float root = b.state->root_area;
-  const bool counts = exists && slot_lane() == 0 && root > 0.0f;
-  unsigned long long sum = counts ? (unsigned long long)(fminf(half_area(all) / root, 1.0e6f) * 1048576.0f) : 0ull;
+// What a ray that meets a node is expected to cost: the surfaces of its slots, those of leaves by their tests. `begin`: of
+// the slot's primitives, counted as `end`. The same in all lanes of the node.
+constexpr float kTestCost = 0.25f;  // testing a primitive, relative to visiting a node
+RT_DEVICE float slots_cost(const NodeSlot& s, uint32_t begin) {
+  float cost = !s.is_used ? 0.0f : half_area(s.box) * (s.is_inner ? 1.0f : kTestCost * (float)(s.end - begin));
+#pragma unroll
+  for (int d = 1; d < kSlots; d *= 2) cost += __shfl_xor_sync(~0u, cost, d);
+  return cost;
+}
+
+// Adds how many times as costly a node is as when it was built; by all lanes of the warp. A primitive that leaves the
+// others ruins few nodes, and counts for few. Sums of integers do not depend on the order.
+RT_DEVICE void add_growth(const Build& b, float cost, float first, bool exists) {
+  const bool counts = exists && slot_lane() == 0;
+  const float growth = first > 0.0f ? fminf(cost / first, 8.0f) : 1.0f;
+  unsigned long long sum = counts ? (unsigned long long)(growth * 1048576.0f) : 0ull;
   sum += __shfl_xor_sync(~0u, sum, 8);
   sum += __shfl_xor_sync(~0u, sum, 16);
-  if ((threadIdx.x & 31u) == 0 && sum) atomicAdd((unsigned long long*)&b.state->result.cost, sum);
+  if ((threadIdx.x & 31u) == 0 && sum) atomicAdd((unsigned long long*)&b.state->result.growth, sum);
 }
 
 }  // namespace rt

@@ -6,17 +6,11 @@
 
 namespace rt {
 
-// The exact box of a node; `step`: the refit that wrote it.
-struct alignas(16) NodeBox {
-  float lo[3], hi[3];
-  uint32_t step, pad;
-};
-
-RT_DEVICE void publish_box(NodeBox* at, const Box3& b, uint32_t step) {
+RT_DEVICE void publish_box(NodeBox* at, const Box3& b, uint32_t step, float first_cost) {
   float4* words = (float4*)at;
   words[0] = make_float4(b.lo.x, b.lo.y, b.lo.z, b.hi.x);
   __threadfence();
-  words[1] = make_float4(b.hi.y, b.hi.z, __uint_as_float(step), 0.0f);
+  words[1] = make_float4(b.hi.y, b.hi.z, __uint_as_float(step), first_cost);
 }
 // false if that refit has not written it yet
 RT_DEVICE bool published_box(const NodeBox* at, uint32_t step, Box3& b) {
@@ -53,14 +47,15 @@ RT_DEVICE Box3 move_primitives(const Build& b, uint32_t begin, uint32_t end) {
 }
 
 // The nodes of a warp; a node may wait for another of the same warp.
-RT_DEVICE void refit_warp(const Build& b, NodeBox* boxes, uint32_t index, bool exists, uint32_t step) {
+RT_DEVICE void refit_warp(const Build& b, uint32_t index, bool exists, uint32_t step) {
   const uint32_t lane = slot_lane();
   uint32_t begin = 0;
   NodeSlot s = {};
   if (exists) s = load_slot(b.nodes + (size_t)index, begin);
   s.box = move_primitives(b, s.sphere_base + begin, s.sphere_base + s.end);
   const uint32_t inner = slot_ballot(s.is_inner);
-  const NodeBox* child = boxes + s.child_base + __popc(inner & ((1u << lane) - 1u));
+  const float first = exists ? b.boxes[index].first_cost : 0.0f;
+  const NodeBox* child = b.boxes + s.child_base + __popc(inner & ((1u << lane) - 1u));
   bool is_there = !s.is_inner, is_written = !exists;
   Box3 all = {};
   while (!__all_sync(~0u, is_written)) {
@@ -69,15 +64,15 @@ RT_DEVICE void refit_warp(const Build& b, NodeBox* boxes, uint32_t index, bool e
     const Box3 joined = slot_join(s.box);
     if (complete && !is_written) {
       all = joined;
-      if (lane == 0) publish_box(boxes + index, all, step);
+      if (lane == 0) publish_box(b.boxes + index, all, step, first);
       is_written = true;
     }
   }
   write_node(b.nodes + (size_t)index, s, all, exists);
-  add_cost(b, all, exists);
+  add_growth(b, slots_cost(s, begin), first, exists);
 }
 
-RT_DEVICE void refit_nodes(const Build& b, NodeBox* boxes, uint32_t step, uint32_t& shared) {
+RT_DEVICE void refit_nodes(const Build& b, uint32_t step, uint32_t& shared) {
   const uint32_t count = b.state->result.node_count, tiles = (count + kTileNodes - 1) / kTileNodes;
   for (;;) {
     if (threadIdx.x == 0) shared = atomicAdd(&b.state->refit_ticket, 1u);
@@ -86,7 +81,7 @@ RT_DEVICE void refit_nodes(const Build& b, NodeBox* boxes, uint32_t step, uint32
     __syncthreads();
     if (tile >= tiles) return;
     const uint32_t from_last = tile * kTileNodes + threadIdx.x / kSlots;
-    refit_warp(b, boxes, count - 1 - from_last, from_last < count, step);
+    refit_warp(b, count - 1 - from_last, from_last < count, step);
   }
 }
 

@@ -15,8 +15,7 @@ struct Level {
 
 struct BuildState {
   TreeResult result;
-  uint32_t refit_ticket;  // zero before a refit, as the cost
-  float root_area;
+  uint32_t refit_ticket;  // zero before a refit, as the growth
   uint32_t lo[3], hi[3];  // bounds of the centres, as numbers that are in the order of floats
   uint32_t root;
   uint32_t histogram[kSortPasses][kDigits];
@@ -74,6 +73,13 @@ RT_DEVICE float4 load_fresh(const float4* p) {
   return v;
 }
 
+// The exact box of a node; `step`: the refit that wrote it; `first_cost`: of its slots, when it was built.
+struct alignas(16) NodeBox {
+  float lo[3], hi[3];
+  uint32_t step;
+  float first_cost;
+};
+
 // The arguments with their types.
 struct Build {
   const PrimitiveRecord* records;
@@ -88,6 +94,7 @@ struct Build {
   uint8_t* sizes;
   uint32_t* queue;
   uint64_t* status;
+  NodeBox* boxes;  // null: no refit follows
   BuildState* state;
   const uint32_t* apart;
   uint32_t count, apart_count;
@@ -105,6 +112,7 @@ struct Build {
         sizes((uint8_t*)a.sizes),
         queue((uint32_t*)a.queue),
         status((uint64_t*)a.status),
+        boxes((NodeBox*)a.boxes),
         state((BuildState*)a.state),
         apart((const uint32_t*)a.apart),
         count((uint32_t)a.count),

@@ -60,9 +60,9 @@ class CudaFilm(DeviceFilm):
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
         scene.check(view)
-        kernel = scene.kernel(view)
         with self._context.lock, self._context.active():
             scene.settle()
+            kernel = scene.kernel(view)
             scene.fill(kernel, view)
             sums = self._on_device()
             try:

@@ -1,8 +1,8 @@
 """Spheres that move in the memory of a GPU, and the tree that follows them there.
 
 An update packs arrays into records and refits the tree around them, or builds it anew where refits
-have made it bad. It allocates nothing after the first one and waits for nothing. What went wrong,
-and how good the tree is, is read before the next picture.
+have made it bad. With arrays of the GPU it allocates nothing after the first one and waits for
+nothing: what was wrong with them, and how good the tree is, is read before the next picture.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
-from raytracer.device_array import is_captured, order
 from raytracer.sphere_update import SphereUpdate
+
+AGING = 1.0 / 128.0
+"""Growth of any tree per update: a tree around spheres that move closer together becomes worse
+without growing."""
 
 
 class MovingSpheres:
@@ -59,18 +62,20 @@ class MovingSpheres:
         self._driver.memcpy_dtod_async(address, memory.address("nodes"), size, self._stream)
         self._stream.synchronize()
         memory.rename("roomy", "nodes")
-        self._driver.memset_d32_async(
-            memory.address("boxes"), 0, box_bytes(count) // 4, self._stream
-        )
+        for name in ("boxes", "state"):
+            self._driver.memset_d32_async(
+                memory.address(name), 0, memory.size(name) // 4, self._stream
+            )
         self._result = (
             self._driver.pagelocked_empty(layout.dtype("TreeResult").itemsize, np.uint8),
             self._driver.pagelocked_empty(info, np.uint8),
         )
         self._arrived = self._driver.Event()
         self._is_pending = False  # whether results are on their way
+        self._is_built = False  # whether they are those of a new tree
+        self._result[1][:] = 0xFF  # nothing is wrong
+        self.node_count = 0
         self._refits, self._excess = 0, math.inf  # above any limit
-        self._built_cost = 0  # 0: the results are those of a build
-        self._graph_stream: int | None = None  # on which graphs with updates are launched
 
     @property
     def nbytes(self) -> int:
@@ -86,33 +91,26 @@ class MovingSpheres:
             SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
                 shown; the scene then stays as it was.
         """
-        if update.stream is not None and is_captured(update.stream, self._number):
-            self._capture(update, update.stream)
-            return
         moves = update.positions is not None or update.radii is not None
-        on_host = [isinstance(a, np.ndarray) for a in (update.positions, update.radii)]
-        if moves and update.colors is not None and any(on_host):
+        if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
         else:
-            self._pack(update, check=any(on_host))
+            self._pack(update, check=update.is_on_host)
         if moves:
             self._follow(max_excess)
-
-    def _capture(self, update: SphereUpdate, stream: int) -> None:
-        """Make an update part of the graph that a stream is captured into.
-
-        The tree is built anew each time, since a refit has a number of its own.
-        """
-        self._pack(update)
-        self._follow(0.0, in_graph=True)
-        order(stream, int(self._stream.handle), self._number)
-        self._graph_stream = stream
+        for target, name in zip(self._result, ("state", "info"), strict=True):
+            self._driver.memcpy_dtoh_async(target, self._memory.address(name), self._stream)
+        self._arrived.record(self._stream)
+        self._is_pending = True
 
     def _pack(self, update: SphereUpdate, check: bool = False) -> None:
         memory = self._memory
         records, info = memory.address("records"), memory.address("info")
-        self._packer.pack(update, records, memory.address("color"), info, self._stream)
+        is_first = check or not self._is_pending  # what is wrong is kept until it was read
+        self._packer.pack(
+            update, records, memory.address("color"), info, self._stream, clear=is_first
+        )
         if check:
             found = np.empty(1, layout.dtype("PackInfo"))
             staging(self._number).to_host(info, found)
@@ -121,48 +119,40 @@ class MovingSpheres:
                 self._kernels.restore(memory, self._count, self._apart, self._stream)
                 packed.check()
 
-    def _follow(self, max_excess: float, in_graph: bool = False) -> None:
-        """Queue the tree around the records as they are now, and the copy of its results."""
-        if self._is_pending:  # nothing is known of the tree before this one
-            self._excess = math.inf
+    def _follow(self, max_excess: float) -> None:
+        """Queue the tree around the records as they are now."""
         memory = self._memory
-        if in_graph or self._excess > max_excess:
+        # Of a tree whose growth is still under way nothing is known.
+        if self._is_pending or self._excess > max_excess:
             records = memory.address("records")
             self._kernels.build(memory, self._count, self._apart, self._stream, records=records)
-            self._excess, self._built_cost = 0.0, 0
+            self._excess, self._is_built = 0.0, True
         else:
             self._refits += 1
             self._kernels.refit(memory, self._count, self._apart, self._stream, self._refits)
-        for target, name in zip(self._result, ("state", "info"), strict=True):
-            self._driver.memcpy_dtoh_async(target, memory.address(name), self._stream)
-        if not in_graph:
-            self._arrived.record(self._stream)
-            self._is_pending = True
 
-    def settle(self) -> tuple[int, bool]:
-        """Wait for the tree of the last update.
-
-        Returns the number of its nodes, and whether it is complete.
-
-        Raises:
-            SceneError: a sphere of a device's array cannot be shown; it has stayed as it was.
-        """
-        if self._graph_stream is not None:  # whatever graphs have done since
-            order(int(self._stream.handle), self._graph_stream, self._number)
-            self._arrived.record(self._stream)
-            self._is_pending = True
+    def settle(self) -> bool:
+        """Wait for the last update, and return whether its tree is new and not complete."""
+        if not self._is_pending:
+            return False
         self._arrived.synchronize()
+        self._is_pending = False
         result = self._result[0].view(layout.dtype("TreeResult"))[0]
-        cost = int(result["cost"])
-        if self._is_pending:
-            self._is_pending = False
-            if not self._built_cost:
-                self._built_cost = max(cost, 1)
-            self._excess += max(cost / self._built_cost - 1.0, 0.0)
-            if result["too_deep"]:
-                self._excess = math.inf
-            decoded(self._result[1].view(layout.dtype("PackInfo"))).check()
-        return int(result["node_count"]), not result["too_deep"]
+        self.node_count = int(result["node_count"])  # 0 before spheres have moved
+        is_built, self._is_built = self._is_built, False
+        self._excess += AGING
+        if self.node_count and not is_built:
+            self._excess += max(int(result["growth"]) / 2.0**20 / self.node_count - 1.0, 0.0)
+        if is_bad := is_built and bool(result["too_deep"]):
+            self._excess = math.inf
+        return is_bad
+
+    def check(self) -> None:
+        """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
+        it was. To be called once after `settle`."""
+        packed = decoded(self._result[1].view(layout.dtype("PackInfo")))
+        self._result[1][:] = 0xFF  # said once
+        packed.check()
 
     def records(self) -> NDArray[np.float32]:
         """Return the records on the host, float32 (N, 4)."""

@@ -19,6 +19,7 @@ from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
 from raytracer.errors import SceneError
+from raytracer.sphere_update import OutOfRangeError
 from raytracer.variants import product
 
 if TYPE_CHECKING:
@@ -78,7 +79,15 @@ class Packer(Closeable):
         self._memory.close()
         self._table = b""
 
-    def pack(self, update: SphereUpdate, records: int, color: int, info: int, stream: Any) -> None:
+    def pack(
+        self,
+        update: SphereUpdate,
+        records: int,
+        color: int,
+        info: int,
+        stream: Any,
+        clear: bool = True,
+    ) -> None:
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
 
         What the update does not say stays, and so do the records of spheres that cannot be shown
@@ -91,6 +100,7 @@ class Packer(Closeable):
             color: address of `SceneBuffers.color`, float32 (K, 3); not used without colours.
             info: address of a PackInfo, for `decoded`.
             stream: of the driver's binding.
+            clear: whether the PackInfo forgets what it says of calls before.
 
         Raises:
             SceneError: an array has a shape, type or place that the kernel cannot read.
@@ -115,7 +125,8 @@ class Packer(Closeable):
         arguments["color"] = color + COLOR_BYTES * update.first_color
         arguments["info"], arguments["table"] = info, self._table_address(update, stream)
         words = layout.dtype("PackInfo").itemsize // 4
-        self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
+        if clear:
+            self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
             self._kernel.launch(self._grid_of(update.count), arguments, stream)
         if is_copied:
@@ -194,6 +205,8 @@ def pack_arguments(
     row["radius_factor"] = update.scale
     if (radius := _one_radius(update)) is not None:
         row["radius"] = radius * update.scale
+        if not 0.0 < row["radius"] < np.inf:  # in float32
+            raise OutOfRangeError
     columns = {"positions": 3, "radii": 1, "colors": 1 if update.color_map else 3}
     for name, array in placed.items():
         if array is not None:

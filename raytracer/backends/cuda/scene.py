@@ -100,6 +100,8 @@ class CudaScene(DeviceScene):
             if self._moving is None:
                 self._moving = MovingSpheres(self.number, self._memory, self.count, self._apart)
                 self.few_spheres = None
+            if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
+                self.settle()
             self._moving.update(spheres, self.max_excess)
 
     def settle(self) -> None:
@@ -110,13 +112,14 @@ class CudaScene(DeviceScene):
         """
         if self._moving is None:
             return
-        self._node_count, is_complete = self._moving.settle()
-        if is_complete:
-            return
-        tree = host_tree(tuple(np.ascontiguousarray(self._moving.records().T)), self._apart)
-        self._node_count = len(tree.nodes)
-        for name in TREE:
-            staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
+        if self._moving.settle():
+            tree = host_tree(tuple(np.ascontiguousarray(self._moving.records().T)), self._apart)
+            self._node_count = len(tree.nodes)
+            for name in TREE:
+                staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
+        elif self._moving.node_count:
+            self._node_count = self._moving.node_count
+        self._moving.check()
 
     @property
     def nbytes(self) -> int:
