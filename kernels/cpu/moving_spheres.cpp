@@ -48,7 +48,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
   double growth() const override { return growth_; }
   const Node* nodes() const override { return nodes_.data(); }
   int64_t node_count() const override { return (int64_t)nodes_.size(); }
-  const float* records() const override { return records_[0].v; }
+  const float* records() const override { return (const float*)records_.get(); }  // null without any
   const int32_t* order() const override { return order_.get(); }
   int64_t nbytes() const override {
     const size_t of_node = sizeof(Node) + sizeof(Box) + sizeof(int32_t) + sizeof(float);  // with the plan
