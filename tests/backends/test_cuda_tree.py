@@ -287,6 +287,7 @@ def test_arrays_of_the_gpu_that_are_wrong_are_told_with_the_next_picture(
         assert np.array_equal(moved(live), found)
 
 
+@pytest.mark.filterwarnings("ignore:1 of 20,000 spheres is far away")
 def test_a_tree_is_built_anew_though_a_sphere_has_escaped(device: CudaDevice) -> None:
     g = np.random.default_rng(9)
     centers, radii = spheres("even", 20_000)
