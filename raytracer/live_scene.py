@@ -209,6 +209,7 @@ class LiveScene:
         """
         if values is not None and colors is not None:
             raise SceneError("values: give either values or colors, not both")
+        stream_handle(stream)  # for its error
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
         with self._lock:
@@ -376,12 +377,13 @@ class LiveScene:
         Raises:
             UserError: the scene is on the CPU, or an argument is wrong.
         """
+        reader = stream_handle(stream)
         with self._lock:
-            job = self._rendered(samples, camera, refit_camera)
-            if not job.device.has_own_memory:
+            if not self._open().device.has_own_memory:
                 raise UserError(
                     'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
                 )
+            job = self._rendered(samples, camera, refit_camera)
             film = self._blank_film(job)
             if job.plan is not None or job.settings.denoise or job.settings.noise is not None:
                 # what the host has a part in
@@ -389,7 +391,7 @@ class LiveScene:
             job.expose(film, job.settings.samples)
             if self._picture is None:
                 self._picture = job.device.picture()
-            self._picture.reader = stream_handle(stream)
+            self._picture.reader = reader
             film.develop_into(self._tone, self._picture)
             array: DeviceArray = self._picture.array()
             return array
@@ -634,7 +636,7 @@ def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> 
 
 def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
     """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-    replaced = f"positions: {counted(count, 'sphere')} replace {spheres.count:,} with different"
+    replaced = f"positions: {counted(count, 'sphere')} in place of {spheres.count:,} with different"
     if radii is None and isinstance(spheres.radius, np.ndarray):
         raise SceneError(f"{replaced} radii: give radii too")
     if isinstance(spheres.opacity, np.ndarray):
@@ -649,7 +651,7 @@ def _check(spheres: SphereSet) -> None:
     colors = len(spheres.color) if ids is None else len(ids)
     if colors != spheres.count and (colors > 1 or ids is not None):
         raise SceneError(
-            f"positions: {counted(spheres.count, 'sphere')} replace {colors:,} with different "
+            f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with different "
             "colours: give colors or values too"
         )
 

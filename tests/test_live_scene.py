@@ -172,7 +172,8 @@ def test_an_alpha_is_an_opacity_and_opacities_stay() -> None:
         live.update(colors=rgba)
         check(live, raytracer.Scene(spheres=(raytracer.SphereSet(x, r, rgba),)))
         with pytest.raises(
-            raytracer.UserError, match="replace 60 with different opacities: make a new LiveScene"
+            raytracer.UserError,
+            match="in place of 60 with different opacities: make a new LiveScene",
         ):
             live.update(positions=x[:5], radii=0.1, colors="red")
 
@@ -242,7 +243,7 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"positions": cloud(60)[0]}, "60 spheres replace 50 with different radii: give radii"),
+        ({"positions": cloud(60)[0]}, "60 spheres in place of 50 with different radii: give radii"),
         ({"positions": cloud(60)[0], "radii": 0.1}, "50 with different colours: give"),
         ({"positions": np.zeros((3, 50))}, r"shape \(3, 50\); sphere centres are \(N, 3\): give"),
         ({"positions": np.zeros((2, 50, 3))}, "give one frame"),
