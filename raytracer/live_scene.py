@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from raytracer.arguments import items, of_kind, text, whole
-from raytracer.device_array import DeviceArray, device_array, stream_handle
+from raytracer.device_array import (
+    LEGACY_STREAM,
+    DeviceArray,
+    device_array,
+    is_captured,
+    order,
+    stream_handle,
+)
 from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
@@ -209,23 +216,32 @@ class LiveScene:
         """
         if values is not None and colors is not None:
             raise SceneError("values: give either values or colors, not both")
-        stream_handle(stream)  # for its error
+        handle = stream_handle(stream)
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
         with self._lock:
             scale = self._scale
             try:
-                self._update(given, stream)
+                self._update(given, handle)
             except BaseException:
                 self._scale = scale  # the first values do not make it
                 raise
             self._is_plan_old = True
 
-    def _update(self, given: dict[str, Any], stream: Any) -> None:
+    def _update(self, given: dict[str, Any], stream: int) -> None:
         """Change the spheres in place where the device can, and pack the scene anew elsewhere."""
         is_recolored = "colors" in given or "values" in given
         job, old = self._open(), self._spheres
-        there = self._readable(given, stream) if job.device.has_own_memory else {}
+        on_gpu = {
+            name: found
+            for name, each in given.items()
+            if (found := device_array(each, name, stream)) is not None
+        }
+        for number in {each.device or 0 for each in on_gpu.values()}:
+            if not is_captured(stream, number):
+                order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
+        given = given | on_gpu
+        there = self._readable(on_gpu) if job.device.has_own_memory else {}
         here = {name: each for name, each in given.items() if name not in there}
         spheres = self._changed(old, **here)
         in_place = (
@@ -245,7 +261,7 @@ class LiveScene:
             there.get("positions", spheres.centers if "positions" in here else None),
             there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, linear=self._linear, offset=self._offset,
-            scale=self._radius_scale, stream=stream_handle(stream),
+            scale=self._radius_scale, stream=stream,
             **self._coloring(spheres, old, there),
         )  # fmt: skip
         try:
@@ -259,17 +275,16 @@ class LiveScene:
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
 
-    def _readable(self, given: Mapping[str, Any], stream: Any) -> dict[str, DeviceArray]:
+    def _readable(self, on_gpu: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name.
 
         The others come to the host, which has the sentences for what is wrong with them.
         """
         job, count = self._open(), self._spheres.count
-        found = {name: device_array(each, name, stream) for name, each in given.items()}
         there = {
             name: each
-            for name, each in found.items()
-            if each is not None and _is_packed_there(name, each, count, job.device.number)
+            for name, each in on_gpu.items()
+            if _is_packed_there(name, each, count, job.device.number)
         }
         if "values" in there and self._scale_for(there["values"].to_host).is_categorical:
             del there["values"]

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.device_array import DeviceArray
+from raytracer.device_array import LEGACY_STREAM, DeviceArray
 from raytracer.scene.colors import linear_rgb
 from raytracer.sphere_update import SphereUpdate
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
@@ -111,6 +111,51 @@ def test_arrays_are_read_where_they_are(on_gpu: list[SphereUpdate]) -> None:
         assert change.radii.address == radii.ctypes.data
         assert change.stream == 77
         assert change.colors is None
+
+
+COPIED: dict[str, dict[str, Any]] = {
+    "for another number": {"positions": X[:20].copy(), "colors": COLORS[:20].copy()},
+    "for the scale": {"values": VALUES},
+    "when the scene is asked for": {"positions": X + 0.1},
+}
+
+
+@pytest.mark.parametrize("name", COPIED)
+@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_copies_wait_for_the_stream(
+    name: str, kind: Any, backend: str, monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    """CUDA's default stream, on which arrays are copied, does not wait for non-blocking ones."""
+    if backend == "cuda":
+        request.getfixturevalue("on_gpu")
+    cuda = with_host_memory(monkeypatch)
+    with live() as scene:
+        scene.update(**{name: kind(array) for name, array in COPIED[name].items()}, stream=77)
+        assert scene.scene.count in (20, COUNT)
+        names = [call[0] for call in cuda.calls]
+        first = names.index("cuMemcpyDtoH_v2")
+        recorded, waiting = names.index("cuEventRecord"), names.index("cuStreamWaitEvent")
+        assert recorded < waiting < first
+        assert cuda.calls[recorded][2] == 77
+        assert cuda.calls[waiting][1] == LEGACY_STREAM
+
+
+def test_nothing_waits_for_a_stream_that_is_captured(
+    on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda = with_host_memory(monkeypatch)
+
+    def is_capturing(_: Any, status: Any) -> int:
+        status._obj.value = 1
+        return 0
+
+    cuda.cuStreamIsCapturing = is_capturing
+    with live() as scene:
+        scene.update(ByInterface(X + 0.1), stream=77)
+        assert "cuEventRecord" not in [call[0] for call in cuda.calls]
+    assert len(on_gpu) == 1
 
 
 def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:

@@ -20,6 +20,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
     calls: list[tuple[Any, ...]] = []
 
     def copy(to: Any, source: Any, size: Any) -> int:
+        calls.append(("cuMemcpyDtoH_v2", source.value))
         ctypes.memmove(to.value, source.value, size.value)
         return 0
 
@@ -32,6 +33,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     cuda = SimpleNamespace(
         cuMemcpyDtoH_v2=copy, calls=calls,
+        cuStreamIsCapturing=lambda stream, status: 0,
         **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
                                          "cuStreamWaitEvent")},
     )  # fmt: skip
