@@ -20,7 +20,7 @@ from raytracer.device_array import (
     order,
     stream_handle,
 )
-from raytracer.errors import SceneError, UserError, counted, naming
+from raytracer.errors import SceneError, UserError, counted, naming, shown
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
@@ -226,7 +226,6 @@ class LiveScene:
             except BaseException:
                 self._scale = scale  # the first values do not make it
                 raise
-            self._is_plan_old = True
 
     def _update(self, given: dict[str, Any], stream: int) -> None:
         """Change the spheres in place where the device can, and pack the scene anew elsewhere."""
@@ -254,7 +253,6 @@ class LiveScene:
         if not in_place:
             self._settle()
             self._repack(self._changed(self._spheres, **given))
-            self._keep(self._spheres)
             return
         change = SphereUpdate(
             self._first, spheres.count,
@@ -272,6 +270,7 @@ class LiveScene:
             place([bad], Space.of(self._kept[1]))  # one of both says which sphere it is
             raise
         self._keep(spheres)
+        self._is_plan_old = True
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
 
@@ -463,6 +462,7 @@ class LiveScene:
             changed.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
         if count != spheres.count:
             _check_other_count(spheres, count, radii)
+            changed = changed.without_columns()
         if values is not None:
             return _recolored(changed, SetColors(self._colors_of(values, count)), "linear")
         if colors is not None:
@@ -537,7 +537,11 @@ class LiveScene:
         """Pack the scene anew in the same space, with another tree in other memory."""
         _check(spheres)
         job, (scene, buffers) = self._open(), self._kept
-        scene, settings, pose = _with_set(scene, self._place, spheres), self._settings, self._pose
+        settings, pose = self._settings, self._pose
+        if spheres.count != self._spheres.count:
+            _check_labels(scene, spheres, self._spheres)
+        scene = self._with(spheres)
+        plan = None if job.plan is None else plan_of(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         camera = self.camera
         if buffers.count:
@@ -548,6 +552,7 @@ class LiveScene:
         on_device = job.device.scene(buffers, job.device.build(buffers))
         job.scene.close()
         job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
+        job.plan, self._is_plan_old = plan, False
         job.space = buffers.center, buffers.scale
         job.about["spheres"] = scene.count
         self._take_camera(camera, pose)
@@ -555,11 +560,15 @@ class LiveScene:
 
     def _keep(self, spheres: SphereSet) -> None:
         """Take note of what the set and its scale are now."""
-        scene, buffers = self._kept
-        scene = _with_set(scene, self._place, spheres)
+        self._open().kept = self._with(spheres), self._kept[1]
+
+    def _with(self, spheres: SphereSet) -> Scene:
+        """Return the scene with another set, unchecked, and with the scale of its values."""
+        scene = copy(self._kept[0])
+        scene.spheres = [*scene.spheres[: self._place], spheres, *scene.spheres[self._place + 1 :]]
         if self._scale is not None and self._scale not in scene.color_scales:
             scene.color_scales = (self._scale,)
-        self._open().kept = scene, buffers
+        return scene
 
     @property
     def _surroundings(self) -> Surroundings:
@@ -658,6 +667,17 @@ def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
         raise SceneError(f"{replaced} opacities: make a new LiveScene")
 
 
+def _check_labels(scene: Scene, spheres: SphereSet, old: SphereSet) -> None:
+    """Refuse another number of spheres whose labels show a column of the old ones."""
+    labels = scene.annotations.labels if scene.annotations else None
+    by = labels.by if labels is not None else "index"
+    if by != "index" and not spheres.columns.has(by):
+        raise SceneError(
+            f"positions: {counted(spheres.count, 'sphere')} in place of {old.count:,} with labels "
+            f"of the column '{shown(by)}': make a new LiveScene"
+        )
+
+
 def _check(spheres: SphereSet) -> None:
     """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
     check_centers(spheres.centers, WHERE)
@@ -669,13 +689,6 @@ def _check(spheres: SphereSet) -> None:
             f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with different "
             "colours: give colors or values too"
         )
-
-
-def _with_set(scene: Scene, place: int, spheres: SphereSet) -> Scene:
-    """Return a scene with another set, unchecked."""
-    changed = copy(scene)
-    changed.spheres = [*scene.spheres[:place], spheres, *scene.spheres[place + 1 :]]
-    return changed
 
 
 def _with_camera(scene: Scene, camera: Camera) -> Scene:

@@ -438,6 +438,54 @@ def test_labels_follow_the_particles() -> None:
         assert np.array_equal(live.render().pixels(), first)
 
 
+def test_labels_of_a_column_refuse_another_number_of_spheres() -> None:
+    x, radius, _ = cloud(50)
+    for by, count in (("q", 20), ("q", 60), ("index", 20), ("index", 60), ("radius", 20)):
+        scene = raytracer.Scene.from_arrays(x, 0.1, columns={"q": radius})
+        with live_scene(scene, annotations={"labels": {"by": by}}) as live:
+            before = live.render().pixels()
+            if by == "q":
+                with pytest.raises(
+                    raytracer.UserError,
+                    match=f"{count} spheres in place of 50 with labels of the column 'q': make a n",
+                ):
+                    live.update(positions=cloud(count)[0])
+                assert np.array_equal(live.render().pixels(), before)
+                live.update(positions=0.9 * x)
+            else:
+                live.update(positions=cloud(count)[0])
+            assert not np.array_equal(live.render().pixels(), before)
+
+
+def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path) -> None:
+    path = tmp_path / "water.xyz"
+    path.write_text("3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n")
+    x, r, colors = cloud(5)
+    with live_scene(path, bonds=False) as live:
+        assert "element" in live.scene.spheres[0].columns
+        live.update(positions=1.1 * live.scene.spheres[0].centers)
+        assert "element" in live.scene.spheres[0].columns
+        live.update(positions=x, radii=r, colors=colors)
+        (spheres,) = live.scene.spheres
+        assert list(spheres.columns) == ["x", "y", "z", "radius", "index", "id"]
+        assert spheres.columns["index"].tolist() == [0, 1, 2, 3, 4]
+        assert spheres.total == 5
+        with pytest.raises(raytracer.UserError, match="there is no column 'element'"):
+            raytracer.render(live.scene, color_by="element", backend="cpu", **SIZE)
+        check(live, raytracer.Scene.from_arrays(x, r, colors))
+
+
+def test_a_legend_of_elements_refuses_spheres_without_them(tmp_path: Path) -> None:
+    path = tmp_path / "water.xyz"
+    path.write_text("3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n")
+    x, r, colors = cloud(5)
+    with live_scene(path, bonds=False, width=160, annotations={"legend": {}}) as live:
+        before = live.render().pixels()
+        with pytest.raises(raytracer.UserError, match="legend: no spheres are coloured by"):
+            live.update(positions=x, radii=r, colors=colors)
+        assert np.array_equal(live.render().pixels(), before)
+
+
 def test_a_closed_scene_says_so() -> None:
     live = live_scene(raytracer.Scene.from_arrays(*cloud(5)))
     live.close()

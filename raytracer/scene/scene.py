@@ -636,6 +636,13 @@ class SphereSet:
         looks = {"material": self.material, "transform": self.transform}
         return CapsuleSet(starts, ends, radius, **looks, **colors)  # type: ignore[arg-type]
 
+    def without_columns(self) -> SphereSet:
+        """Return the set without its file, columns and labels, for other spheres in its place."""
+        bare = copy(self)
+        bare.file = bare.labels = bare.bonding = bare.plain_radius = bare.rows = None
+        bare._data = Data(self.count, {}, box=self.box, time=self.time)
+        return bare
+
     def release_columns(self) -> None:
         """Drop the columns of the file from memory; `columns` reads them again."""
         if self.file is not None:
