@@ -135,6 +135,7 @@ class LiveScene:
         self._lock = RLock()
         self._film: DeviceFilm | None = None
         self._picture: Any = None  # of the device, for `device_pixels`
+        self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
@@ -383,7 +384,8 @@ class LiveScene:
         Args:
             samples, camera, refit_camera: as for `render`.
             stream: on which the picture will be read, as for `update`: it waits for the picture,
-                and the next picture for what is queued there until then.
+                and the next picture for what is queued there until then. Where it is given by its
+                handle, it must not be destroyed before.
 
         Returns:
             uint8 (h, w, 4), sRGB with straight alpha.
@@ -407,6 +409,7 @@ class LiveScene:
                 self._picture = job.device.picture()
             self._picture.reader = reader
             film.develop_into(self._tone, self._picture)
+            self._reader = stream  # the next picture waits for it, so that it must not end before
             array: DeviceArray = self._picture.array()
             return array
 
@@ -414,7 +417,7 @@ class LiveScene:
         """Release the memory of the device; may be called twice."""
         with self._lock:
             job, self._job = self._job, None
-            self._there, self._picture = {}, None
+            self._there, self._picture, self._reader = {}, None, None
             if job is not None:
                 if self._film is not None:
                     self._film.close()

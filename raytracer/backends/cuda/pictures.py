@@ -26,14 +26,16 @@ CHANNELS = 4  # bytes a pixel
 class DevicePicture:
     """An RGBA picture, uint8, row 0 on top, in memory that grows as needed.
 
-    reader: handle of the stream that reads the pictures, which waits for each of them, and for
-    which the next one waits; None: the host waits for each.
+    reader: handle of the stream that reads the pictures to come, which waits for each of them. The
+    next one waits for this stream, and for the one that read the last one, which must be alive
+    until then. None: the host waits for each.
     """
 
     def __init__(self, number: int) -> None:
         """Allocate nothing yet. number: of the GPU."""
         self.size = 0, 0
         self.reader: int | None = None
+        self._last_reader: int | None = None
         self._writer: int | None = None
         self._number = number
         self._context = context = primary_context(number)
@@ -62,15 +64,17 @@ class DevicePicture:
 
     @contextmanager
     def written_by(self, stream: Any) -> Iterator[None]:
-        """Queue a picture on a stream in the block, in the order of the reader."""
+        """Queue a picture on a stream in the block, in the order of its readers."""
         handle = int(stream.handle)
-        if self.reader is not None:
-            order(handle, self.reader, self._number)
+        for reader in {self._last_reader, self.reader}:
+            if reader is not None:
+                order(handle, reader, self._number)
         yield
         if self.reader is None:
             stream.synchronize()
         else:
             order(self.reader, handle, self._number)
+        self._last_reader = self.reader
         self._writer = None if self.reader is None else handle
 
     def array(self) -> DeviceArray:
