@@ -100,6 +100,9 @@ class LiveScene:
     what the settings say. A picture has the bytes of one that `render` makes of the moved
     particles with the same camera and space.
 
+    Where a signal such as Ctrl-C interrupts an update, `scene` is that before it or after it, and
+    the next picture shows this scene.
+
     Methods may be called by several threads.
 
     Args:
@@ -152,6 +155,7 @@ class LiveScene:
             has_scale = bool(scene.color_scales) and not self._style
             self._scale = scene.color_scales[0] if has_scale else None
             self._is_plan_old = False
+            self._is_torn = False  # whether an update was interrupted, nobody knows where
             self._examine()
         except BaseException:
             self.close()
@@ -224,8 +228,9 @@ class LiveScene:
             scale = self._scale
             try:
                 self._update(given, handle)
-            except BaseException:
+            except BaseException as error:
                 self._scale = scale  # the first values do not make it
+                self._is_torn |= not isinstance(error, UserError)
                 raise
 
     def _update(self, given: dict[str, Any], stream: int) -> None:
@@ -246,6 +251,7 @@ class LiveScene:
         spheres = self._changed(old, **here)
         in_place = (
             self._can_move
+            and not self._is_torn
             and spheres.count == old.count
             and spheres.opacity is old.opacity
             and ("radii" not in here or not self._has_giants(spheres))
@@ -560,6 +566,7 @@ class LiveScene:
         job.about["spheres"] = scene.count
         self._take_camera(camera, pose)
         self._examine()
+        self._is_torn = False
 
     def _keep(self, spheres: SphereSet) -> None:
         """Take note of what the set and its scale are now."""
@@ -587,6 +594,9 @@ class LiveScene:
 
     def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Job:
         """Return the job of a picture, from another camera if one is given."""
+        if self._is_torn:
+            self._settle()
+            self._repack(self._spheres)
         job, settings = self._open(), self._settings
         if samples is not None:
             count = whole(samples, "samples", 1, MAX_SAMPLES, UserError)

@@ -539,13 +539,44 @@ def test_an_interrupted_update_leaves_a_scene_that_can_be_updated() -> None:
                 except TimeoutError:
                     ends += 1
                 signal.setitimer(signal.ITIMER_REAL, 0)
-                live.pixels()
+                check(live, raytracer.Scene.from_arrays(live.scene.spheres[0].centers, 0.01))
             assert ends > 0
             live.update(positions=x)
             check(live, scene)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("has_moved", [False, True])
+@pytest.mark.parametrize("excess", [-1.0, 1e300])
+def test_the_picture_after_an_interrupted_update_is_that_of_the_scene(
+    has_moved: bool, excess: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.backends.cpu import CpuScene
+
+    x, r, colors = cloud(300)
+    update = CpuScene.update
+
+    def interrupted(scene: CpuScene, change: Any) -> None:
+        if has_moved:
+            update(scene, change)
+        raise KeyboardInterrupt
+
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        live._open().scene.max_excess = excess
+        live.update(positions=0.9 * x)
+        for then in ({}, {"radii": 0.5 * r}, {"colors": colors[::-1]}, {"positions": x[::-1]}):
+            with monkeypatch.context() as patch:
+                patch.setattr(CpuScene, "update", interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    live.update(positions=0.8 * x[:, ::-1], colors=0.5 * colors)
+            live.update(**then)
+            (spheres,) = live.scene.spheres
+            arrays = spheres.centers, spheres.radius, spheres.color
+            check(live, raytracer.Scene.from_arrays(*arrays))
+            live.update(radii=0.9 * r)
+            check(live, raytracer.Scene.from_arrays(spheres.centers, 0.9 * r, spheres.color))
 
 
 def test_a_film_of_a_live_scene_is_not_resumed() -> None:
