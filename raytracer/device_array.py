@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer import dlpack
-from raytracer.errors import BackendError, SceneError, shown, type_name
+from raytracer.errors import BackendError, SceneError, shown, shown_value, type_name
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -58,7 +58,7 @@ def stream_handle(stream: Any, name: str = "stream") -> int:
         number = -1
     if isinstance(stream, (bool, str, float)) or number < 0:
         raise SceneError(
-            f"{name}: a {type_name(stream)} is not a CUDA stream; give its handle, or a stream of "
+            f"{name}: {shown_value(stream)} is not a CUDA stream; give its handle, or a stream of "
             "CuPy, PyTorch, Warp or Numba"
         )
     return number or LEGACY_STREAM

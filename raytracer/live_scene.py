@@ -134,7 +134,7 @@ class LiveScene:
         self._style: dict[str, Any] = {}
         if "color_by" not in given:
             self._style = {name: given.pop(name) for name in SCALE_SETTINGS if name in given}
-            self._scale_settings()  # for its errors
+            self._check_scale_settings()
         self._lock = RLock()
         self._film: DeviceFilm | None = None
         self._picture: Any = None  # of the device, for `device_pixels`
@@ -259,7 +259,12 @@ class LiveScene:
         )
         if not in_place:
             self._settle()
-            self._repack(self._changed(self._spheres, **given))
+            spheres = self._changed(self._spheres, **given)
+            try:
+                self._repack(spheres)
+            except OutOfRangeError:
+                self._check_reach(spheres)
+                raise
             return
         change = SphereUpdate(
             self._first, spheres.count,
@@ -272,14 +277,22 @@ class LiveScene:
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            bad = self._changed(old, **given)
-            _check(bad)
-            place([bad], Space.of(self._kept[1]))  # one of both says which sphere it is
+            self._check_reach(self._changed(old, **given))
             raise
         self._keep(spheres)
         self._is_plan_old = True
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
+
+    def _check_reach(self, spheres: SphereSet) -> None:
+        """Refuse the first sphere that cannot be placed, by the name of its array."""
+        _check(spheres)
+        space, apart, own = Space.of(self._kept[1]), copy(spheres), copy(spheres)
+        apart.radius = 1.0 / self._radius_scale  # one that can be placed
+        apart.source = own.source = ""
+        for name, each in (("positions", apart), ("radii", own)):
+            with naming(name):
+                place([each], space)
 
     def _readable(self, on_gpu: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name.
@@ -498,6 +511,16 @@ class LiveScene:
 
         return StyleSettings(color_by=VALUES, **self._style)
 
+    def _check_scale_settings(self) -> None:
+        """Refuse settings that are wrong for any values."""
+        from raytracer.scene.coloring import maps
+        from raytracer.scene.coloring.field_types import PALETTES
+
+        map_name = self._scale_settings().map
+        if isinstance(map_name, str) and map_name and map_name not in PALETTES:
+            with naming("map"):
+                maps.table(map_name)
+
     def _scale_of(self, values: NDArray[Any]) -> ColorScale:
         """Return the scale that the settings make of the first values."""
         from raytracer.scene.coloring.by_scale import by_scale
@@ -505,7 +528,10 @@ class LiveScene:
         from raytracer.scene.scene import SphereSet
 
         column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
-        return by_scale([column], SetStyle(self._scale_settings()))[1]
+        try:
+            return by_scale([column], SetStyle(self._scale_settings()))[1]
+        except SceneError as error:  # `color_by` is no argument of the caller
+            raise SceneError(str(error).replace(f"color_by: '{VALUES}' ", f"{VALUES}: ")) from None
 
     def _examine(self) -> None:
         """Find out how the spheres lie in the packed scene, and whether they change in place."""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class OutOfRangeError(SceneError):
     """A sphere is too far, too large or too small for the render space of its scene."""
 
-    def __init__(self) -> None:
+    def __init__(self, which: str = "a sphere") -> None:
         super().__init__(
-            "positions, radii: a sphere is too far away, too large or too small compared with "
-            "those that the scene was made with: lengths may differ by a factor of at most 1e18"
+            f"{which} is too far away, too large or too small compared with the others: lengths "
+            "may differ by a factor of at most 1e18"
         )
 
 

@@ -201,7 +201,7 @@ def test_what_is_wrong_is_told_as_of_the_host(given: Any, sentence: str) -> None
     with live() as scene:
         with pytest.raises(raytracer.UserError, match=sentence):
             scene.update(**{name: ByInterface(array) for name, array in given.items()})
-        with pytest.raises(raytracer.UserError, match="stream: a str is not a CUDA stream"):
+        with pytest.raises(raytracer.UserError, match="stream: 'mine' is not a CUDA stream"):
             scene.update(ByInterface(X), stream="mine")
 
 

@@ -211,6 +211,8 @@ def test_the_first_values_make_the_scale(given: dict[str, Any], ends: tuple[floa
 def test_a_setting_of_a_scale_is_checked_at_once() -> None:
     with pytest.raises(raytracer.UserError, match="color_steps: must be at least 1"):
         live_scene(raytracer.Scene.from_arrays(*cloud(5)), color_steps=0)
+    with pytest.raises(raytracer.UserError, match="map: there is no colour map named 'viridsi'"):
+        live_scene(raytracer.Scene.from_arrays(*cloud(5)), map="viridsi")
     with pytest.raises(TypeError, match="unexpected keyword argument 'sampels'"):
         live_scene(raytracer.Scene.from_arrays(*cloud(5)), sampels=2)
 
@@ -260,8 +262,17 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
         ({"positions": np.full((50, 3), np.inf)}, "coordinates must be finite"),
-        ({"positions": np.full((50, 3), 1e200)}, "sphere 0 is too far away, too large or too sm"),
-        ({"radii": np.full(50, 1e-30)}, "sphere 0 is too far away, too large or too small"),
+        ({"positions": np.full((50, 3), 1e200)}, "^positions: sphere 0 is too far away, too "),
+        ({"radii": np.full(50, 1e-30)}, "^radii: sphere 0 is too far away, too large or too small"),
+        ({"positions": cloud(50)[0] * 1e200, "radii": 1e-30}, "^positions: sphere 0 is too far aw"),
+        ({"positions": np.zeros((50, 3)), "radii": 1e-30}, "^radii: sphere 0 is too far away"),
+        (
+            {"positions": np.full((3, 3), 1e200), "radii": 1.0, "colors": "red"},
+            "^positions: sphere 0 is too far away, too large or too small compared with the others",
+        ),
+        ({"values": np.full(50, np.nan)}, "^values: has no finite values$"),
+        ({"stream": object()}, "^stream: <object object at 0x[^>]*> is not a CUDA stream; give "),
+        ({"stream": -3}, "^stream: -3 is not a CUDA stream"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused_and_changes_nothing(

@@ -449,11 +449,10 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
         centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, thread_count()
     )
     if wrong is not None:
-        name = f"{spheres.source}: " if spheres.source else ""
-        raise SceneError(
-            f"{name}sphere {wrong} is too far away, too large or too small compared with the "
-            "others: lengths may differ by a factor of at most 1e18"
-        )
+        from raytracer.sphere_update import OutOfRangeError  # late: few scenes have such spheres
+
+        with naming(spheres.source):
+            raise OutOfRangeError(f"sphere {wrong}")
 
 
 def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
