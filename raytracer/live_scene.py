@@ -243,8 +243,12 @@ class LiveScene:
             if (found := device_array(each, name, stream)) is not None
         }
         for number in {each.device or 0 for each in on_gpu.values()}:
-            if not is_captured(stream, number):
-                order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
+            if is_captured(stream, number):
+                raise SceneError(
+                    "stream: is being captured into a CUDA graph, of which an update cannot be a "
+                    "part: call it after the capture"
+                )
+            order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
         given = given | on_gpu
         there = self._readable(on_gpu) if job.device.has_own_memory else {}
         here = {name: each for name, each in given.items() if name not in there}

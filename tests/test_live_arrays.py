@@ -142,7 +142,7 @@ def test_copies_wait_for_the_stream(
         assert cuda.calls[waiting][1] == LEGACY_STREAM
 
 
-def test_nothing_waits_for_a_stream_that_is_captured(
+def test_an_update_is_no_part_of_a_graph(
     on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cuda = with_host_memory(monkeypatch)
@@ -153,8 +153,12 @@ def test_nothing_waits_for_a_stream_that_is_captured(
 
     cuda.cuStreamIsCapturing = is_capturing
     with live() as scene:
-        scene.update(ByInterface(X + 0.1), stream=77)
-        assert "cuEventRecord" not in [call[0] for call in cuda.calls]
+        with pytest.raises(
+            raytracer.UserError, match="stream: is being captured into a CUDA graph"
+        ):
+            scene.update(ByInterface(X + 0.1), stream=77)
+        assert not cuda.calls
+        scene.update(X + 0.1, stream=77)  # arrays of the host wait for no stream
     assert len(on_gpu) == 1
 
 
