@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -155,6 +156,7 @@ class LiveScene:
             has_scale = bool(scene.color_scales) and not self._style
             self._scale = scene.color_scales[0] if has_scale else None
             self._is_plan_old = False
+            self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
             self._examine()
         except BaseException:
@@ -204,6 +206,9 @@ class LiveScene:
         they are; those of another device, and for another number of spheres, are copied to the
         host.
 
+        Nothing waits for arrays of a GPU. Where a sphere cannot be shown, it stays as it was while
+        the others move, and the next picture raises the error; `scene` is without such an array.
+
         Args:
             positions: (N, 3), in the units of the set, whose transform applies; float32 and float64
                 are used without a copy.
@@ -216,8 +221,9 @@ class LiveScene:
                 read: the handle of a stream, or a stream of a package; None is CUDA's default one.
 
         Raises:
-            UserError: arrays that do not fit, numbers that are not finite, or a sphere that float32
-                cannot hold in the space of the scene; the scene stays as it was.
+            UserError: arrays that do not fit, numbers of the host that are not finite, or a sphere
+                of the host that float32 cannot hold in the space of the scene; the scene stays as
+                it was. On a GPU also what was wrong with its arrays before.
         """
         if values is not None and colors is not None:
             raise SceneError("values: give either values or colors, not both")
@@ -262,13 +268,7 @@ class LiveScene:
             and (not is_recolored or self._has_rows)
         )
         if not in_place:
-            self._settle()
-            spheres = self._changed(self._spheres, **given)
-            try:
-                self._repack(spheres)
-            except OutOfRangeError:
-                self._check_reach(spheres)
-                raise
+            self._pack_anew(given)
             return
         change = SphereUpdate(
             self._first, spheres.count,
@@ -283,20 +283,39 @@ class LiveScene:
         except OutOfRangeError:
             self._check_reach(self._changed(old, **given))
             raise
+        except SceneError:  # of arrays of the GPU before
+            self._settle()
+            raise
         self._keep(spheres)
         self._is_plan_old = True
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
 
+    def _pack_anew(self, given: Mapping[str, Any]) -> None:
+        """Pack the scene anew with what an update says."""
+        wrong = self._settle()
+        spheres = self._changed(self._spheres, **given)
+        try:
+            self._repack(spheres)
+        except OutOfRangeError:
+            self._check_reach(spheres)
+            raise
+        self._untold = self._untold or wrong  # the scene that would have told it is closed
+
     def _check_reach(self, spheres: SphereSet) -> None:
         """Refuse the first sphere that cannot be placed, by the name of its array."""
         _check(spheres)
-        space, apart, own = Space.of(self._kept[1]), copy(spheres), copy(spheres)
-        apart.radius = 1.0 / self._radius_scale  # one that can be placed
-        apart.source = own.source = ""
-        for name, each in (("positions", apart), ("radii", own)):
-            with naming(name):
-                place([each], space)
+        space, placed = Space.of(self._kept[1]), copy(spheres)
+        placed.source = ""  # of which these arrays are not
+        try:
+            place([placed], space)
+        except OutOfRangeError:
+            small = copy(placed)
+            small.radius = 1.0 / self._radius_scale  # one that can be placed
+            with naming("positions"):
+                place([small], space)
+            with naming("radii"):
+                raise
 
     def _readable(self, on_gpu: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name.
@@ -327,11 +346,21 @@ class LiveScene:
         colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
         return {"colors": colors, "color_space": "linear"}
 
-    def _settle(self) -> None:
-        """Copy to the host what the spheres were given on the GPU."""
-        arrays, self._there = self._there, {}
-        if arrays:
-            self._keep(self._changed(self._spheres, **arrays))
+    def _settle(self) -> SceneError | None:
+        """Copy to the host what the spheres were given on the GPU.
+
+        Returns what is wrong with an array that cannot be shown, which is dropped.
+        """
+        wrong = None
+        for name, array in [*self._there.items()]:
+            try:
+                spheres = self._changed(self._spheres, **{name: array})
+                self._check_reach(spheres)
+                self._keep(spheres)
+            except SceneError as error:
+                wrong = wrong or error
+            del self._there[name]
+        return wrong
 
     def render(
         self,
@@ -351,12 +380,12 @@ class LiveScene:
             aovs: output variables to put on the film; see `raytracer.render`.
 
         Raises:
-            UserError: an argument is wrong.
+            UserError: an argument is wrong, or a sphere of the arrays of a GPU that `update` was
+                given; only the first picture after it raises this.
         """
         names = [text(name, "aovs", UserError) for name in items(aovs, "aovs", UserError)]
         variables = check_aovs(",".join(names))
-        with self._lock:
-            job = self._rendered(samples, camera, refit_camera)
+        with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(self._settings.width, self._settings.height)
             with job.film(film) as on_device:
                 return job.render(on_device, aovs=variables, tone=self._tone)
@@ -376,8 +405,7 @@ class LiveScene:
         Returns:
             uint8 (h, w, 4), sRGB with straight alpha; an array of its own for each call.
         """
-        with self._lock:
-            job = self._rendered(samples, camera, refit_camera)
+        with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = self._blank_film(job)
             # A device with memory of its own develops the film there; the CPU without statistics.
             bits = 8 if job.device.has_own_memory else None
@@ -422,7 +450,7 @@ class LiveScene:
                 raise UserError(
                     'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
                 )
-            job = self._rendered(samples, camera, refit_camera)
+        with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = self._blank_film(job)
             if job.plan is not None or job.settings.denoise or job.settings.noise is not None:
                 # what the host has a part in
@@ -622,11 +650,14 @@ class LiveScene:
         self._pose, job.camera = pose, camera
         job.about["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
 
-    def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Job:
-        """Return the job of a picture, from another camera if one is given."""
+    @contextmanager
+    def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Iterator[Job]:
+        """Give the job of a picture, from another camera if one is given."""
         if self._is_torn:
-            self._settle()
-            self._repack(self._spheres)
+            self._pack_anew({})
+        if self._untold is not None:
+            wrong, self._untold = self._untold, None
+            raise wrong
         job, settings = self._open(), self._settings
         if samples is not None:
             count = whole(samples, "samples", 1, MAX_SAMPLES, UserError)
@@ -641,9 +672,13 @@ class LiveScene:
             self._settle()
             job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
-        return replace(
-            job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
-        )
+        try:
+            yield replace(
+                job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
+            )
+        except SceneError:  # of arrays of the GPU, whose wrong spheres have stayed
+            self._settle()
+            raise
 
     def _look(self, camera: Camera) -> None:
         """See the scene as it is now from another camera."""

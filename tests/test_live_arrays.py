@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.device_array import LEGACY_STREAM, DeviceArray
+from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_rgb
-from raytracer.sphere_update import SphereUpdate
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 
 COUNT = 50
@@ -176,6 +177,76 @@ def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:
         assert np.array_equal(spheres.radius, np.full(COUNT, 0.3))
         assert np.array_equal(spheres.color, COLORS[::-1])
     assert len(on_gpu) == 3
+
+
+@pytest.fixture
+def late(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU that says at the next picture, or update from the host, what is wrong with an array."""
+    from raytracer.backends.cpu import CpuFilm, CpuScene
+
+    wrong: dict[CpuScene, SceneError] = {}
+    update, expose = CpuScene.update, CpuFilm._expose
+
+    def tell(scene: CpuScene) -> None:
+        if scene in wrong:
+            raise wrong.pop(scene)
+
+    def updated(scene: CpuScene, change: SphereUpdate) -> None:
+        if change.is_on_host:
+            tell(scene)
+        try:
+            update(scene, change)
+        except OutOfRangeError:
+            if change.is_on_host:
+                raise
+            wrong.setdefault(scene, SceneError("positions: sphere 7 has a coordinate"))
+
+    def exposed(film: CpuFilm, scene: CpuScene, *more: Any) -> float:
+        tell(scene)
+        return expose(film, scene, *more)
+
+    monkeypatch.setattr(CpuScene, "update", updated)
+    monkeypatch.setattr(CpuFilm, "_expose", exposed)
+
+
+BAD = X.copy()
+BAD[7, 1] = np.nan
+RGBA = np.concatenate([COLORS, np.full((COUNT, 1), 128, np.uint8)], axis=1)
+WRONG = "positions: sphere 7 "
+
+
+@pytest.mark.usefixtures("late")
+@pytest.mark.parametrize("then", ["render", "scene", "camera"])
+def test_the_next_picture_says_what_is_wrong(then: str) -> None:
+    with live() as scene:
+        scene.update(ByInterface(X * 0.9))
+        before = scene.render().to_uint8()
+        scene.update(ByInterface(BAD), ByInterface(np.full(COUNT, 0.2)))
+        if then == "scene":
+            assert np.isfinite(scene.scene.spheres[0].centers).all()
+        with pytest.raises(raytracer.UserError, match=WRONG):
+            scene.render(refit_camera=then == "camera")
+        (spheres,) = scene.scene.spheres
+        assert np.array_equal(spheres.centers, X)
+        assert np.array_equal(spheres.radius, np.full(COUNT, 0.2))
+        assert scene.render().to_uint8().shape == before.shape
+        scene.update(colors=RGBA)  # packs the scene anew
+        scene.render(refit_camera=True)
+
+
+@pytest.mark.usefixtures("late")
+def test_what_is_wrong_is_told_also_by_a_scene_that_is_packed_anew() -> None:
+    with live() as scene:
+        scene.update(ByInterface(BAD))
+        scene.update(colors=RGBA)
+        with pytest.raises(raytracer.UserError, match=WRONG):
+            scene.pixels()
+        assert scene.pixels().shape == (30, 40, 4)
+        scene.update(ByInterface(BAD))
+        with pytest.raises(raytracer.UserError, match=WRONG):
+            scene.update(X)
+        scene.update(X)
+        assert scene.pixels().shape == (30, 40, 4)
 
 
 def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:
