@@ -59,10 +59,11 @@ class SphereUpdate:
     Args:
         first: number of the first of the spheres in the scene.
         count: N, how many they are.
-        positions: float32 or float64 (N, 3), any strides, own units.
-        radii: float32 or float64 (N,), any strides, or (1,) of one radius for all, own units.
+        positions: (N, 3), any strides, own units. Of the host float32 or float64; of a device of
+            any type of the kernels' `NumberKind`: also float16, int32, int64 and uint8.
+        radii: (N,), any strides, or (1,) of one radius for all, own units; types as of positions.
         colors: (N, 3), or (1, 3) of one colour for all. Of the host float32, linear RGB; of a
-            device also float64, or uint8 in 0..255, as `color_space` says.
+            device float16, float32 or float64 in 0..1, or uint8 in 0..255, as `color_space` says.
         color_space: "linear" or "srgb": what the numbers of `colors` are.
         first_color: row of the first of the N colours in `SceneBuffers.color`.
         linear: float64 (3, 3); with `offset` it takes positions to render space, in float64:
@@ -71,7 +72,8 @@ class SphereUpdate:
         scale: by which radii are multiplied, in float64.
         stream: handle of the stream on which arrays of a device are complete, and which waits until
             they have been read; None is the default stream.
-        color_map: `colors` are values (N,), and their colours are those of this map.
+        color_map: `colors` are values (N,), and their colours are those of this map; types as of
+            positions.
     """
 
     first: int

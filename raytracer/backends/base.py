@@ -75,13 +75,17 @@ class DeviceScene(Closeable, ABC):
         """Move and recolour spheres, while no film adds samples of this scene.
 
         The tree is refitted, or built anew where it has become bad. The same updates of the same
-        scene give the same bytes. After the first call no memory is allocated for a refit. Spheres
-        of `SceneBuffers.large_id`, emitters and solids stay as they are, so that those among the
-        spheres that move are for the caller to pack anew.
+        scene give the same bytes. After the first call no memory is allocated for a refit.
+
+        Tables of large spheres (`SceneBuffers.large_id`), emitters and solids do not change. If one
+        of these is to move, the caller packs the scene anew.
 
         Raises:
-            OutOfRangeError: a sphere is not finite, or float32 cannot hold it in render space; the
-                scene stays as it was.
+            SceneError: a sphere of the host is not finite, or float32 cannot hold it in render
+                space; the scene stays as it was. Where the device does not know which sphere it
+                is, `OutOfRangeError`. On CUDA also an array that the kernel cannot read, or a
+                sphere of an array of the device in an update before; what is wrong with the arrays
+                of the device in this one is raised by the next picture.
         """
         raise NotImplementedError
 
