@@ -394,3 +394,56 @@ def test_live_pictures_of_arrays_on_the_gpu_are_those_of_the_host() -> None:
             live.update(colors=kind(colors[::-1].astype(np.float32)))
             pictures.append(live.pixels())
     assert np.array_equal(pictures[0], pictures[1])
+
+
+CYCLES = 1 << 28
+"""Cycles of the GPU for which a stream sleeps: about 0.15 s, far longer than an update."""
+
+
+@pytest.fixture
+def torch() -> Any:
+    module: Any = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("torch does not reach the GPU")
+    return module
+
+
+@pytest.mark.parametrize("name", ["positions", "values", "another number"])
+def test_copies_to_the_host_wait_for_a_stream_of_torch(name: str, torch: Any) -> None:
+    """CUDA's default stream, on which they are made, does not wait for those of PyTorch."""
+    expected = numbers("float32", (1000, 3))
+    scene = raytracer.Scene.from_arrays(np.zeros((7 if " " in name else 1000, 3)), 1.0, "red")
+    with raytracer.LiveScene(scene, **SIZE) as live:
+        live.pixels()
+        stream, source = torch.cuda.Stream(), torch.from_numpy(expected).cuda()
+        array = torch.zeros_like(source)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(CYCLES)
+            array.copy_(source)
+        if name == "values":
+            live.update(values=array[:, 0], stream=stream)
+            scale = live.color_scale
+            assert scale is not None
+            assert (scale.low, scale.high) == (expected[:, 0].min(), expected[:, 0].max())
+        else:
+            live.update(array, stream=stream)
+            assert np.array_equal(live.scene.spheres[0].centers, expected)
+
+
+def test_pictures_wait_for_the_stream_that_reads_the_last_one(torch: Any) -> None:
+    positions = numbers("float32", (1000, 3))
+    scene = raytracer.Scene.from_arrays(positions, 1.0)
+    with raytracer.LiveScene(scene, **SIZE) as live:
+        expected = live.pixels()
+        live.device_pixels()
+        first, second = torch.cuda.Stream(), torch.cuda.Stream()
+        picture = live.device_pixels(stream=first)
+        with torch.cuda.stream(first):
+            torch.cuda._sleep(CYCLES)
+            copy = torch.from_dlpack(picture).clone()
+        live.update(positions + 1)
+        live.device_pixels(stream=second)
+        torch.cuda.synchronize()
+        assert np.array_equal(copy.cpu().numpy(), expected)
+        assert not np.array_equal(live.pixels(), expected)
