@@ -66,6 +66,8 @@ class SpheresBenchmark(Benchmark):
         """Validate kinds and axes; raise UserError for variants."""
         if options.variant:
             raise UserError(f"{self.name} has no variants: remove --variant")
+        if options.sizes and min(options.sizes) < 1:
+            raise UserError(f"{self.name}: {min(options.sizes)} spheres: give 1 or more")
         for word in options.scenes:
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
         self._axes("cpu", options)

@@ -324,8 +324,10 @@ class LiveView:
             UserError: the movie could not be written.
         """
         atexit.unregister(self.close)
-        self.flush()
-        self._end()
+        try:
+            self.flush()
+        finally:
+            self._end()
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.

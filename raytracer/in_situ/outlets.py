@@ -201,7 +201,11 @@ class ThreadRunner(InlineRunner):
             show(kind, self.feed, settings, self._said.put)
         except RaytracerError as error:
             self._error = UserError(*error.sentences)
-            self._said.put(self._error)
+        except BaseException as error:
+            self._error = UserError(f"live: the view ended ({type(error).__name__}: {error})")
+            raise
+        finally:  # whoever waits in `ready` goes on
+            self._said.put(self._error or "")
 
     def ready(self) -> str:
         said = self._said.get()
@@ -304,15 +308,14 @@ class View(Outlet):
         self._unsent.pop(name, None)
         self._write(name, points)
         if is_last:
+            self._write_unsent()  # sets of steps that were left out
             self._publish()
         end = perf_counter()
         self._spent += end - start
         self._due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self) -> None:
-        for name, points in self._unsent.items():
-            self._write(name, points)
-        self._unsent = {}
+        self._write_unsent()
         while self._unpublished:  # the reader looks for some microseconds
             self._publish()
 
@@ -320,6 +323,11 @@ class View(Outlet):
         if not self.runner.wait(PATIENCE):
             self.runner.kill()
         self.look()
+
+    def _write_unsent(self) -> None:
+        for name, points in self._unsent.items():
+            self._write(name, points)
+        self._unsent = {}
 
     def _publish(self) -> None:
         self._unpublished = not self.writer.publish(self._about)
@@ -334,6 +342,7 @@ class Movie(Outlet):
     def __init__(self, runner: Runner, every: int) -> None:
         super().__init__(runner)
         self._every, self._step = every, -1
+        self._unsent: dict[str, Points] = {}  # of steps without a frame
 
     def begin(self) -> None:
         self.flush()
@@ -344,9 +353,16 @@ class Movie(Outlet):
     def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
         if self._step % self._every == 0:
             self._about = about
+            self._unsent.pop(name, None)
             self._write(name, points)
+        else:
+            self._unsent[name] = points
 
     def flush(self) -> None:
+        if self._unpublished:
+            for name, points in self._unsent.items():
+                self._write(name, points)
+            self._unsent = {}
         while self._unpublished:
             self._unpublished = not self.writer.publish(self._about)
 

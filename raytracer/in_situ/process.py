@@ -27,6 +27,7 @@ def main(descriptor: int) -> None:
     """Show a simulation until it or the user ends."""
     # Ctrl-C goes to all processes of a terminal; the simulation ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes its files
     os.nice(NICENESS)
     connection = Connection(descriptor)
     kind, settings, size = connection.recv()
