@@ -79,6 +79,7 @@ class Animation:
 
     @property
     def duration(self) -> float:
+        """Duration of the animation in seconds."""
         return self._plan.duration
 
     def __iter__(self) -> Iterator[Image]:

@@ -98,6 +98,7 @@ class SceneWidget(anywidget.AnyWidget):
         return self._host.call(lambda session: session.viewer.camera)
 
     def state(self) -> dict[str, Any]:
+        """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
         return self._host.call(lambda session: session.state())
 
     def _repr_mimebundle_(self, **named: Any) -> Any:

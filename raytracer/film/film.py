@@ -162,6 +162,7 @@ class Film:
         return np.maximum(self.counts, 1).astype(np.float32)
 
     def pixel_counts(self) -> NDArray[np.uint32]:
+        """Return the number of samples of each pixel, uint32 (h, w)."""
         if self.counts is not None:
             return self.counts
         return np.full(self.sums.shape[:2], self.samples, np.uint32)

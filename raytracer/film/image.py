@@ -122,6 +122,7 @@ class Image:
 
     @property
     def statistics(self) -> Statistics:
+        """Statistics of the film and of the picture that is made from it."""
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
         histogram = self._developed(bits)[1]
         return statistics_of(histogram, self.settings.stops(histogram))
@@ -311,6 +312,7 @@ class Image:
 
     @property
     def dpi(self) -> float | None:
+        """Resolution that the PNG file states, in pixels per inch, or None."""
         dpi: float | None = self.metadata.get("settings", {}).get("dpi")
         return dpi
 

@@ -71,10 +71,12 @@ class Statistics:
     bins: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the statistics as a dictionary of JSON types."""
         # `asdict` would copy each of the bins.
         return vars(self) | {"percentiles": dict(self.percentiles), "bins": list(self.bins)}
 
     def lines(self) -> list[str]:
+        """Return the statistics as lines of text."""
         low, high = self.percentiles["5"], self.percentiles["95"]
         return [
             f"pixels      {self.pixels:,}, covered {self.covered:,}"

@@ -89,9 +89,11 @@ class ToneSettings(Defined, error=UserError):
 
     @property
     def automatic(self) -> bool:
+        """Whether the exposure is metered from the picture."""
         return self.exposure == "auto"
 
     def dithers(self, bits: int) -> bool:
+        """Return whether a picture with this many bits per channel is dithered."""
         return bits == 8 and self.dither is not False
 
     def stops(self, histogram: NDArray[np.void]) -> float:

@@ -191,11 +191,13 @@ class AnimationSettings(Defined, place="animation"):
 
     @property
     def turn(self) -> Turn | None:
+        """Turntable motion of the camera, or None."""
         if self.turntable is None:
             return None
         return parse_turn(self.turntable, "animation.turntable", SceneError)
 
     @property
     def moves(self) -> bool:
+        """Whether these settings move the camera."""
         motions = (self.turntable, self.orbit, self.dolly, self.zoom_to)
         return any(each is not None for each in motions) or len(self.keyframes) > 0

@@ -63,6 +63,7 @@ class Background(Defined, place="background"):
         return not self.transparent and sum(map(sum, self.edges())) < 3.0
 
     def edges(self) -> tuple[RGB, RGB]:
+        """Return the sRGB colours of the lower and of the upper edge of the picture."""
         if self.transparent:
             return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if self.bottom is not None and self.top is not None:

@@ -92,9 +92,11 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def count(self) -> int:
+        """Number of particles."""
         return self._spheres.count
 
     def unit(self, name: str) -> str:
+        """Return the unit that the file states for a column, or ""."""
         column = self._find(text(name, "name"))
         return column.about.unit if column else ""
 
@@ -116,6 +118,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def box(self) -> Box | None:
+        """Simulation box that the file states, in the units of the set, or None."""
         return self._data.box
 
     @property
@@ -125,6 +128,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return column is not None and bool(column.made_of)
 
     def has(self, name: str) -> bool:
+        """Return whether there is a column of this name."""
         return self._find(name) is not None
 
     def value(self, name: str) -> NDArray[Any] | Texts:

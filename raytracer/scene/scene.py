@@ -279,6 +279,7 @@ class Scene:
 
     @property
     def count(self) -> int:
+        """Number of spheres in all sets together."""
         return sum(spheres.count for spheres in self.spheres)
 
     def counts(self) -> dict[str, int]:
@@ -288,6 +289,7 @@ class Scene:
 
     @property
     def capsule_count(self) -> int:
+        """Number of capsules in all sets together."""
         return sum(capsules.count for capsules in self.capsules)
 
     @property
@@ -556,6 +558,7 @@ class SphereSet:
 
     @property
     def count(self) -> int:
+        """Number of spheres."""
         return len(self.centers)
 
     @property
@@ -688,10 +691,12 @@ class SolidSet:
 
     @property
     def count(self) -> int:
+        """Number of solids."""
         return self.start.count
 
     @property
     def material(self) -> str | AnyMaterial:
+        """Material, or its name in the scene."""
         return self.start.material
 
     @property

@@ -90,10 +90,12 @@ class ColorScale(Defined):
 
     @property
     def is_categorical(self) -> bool:
+        """Whether the legend lists names instead of a bar."""
         return self.kind == "categorical"
 
     @property
     def title(self) -> str:
+        """Title of the legend: label and unit, as "speed (m/s)"."""
         return f"{self.label} ({self.unit})" if self.label and self.unit else self.label
 
     @cached_property
@@ -106,6 +108,7 @@ class ColorScale(Defined):
 
     @cached_property
     def linear_palette(self) -> NDArray[np.float32]:
+        """The palette in linear RGB, float32 (K + 1, 3)."""
         return srgb_to_linear(self.palette / 255.0).astype(np.float32)
 
     def _colors(self) -> NDArray[np.uint8]:
