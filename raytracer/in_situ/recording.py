@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -12,7 +13,7 @@ import numpy as np
 from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, no_transparency
 from raytracer.animation.frames import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.errors import OutputError
+from raytracer.errors import OutputError, RaytracerError, UserError, counted
 from raytracer.files import output
 from raytracer.film.image import Image
 from raytracer.scene.animation import AnimationSettings
@@ -126,8 +127,13 @@ def check_record(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps: float) -> None:
-    """Write the pictures of scenes. Raises UserError: one cannot be written."""
+    """Write the pictures of scenes.
+
+    Raises:
+        UserError: a picture cannot be rendered, before which the files end, or cannot be written.
+    """
     pictures = Pictures(settings, fps)
+    failure: UserError | None = None
     with ExitStack() as stack:
         stack.callback(pictures.close)
         writer: Writer
@@ -135,6 +141,18 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
             writer = _Numbered(path)
         else:
             writer = _Movie(stack.enter_context(output.replacing(path)), path, fps)
-        for index, scene in enumerate(scenes):
-            writer.add(pictures.image(scene, index))
+        for index in count():
+            try:
+                if (scene := next(scenes, None)) is None:
+                    break
+                image = pictures.image(scene, index)
+            except RaytracerError as error:
+                if index == 0:
+                    raise
+                reason = "; ".join(error.sentences)
+                failure = UserError(f"{path}: ends after {counted(index, 'frame')}: {reason}")
+                break
+            writer.add(image)
         writer.finish()
+    if failure is not None:
+        raise failure

@@ -201,6 +201,25 @@ def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> No
         view.close()
 
 
+@pytest.mark.parametrize("runner", [ProcessRunner, ThreadRunner])
+def test_a_movie_ends_before_a_state_that_is_wrong(
+    runner: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    monkeypatch.setattr(live_view, "_runner", lambda *_: runner)
+    path = tmp_path / "run.mp4"
+    view = raytracer.live(open=None, record=path, **SETTINGS)
+    for step in range(3):
+        view.log_points("points", grid(3, shift=0.2 * step), radii=0.5)
+    view.log_points("points", np.full((3, 3), np.nan), radii=0.5)
+    words = r"run.mp4: ends after 3 frames: log_points 'points': .* must be finite"
+    with pytest.raises(raytracer.UserError, match=words) as caught:
+        view.close()
+    assert "\n" not in str(caught.value)
+    assert len(decoded(path)) == 3
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
     with raytracer.live(open=None, **SETTINGS) as view:
         with pytest.raises(raytracer.UserError, match="nothing was logged yet"):
