@@ -14,7 +14,7 @@ import numpy as np
 from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
 from raytracer.backends.select import select
 from raytracer.device_array import device_array
-from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.errors import RaytracerError, SceneError, UserError, shown, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
@@ -39,6 +39,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, triple
 from raytracer.settings import RenderSettings
 from raytracer.viewer.options import ViewOptions
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget
@@ -116,6 +117,10 @@ def live(
     fps = real(fps, "fps", 0.01, 1000.0, error=UserError)
     if (every := whole(every, "every", error=UserError)) < 1:
         raise UserError(f"every {every}: give a number of steps, 1 or more")
+    if record is not None:
+        from raytracer.in_situ.recording import check_record
+
+        check_record(path := path_of(record, "record"), given)
     runner = _runner(backend, threads)
     view = LiveView(given, fps)
     try:
@@ -131,9 +136,6 @@ def live(
         elif open is not None:
             view._open(View(runner(open, given | _spared(threads))))
         if record is not None:
-            from raytracer.in_situ.recording import check_record
-
-            check_record(path := path_of(record, "record"), given)
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
             view._open(Movie(runner("record", to_file), every))
     except BaseException:
@@ -179,7 +181,7 @@ class LiveView:
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._images = 0
-        atexit.register(self.close)
+        atexit.register(self._close_or_warn)
 
     def _open(self, outlet: Outlet) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
@@ -320,10 +322,13 @@ class LiveView:
     def close(self) -> None:
         """Show nothing more, and complete the movie; a second call does no harm.
 
+        At the end of a `with` block that an exception leaves, and at the end of a program that does
+        not close the view, what is wrong with the movie is a warning.
+
         Raises:
-            UserError: the movie could not be written.
+            UserError: the movie could not be written completely.
         """
-        atexit.unregister(self.close)
+        atexit.unregister(self._close_or_warn)
         try:
             self.flush()
         finally:
@@ -359,8 +364,17 @@ class LiveView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._close_or_warn()  # the exception of the block is raised
+
+    def _close_or_warn(self) -> None:
+        try:
+            self.close()
+        except RaytracerError as error:
+            warn(str(error))
 
 
 def _points(

@@ -220,6 +220,36 @@ def test_a_movie_ends_before_a_state_that_is_wrong(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    with (
+        pytest.warns(raytracer.RaytracerWarning, match="not written, because no points"),
+        pytest.raises(ZeroDivisionError),
+        raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS),
+    ):
+        raise ZeroDivisionError
+
+
+def test_a_view_that_is_never_closed_ends_with_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    text = "import raytracer\nview = raytracer.live(open=None, record='run.mp4', backend='cpu')\n"
+    with script(text, tmp_path) as process:
+        _, errors = process.communicate(timeout=60.0)
+    assert re.search(r"RaytracerWarning: .*run.mp4: not written, because no points", errors)
+    assert "Traceback" not in errors
+    assert not (tmp_path / "run.mp4").exists()
+
+
+def test_a_file_is_checked_before_a_page_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(live_view, "_runner", lambda *_: pytest.fail("a page was opened"))
+    with pytest.raises(raytracer.UserError, match="there is no folder"):
+        raytracer.live(open="page", record=tmp_path / "no" / "#.png", say=said.append, **SETTINGS)
+    assert said == []
+
+
 def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
     with raytracer.live(open=None, **SETTINGS) as view:
         with pytest.raises(raytracer.UserError, match="nothing was logged yet"):
