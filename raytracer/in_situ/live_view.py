@@ -330,7 +330,9 @@ class LiveView:
         """
         atexit.unregister(self._close_or_warn)
         try:
-            self.flush()
+            for outlet in self._outlets:
+                if outlet.look():
+                    outlet.flush()
         finally:
             self._end()
 
@@ -338,10 +340,10 @@ class LiveView:
         """Show what was logged last, if it was left out because it came too soon.
 
         The arrays are copied as they are now. `wait`, `image` and `close` do this too, and so does
-        the end of a cell in a notebook.
+        the end of a cell in a notebook. A movie has the step as a whole, when that has ended.
         """
         for outlet in self._outlets:
-            if outlet.look():
+            if isinstance(outlet, View) and outlet.look():
                 outlet.flush()
 
     def _end(self) -> None:

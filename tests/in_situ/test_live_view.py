@@ -458,6 +458,18 @@ def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_a_step_is_one_frame_though_it_is_shown_in_the_middle(tmp_path: Path) -> None:
+    with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
+        for step in range(3):
+            view.log_points("points", grid(3, shift=step), radii=0.5)
+            view.image()
+            view.flush()
+            view.log_points("more", grid(2, shift=step + 5.0), radii=0.5)
+            last = view.image()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.png", "1.png", "2.png"]
+    assert last.metadata["spheres"] == 5
+
+
 def test_a_notebook_follows_and_keeps_the_last_state() -> None:
     pytest.importorskip("anywidget", reason="the extra notebook is missing")
     with raytracer.live(open=None, **SETTINGS) as view:
