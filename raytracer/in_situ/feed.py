@@ -28,6 +28,12 @@ COLUMN = "."
 WAIT = 0.02
 """Seconds between two looks for the first state."""
 
+STEP_WAIT = 0.05
+"""Seconds without another set after which the first step is taken to be complete."""
+
+IS_FIRST = "is_first"
+"""What a state says of itself while its step is the first, which may have further sets."""
+
 
 class Feed(LiveSource):
     """The states that a reader takes, as scenes. Several threads may use it."""
@@ -60,7 +66,7 @@ class Feed(LiveSource):
         return self._reader.awaits()
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        """Return the latest state; before the first one, wait for that.
+        """Return the latest state; before the first one, wait for that, with all of its sets.
 
         Raises:
             ClosedError: the simulation ended before.
@@ -70,6 +76,10 @@ class Feed(LiveSource):
             if self._closed:
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
+        number = 0
+        while (state := self._take()).number != number and IS_FIRST in state.about:
+            number = state.number
+            sleep(STEP_WAIT)
         return self._scene()
 
     def scenes(self) -> Iterator[Scene]:
@@ -88,6 +98,10 @@ class Feed(LiveSource):
                 return
             else:
                 changed.wait()
+
+    def _take(self) -> State:
+        with self._lock:
+            return self._reader.take()
 
     def _scene(self) -> Scene:
         with self._lock:

@@ -18,7 +18,7 @@ from raytracer.errors import RaytracerError, SceneError, UserError, shown, shown
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.feed import COLUMN, TITLE, scene_of
+from raytracer.in_situ.feed import COLUMN, IS_FIRST, TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import (
     InlineRunner,
@@ -221,12 +221,13 @@ class LiveView:
         self._step.append(name)
         self._latest[name] = points
         is_last = self._last is None or name == self._last
+        about = self._about if self._last is not None else self._about | {IS_FIRST: True}
         for outlet in self._outlets:
             if not outlet.look():
                 continue
             if is_first:
                 outlet.begin()
-            outlet.log(name, points, self._about, is_last)
+            outlet.log(name, points, about, is_last)
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture."""

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.in_situ import live_view, outlets
-from raytracer.in_situ.outlets import Movie, ProcessRunner, ThreadRunner
+from raytracer.in_situ import feed, live_view, outlets
+from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, ThreadRunner
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
@@ -456,6 +456,27 @@ def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
             view.log_points("points", grid(3))
             assert movie.writer._words[0] == step  # published when the next step begins
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_the_first_picture_has_all_sets_of_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_view, "_runner", lambda *_: lambda *_: InlineRunner())
+    more = [grid(2, shift=5.0), grid(4, shift=9.0)]
+
+    def sleep(_: float) -> None:
+        if more:
+            view.log_points(f"more {len(more)}", more.pop(), radii=0.5)
+
+    monkeypatch.setattr(feed, "sleep", sleep)
+    with raytracer.live(**SETTINGS) as view:
+        view.log_points("points", grid(3), radii=0.5)
+        runner = view._outlets[0].runner
+        assert isinstance(runner, InlineRunner)
+        assert runner.feed.load(0).count == 9
+        monkeypatch.setattr(feed, "sleep", lambda _: pytest.fail("a later step is complete"))
+        for name in ("points", "more 2", "more 1"):
+            view.log_points(name, grid(2), radii=0.5)
+        view.flush()
+        assert runner.feed.load(0).count == 6
 
 
 def test_a_step_is_one_frame_though_it_is_shown_in_the_middle(tmp_path: Path) -> None:
