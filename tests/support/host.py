@@ -263,10 +263,10 @@ class Host:
 
         expose, (width, height) = CpuFilm._expose, self._window.viewer.size
 
-        def slowly(film: CpuFilm, scene: Any, view: View, progress: Any) -> float:
+        def slowly(film: CpuFilm, scene: Any, view: View, progress: Any, bands: Any) -> float:
             pixels = view.width * view.height
             sleep(seconds * pixels / (width * height) * view.samples)
-            return expose(film, scene, view, progress)
+            return expose(film, scene, view, progress, bands)
 
         CpuFilm._expose = slowly  # type: ignore[method-assign,assignment]
 

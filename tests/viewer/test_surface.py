@@ -107,7 +107,7 @@ def test_a_process_shows_windows_of_one_kind(display: Display, tmp_path: Path) -
     scene = str(write_scene(tmp_path))
     shown = python(display, KINDS, scene, "offscreen", str(tmp_path)).splitlines()
     assert [*shown[:2], shown[3]] == ["shown"] * 3
-    assert shown[2].startswith("DisplayError this process has shown pictures offscreen")
+    assert shown[2].startswith("DisplayError after a preview offscreen, this process")
     pictures = [path.read_bytes() for path in sorted(tmp_path.glob("*.png"))]
     assert pictures == pictures[:1] * 3
 
