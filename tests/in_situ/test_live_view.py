@@ -265,6 +265,22 @@ def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
     assert (first.to_uint8() == again.to_uint8()).all()
 
 
+def test_points_with_colors_and_without_the_column_keep_their_colors() -> None:
+    speed = {"speed": np.arange(3.0)}
+    with raytracer.live(open=None, color_by="speed", map=["red", "blue"], **SETTINGS) as view:
+        view.log_points("grains", grid(3), radii=0.5, columns=speed)
+        view.log_points("walls", grid(2, shift=5.0), radii=0.5, colors="#00ff00")
+        picture = view.image().to_uint8().astype(int)
+    red, green, blue = picture[..., 0], picture[..., 1], picture[..., 2]
+    assert (green > red + 50).any()  # walls
+    assert (red > green + 50).any()  # the slowest grain
+    assert (blue > green + 50).any()
+    with raytracer.live(open=None, color_by="sped", **SETTINGS) as view:
+        view.log_points("grains", grid(3), radii=0.5, columns=speed, colors="red")
+        with pytest.raises(raytracer.UserError, match="no column 'sped'; did you mean 'speed'"):
+            view.image()
+
+
 def test_time_and_box_are_those_of_the_state() -> None:
     with raytracer.live(open=None, **SETTINGS) as view:
         view.set_time(2.5)

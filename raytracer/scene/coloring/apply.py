@@ -15,7 +15,7 @@ from raytracer.scene.coloring.by_scale import by_scale, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 from raytracer.scene.coloring.limits import limits_of
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
 from raytracer.scene.field_types import Expression, Share
 from raytracer.scene.inferred import making_set
 from raytracer.scene.periodic import replicated, wrapped
@@ -83,6 +83,9 @@ def styled(
 ) -> Scene:
     """Return a scene with other colours or a selection of particles.
 
+    Sets with colours and without the columns of `color_by` keep their colours if another set has
+    them.
+
     Args:
         scene: sets from files or objects are changed, or all if there are none.
         settings: what to change.
@@ -97,11 +100,14 @@ def styled(
     shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
     has_box = any(each.box for each in scene.spheres)
+    values = columns_in(settings.color_by)
+    has_values = [all(map(each.columns.has, values)) for each in scene.spheres]
+    plain = replace(settings, **dict.fromkeys(KEYS.values())) if any(has_values) else settings
     styles = []
-    for spheres, is_meant in zip(scene.spheres, meant, strict=True):
-        changes = settings
+    for spheres, is_meant, has in zip(scene.spheres, meant, has_values, strict=True):
+        changes = plain if spheres.has_color and not has else settings
         if has_box and spheres.box is None:  # only sets with a box are periodic
-            changes = replace(settings, wrap=None, replicate=None)
+            changes = replace(changes, wrap=None, replicate=None)
         styles.append(SetStyle(changes, size, opacity=shade) if is_meant else None)
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
