@@ -79,6 +79,7 @@ class SceneWidget(anywidget.AnyWidget):
         self._host = Host(open_session, is_user=True)
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
+        self._is_closed = False
         self.on_msg(self._take)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
@@ -112,9 +113,15 @@ class SceneWidget(anywidget.AnyWidget):
             bundle[0]["image/png"] = b64encode(still(picture)).decode()
         return bundle
 
+    @property
+    def closed(self) -> bool:
+        """Whether the view was closed."""
+        return self._is_closed
+
     def close(self) -> None:
         """Remove the view, end its threads and free their memory."""
         if (host := getattr(self, "_host", None)) is not None:
+            self._is_closed = True
             host.close()
             self._outlet.close()
         super().close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -181,6 +182,7 @@ class LiveView:
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._images = 0
+        self._shell: Any = None  # of the notebook
         atexit.register(self._close_or_warn)
 
     def _open(self, outlet: Outlet) -> None:
@@ -259,7 +261,8 @@ class LiveView:
         cell.
 
         While a cell runs, the view shows a few states per second and answers nothing, unless the
-        simulation is in a thread. After `close` it keeps the last state.
+        simulation is in a thread. After `close` it keeps the last state. A further call returns a
+        further view.
 
         Args:
             height: of the view in CSS pixels; it is as wide as the cell.
@@ -271,6 +274,7 @@ class LiveView:
 
         if not self._latest:
             raise UserError("show: nothing was logged yet: call log_points first")
+        self._outlets = [each for each in self._outlets if isinstance(each, Movie) or each.look()]
         runner = InlineRunner()
         view = View(runner)
         for name, points in self._latest.items():
@@ -279,11 +283,16 @@ class LiveView:
         settings = {k: v for k, v in self._settings.items() if k not in of_window}
         threads = _spared(self._settings["threads"])
         widget = show(runner.feed, height=height, **settings | threads)
+        runner.is_closed = lambda: widget.closed
         self._outlets.append(view)
         ipython = sys.modules.get("IPython")
-        if ipython is not None and (shell := ipython.get_ipython()) is not None:
-            shell.events.register("post_run_cell", lambda *_: self.flush())
+        self._shell = None if ipython is None else ipython.get_ipython()
+        if self._shell is not None:  # which keeps one of equal calls
+            self._shell.events.register("post_run_cell", self._after_cell)
         return widget
+
+    def _after_cell(self, *_: object) -> None:
+        self.flush()
 
     def image(self) -> Image:
         """Return a picture of what was logged last, rendered now in this process.
@@ -350,6 +359,9 @@ class LiveView:
     def _end(self) -> None:
         """End all outlets, and free their memory."""
         outlets, self._outlets = self._outlets, []
+        if self._shell is not None:
+            with suppress(ValueError):  # by an earlier call
+                self._shell.events.unregister("post_run_cell", self._after_cell)
         try:
             for outlet in outlets:
                 outlet.runner.close()

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
@@ -163,13 +163,15 @@ class InlineRunner(Runner):
         control, link = control_memory(), ThreadLink()
         link.reader = Reader(control, link)
         self.feed, self.writer = Feed(link.reader), Writer(control, link)
+        self.is_closed: Callable[[], bool] | None = None
+        """Returns whether what shows the feed was closed; None: it was not."""
 
     def ready(self) -> str:
         return ""
 
     @property
     def has_ended(self) -> bool:
-        return False
+        return self.is_closed is not None and self.is_closed()
 
     def close(self) -> None:
         """The last state stays shown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -531,3 +532,38 @@ def test_a_notebook_follows_and_keeps_the_last_state() -> None:
             widget.do("orbit", 0.3, 0.0)
         finally:
             widget.close()
+
+
+class Shell:
+    """The events of a notebook, as IPython has them."""
+
+    def __init__(self) -> None:
+        self.events, self.calls = self, list[tuple[str, Any]]()
+
+    def get_ipython(self) -> Shell:
+        return self
+
+    def register(self, event: str, call: Any) -> None:
+        if (event, call) not in self.calls:
+            self.calls.append((event, call))
+
+    def unregister(self, event: str, call: Any) -> None:
+        self.calls.remove((event, call))
+
+
+def test_a_view_of_a_notebook_that_is_closed_is_not_fed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("anywidget", reason="the extra notebook is missing")
+    with raytracer.live(open=None, **SETTINGS) as view:
+        view.log_points("points", grid(3), radii=0.5)
+        shell = Shell()
+        monkeypatch.setitem(sys.modules, "IPython", shell)
+        widgets = [view.show(), view.show()]
+        flushes = [call for _, call in shell.calls if call == view._after_cell]
+        assert len(flushes) == 1
+        widgets[0].close()
+        assert not view.closed
+        assert [outlet.look() for outlet in view._outlets] == [False, True]
+        widgets[1].close()
+        assert view.closed
+        view.log_points("points", grid(4), radii=0.5)  # nothing happens
+    assert shell.calls == []
