@@ -64,33 +64,36 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Memory:
-    """Memory that another process can map too; no file of any folder, so that none is left."""
+    """Memory that another process can map too; no file of any folder, so that none is left.
+
+    Raises:
+        UserError: there is no room.
+    """
 
     def __init__(self, size: int, descriptor: int | None = None) -> None:
         self.size = size
-        self.descriptor = _unnamed(size) if descriptor is None else descriptor
-        self.bytes = np.frombuffer(mmap(self.descriptor, size), np.uint8)
+        try:
+            self.descriptor = _unnamed() if descriptor is None else descriptor
+            if descriptor is None:
+                os.ftruncate(self.descriptor, size)
+            self.bytes = np.frombuffer(mmap(self.descriptor, size), np.uint8)
+        except OSError as error:
+            raise UserError(
+                f"live: {size >> 20} MiB of shared memory cannot be had ({error.strerror}): log "
+                "fewer points"
+            ) from None
 
     def __del__(self) -> None:
         with suppress(OSError, AttributeError):
             os.close(self.descriptor)
 
 
-def _unnamed(size: int) -> int:
-    """Return the descriptor of an unnamed file. Raises UserError: there is no room."""
-    try:
-        if hasattr(os, "memfd_create"):
-            descriptor = os.memfd_create("raytracer")
-        else:
-            with tempfile.TemporaryFile() as file:
-                descriptor = os.dup(file.fileno())
-        os.ftruncate(descriptor, size)
-    except OSError as error:
-        raise UserError(
-            f"live: {size >> 20} MiB of shared memory cannot be had ({error.strerror}): log fewer "
-            "points"
-        ) from None
-    return descriptor
+def _unnamed() -> int:
+    """Return the descriptor of an unnamed file."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("raytracer")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 class Part(NamedTuple):
@@ -209,7 +212,7 @@ class Writer:
         entries = [
             Entry(name, each.index, each.generation, each.capacity, each.written, each.parts,
                   each.values)
-            for name, each in self._sets.items()
+            for name, each in self._sets.items() if each.written != NONE
         ]  # fmt: skip
         table = pickle.dumps((entries, dict(about)), pickle.HIGHEST_PROTOCOL)
         if len(table) > TABLE_BYTES:
@@ -249,8 +252,8 @@ class Writer:
             start += -(-count // ALIGNMENT) * ALIGNMENT
         if start > kept.capacity or kept.memory is None:
             room = start if kept.memory is None else int(start * GROWTH)
-            kept.capacity = max(-(-room // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
-            kept.memory = Memory(SLOTS * kept.capacity)
+            capacity = max(-(-room // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+            kept.memory, kept.capacity = Memory(SLOTS * capacity), capacity  # or nothing changes
             kept.generation += 1
             kept.slot = kept.written = NONE  # of the memory before
             self._link.share(kept.index, kept.generation, kept.memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from threading import Thread
 from typing import Any
 
@@ -155,6 +156,27 @@ def test_states_are_whole_while_both_sides_are_busy() -> None:
     assert not thread.is_alive()
     assert wrong == []
     assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("call", ["os.ftruncate", "raytracer.in_situ.mailbox.mmap"])
+def test_without_room_the_state_before_stays(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = mailbox()
+    write(writer, 1.0)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    for name in ("points", "more"):  # a set that grows, and a new one
+        with monkeypatch.context() as patch:
+            patch.setattr(call, refuse)
+            with pytest.raises(UserError, match=r"cannot be had \(Cannot allocate memory\): log"):
+                write(writer, 2.0, 1000, name)
+    write(writer, 3.0)
+    assert reader.take().sets.keys() == {"points"}
+    assert held(reader)[1] == 3.0
+    write(writer, 4.0, 1000)
+    write(writer, 4.0, 1000, "more")
+    assert held(reader)[0].shape == held(reader, "more")[0].shape == (1000, 3)
 
 
 def test_more_than_a_table_holds_is_refused() -> None:
