@@ -97,9 +97,11 @@ def live(
         annotations: what is drawn over the picture; see `render`. In texts {time} is that of
             `LiveView.set_time`.
         say: called with each line to be printed.
+        settings: of `preview` for the content: `width`, `height`, `samples`, `look`, `color_by` and
+            others; those of the picture are also those of the movie.
 
     Returns:
-        The view.
+        The view; `close` it, or use it in a `with` block.
 
     Raises:
         UserError: an argument is wrong, there is no display, the port is in use, or the file cannot
@@ -196,9 +198,10 @@ class LiveView:
     ) -> None:  # fmt: skip
         """Show points as spheres from now on; logging a name again replaces its points.
 
-        It returns at once. The arrays are copied at most 60 times per second, and less often if
-        copying would take more than 1.5% of the time; a state that comes sooner is left out (see
-        `flush`). Nothing happens after the view was closed. A step ends when a name is logged that
+        For a view it returns at once. The arrays are copied at most 60 times per second, and less
+        often if copying would take more than 1.5% of the time; a state that comes sooner is left
+        out (see `flush`). For a frame of a movie it waits until the state of the frame before is
+        taken. Nothing is shown after the view was closed. A step ends when a name is logged that
         was logged in it already.
 
         Args:
@@ -207,12 +210,14 @@ class LiveView:
             radii: one radius or (N,), scene units; None is half of the mean spacing of the first
                 state.
             colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or (N, 4) with
-                opacities; None is light grey.
+                opacities, or N colour names; None is light grey. Points without the column of
+                `color_by` keep these colours.
             columns: further values by name, (N,) or (N, K), to colour and select by.
 
         Raises:
             UserError: arrays of other shapes or kinds; in the first state of a name, also values
-                that make no spheres. Of later states the view says what is wrong, and goes on.
+                that make no spheres. Of later states a view says what is wrong and goes on, and a
+                movie ends (see `close`).
         """
         points = _points(name, positions, radii, colors, columns)
         if name not in self._latest:
@@ -232,7 +237,14 @@ class LiveView:
             outlet.log(name, points, about, is_last)
 
     def set_time(self, time: float) -> None:
-        """State the time of what is logged from now on, for {time} in texts over the picture."""
+        """State the time of what is logged from now on, for {time} in texts over the picture.
+
+        Args:
+            time: in the unit of the simulation.
+
+        Raises:
+            UserError: it is no finite number.
+        """
         self._about = self._about | {"time": Moment(real(time, "time", error=UserError))}
 
     def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
@@ -319,7 +331,10 @@ class LiveView:
         return scene_of(State(1, dict(read), self._about))
 
     def wait(self) -> None:
-        """Show the latest state until the user closes the view, or presses Ctrl-C."""
+        """Show the latest state until the user closes the view, or presses Ctrl-C.
+
+        It returns at once where no window or page is open.
+        """
         self.flush()
         try:
             for outlet in self._outlets:
