@@ -72,7 +72,7 @@ class MovingSpheres:
         )
         self._arrived = self._driver.Event()
         self._is_pending = False  # whether results are on their way
-        self._is_built = False  # whether they are those of a new tree
+        self._is_built = self._is_refitted = False  # what the last update did with the tree
         self._result[1][:] = 0xFF  # nothing is wrong
         self.node_count = 0
         self._refits, self._excess = 0, math.inf  # above any limit
@@ -129,6 +129,7 @@ class MovingSpheres:
             self._excess, self._is_built = 0.0, True
         else:
             self._refits += 1
+            self._is_refitted = True
             self._kernels.refit(memory, self._count, self._apart, self._stream, self._refits)
 
     def settle(self) -> bool:
@@ -139,10 +140,11 @@ class MovingSpheres:
         self._is_pending = False
         result = self._result[0].view(layout.dtype("TreeResult"))[0]
         self.node_count = int(result["node_count"])  # 0 before spheres have moved
-        is_built, self._is_built = self._is_built, False
-        self._excess += AGING
-        if self.node_count and not is_built:
-            self._excess += max(int(result["growth"]) / 2.0**20 / self.node_count - 1.0, 0.0)
+        is_built, is_refitted = self._is_built, self._is_refitted
+        self._is_built = self._is_refitted = False
+        if is_refitted and not is_built:
+            growth = int(result["growth"]) / 2.0**20 / self.node_count
+            self._excess += max(growth - 1.0, 0.0) + AGING
         if is_bad := is_built and bool(result["too_deep"]):
             self._excess = math.inf
         return is_bad
