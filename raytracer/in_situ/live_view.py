@@ -190,7 +190,11 @@ class LiveView:
     def _open(self, outlet: Outlet) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
         self._outlets.append(outlet)
-        self.address = outlet.runner.ready() or self.address
+        try:
+            self.address = outlet.runner.ready() or self.address
+        except UserError:
+            outlet.has_ended = True  # so that this is no warning too
+            raise
 
     def log_points(
         self, name: str, positions: Any, *, radii: Any = None, colors: Any = None,

@@ -199,6 +199,7 @@ def test_a_device_whose_trees_do_not_follow_says_so(monkeypatch: pytest.MonkeyPa
         ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
         ("live", {"axes": {"depth": 9}}, "live has no axis 'depth'"),
         ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
+        ("build", {"size": 0}, "0 spheres: give 1 or more"),
         ("live", {"variant": "one"}, "live has no variants"),
     ],
 )

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.film import png
 from raytracer.in_situ import feed, live_view, outlets
-from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, ThreadRunner
+from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, ThreadRunner, View
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
@@ -373,6 +374,85 @@ def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch)
         view.flush()
         assert int(writer._words[0]) == 5
         assert [log("a", 0.02), log("b", 0.0)] == [5, 6]
+
+
+def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(outlets, "perf_counter", clock)
+    monkeypatch.setattr(live_view, "_runner", lambda *_: lambda *_: InlineRunner())
+    with raytracer.live(**SETTINGS) as view:
+        runner = view._outlets[0].runner
+        assert isinstance(runner, InlineRunner)
+        for seconds in (1.0, 1.0):
+            clock.now += seconds
+            view.log_points("grains", grid(3), radii=0.5)
+        clock.now += 0.001
+        for name in ("grains", "walls"):  # too soon
+            view.log_points(name, grid(2), radii=0.5)
+        assert runner.feed.load(0).count == 3
+        clock.now += 1.0
+        for name in ("grains", "walls"):
+            view.log_points(name, grid(4), radii=0.5)
+        clock.now += 0.001
+        for name in ("grains", "rare", "walls"):
+            view.log_points(name, grid(5), radii=0.5)
+        assert runner.feed.load(0).count == 8
+        clock.now += 1.0
+        for name in ("grains", "walls"):
+            view.log_points(name, grid(6), radii=0.5)
+        assert runner.feed.load(0).count == 6 + 6 + 5
+
+
+def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:
+    counts = []
+    with raytracer.live(open=None, record=tmp_path / "#.png", every=2, **SETTINGS) as view:
+        for step in range(3):
+            view.log_points("grains", grid(3), radii=0.5)
+            if step == 1:
+                view.log_points("walls", grid(2, shift=5.0), radii=0.5)
+    for path in sorted(tmp_path.iterdir()):
+        about = png.read_metadata(path)
+        assert about is not None
+        counts.append(about["spheres"])
+    assert counts == [3, 5]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_fails_ends_the_view_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("no reason")
+
+    monkeypatch.setattr(live_view, "_runner", lambda *_: ThreadRunner)
+    monkeypatch.setattr(outlets, "show", fail)
+    with pytest.raises(raytracer.UserError, match=r"view ended \(ZeroDivisionError: no reason\)"):
+        raytracer.live(open="page", say=quiet, **SETTINGS)
+
+
+def test_a_view_ends_though_its_last_state_cannot_be_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = raytracer.live(open="page", say=quiet, **SETTINGS)
+    view.log_points("points", grid(3))
+    runner = view._outlets[0].runner
+    monkeypatch.setattr(View, "flush", lambda _: pytest.fail("no copy"))
+    with pytest.raises(pytest.fail.Exception, match="no copy"):
+        view.close()
+    assert runner.has_ended
+    assert view.closed
+
+
+def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
+    pytest.importorskip("av", reason="the extra video is missing")
+    view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
+    runner = view._outlets[0].runner
+    assert isinstance(runner, ProcessRunner)
+    wait_for(lambda: list(tmp_path.iterdir()), "the temporary file")
+    runner.kill()
+    with pytest.raises(raytracer.UserError, match=r"the view ended \(exit code 143\)"):
+        view.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
