@@ -411,7 +411,7 @@ class Gpu:
     def __call__(self, update: SphereUpdate) -> Records:
         self.orders.clear()
         with self.context.active():
-            self.packer.pack(update, *self.places, self.stream)  # type: ignore[arg-type]
+            self.packer.pack(update, *self.places, self.stream)  # type: ignore[arg-type, call-arg]
         records, color, info = (self.driver.view(place_of, 16 * COUNT) for place_of in self.places)
         return (
             records.view(np.float32).reshape(COUNT, 4).copy(),
