@@ -113,14 +113,13 @@ class TreeKernels:
         """
         args = _arguments(memory, count, apart, records)
         tiles = _blocks(count, SORT_TILE)
-        driver = self._driver
         for name, word, size in (
-            ("state", 0, layout.constant("kBuildStateBytes")),
-            ("status", 0, 8 * (_blocks(max_nodes(count), NODE_TILE) + 64)),
+            ("state", 0, memory.size("state")),
+            ("status", 0, memory.size("status")),
             ("lookback", 0, 8 * DIGITS * tiles),
             ("parents", 0xFFFFFFFF, 4 * count),
         ):
-            driver.memset_d32_async(int(args[name][0]), word, size // 4, stream)
+            self._driver.memset_d32_async(int(args[name][0]), word, size // 4, stream)
         grid = min(_blocks(count, ENTRIES["tree_keys"]), 8 * self._multiprocessors)
         self._launch("tree_bounds", grid, args, stream)
         self._launch("tree_keys", grid, args, stream)
@@ -139,7 +138,7 @@ class TreeKernels:
         memory: has "records" and, zero before the first refit, the "boxes" too.
         """
         args = _arguments(memory, count, apart, memory.address("records"))
-        # cost and the ticket of blocks
+        # growth in the result, and the ticket of blocks after it
         self._driver.memset_d32_async(memory.address("state") + 8, 0, 3, stream)
         grid = min(_blocks(max_nodes(count), NODE_TILE), 8 * self._multiprocessors)
         self._launch("tree_refit", grid, args, stream, step)
