@@ -130,7 +130,7 @@
   F(int32_t, pad, 2)
 
 // What was packed: each word is the least of all spheres, and all ones before the launch. Numbers are keys
-// (geom/pack_sphere.h), high and max_radius those of the opposite numbers.
+// (core/float_key.h), high and max_radius those of the opposite numbers.
 #define RT_PACKINFO(F)                                                                           \
   F(uint32_t, low, 3) F(uint32_t, min_radius, 1) F(uint32_t, high, 3) F(uint32_t, max_radius, 1)  \
   F(uint32_t, first_wrong, 4)                  /* rows, by PackError */

@@ -1,18 +1,13 @@
 // Spheres of other libraries' arrays to records in render space, with the bytes of the host
 // (cpu/place_spheres.cpp): in float64, term by term, rounded once.
 #pragma once
+#include "../core/float_key.h"
 #include "../core/strided_array.h"
 
 namespace RT_NS {
 
 // Lengths in render space are between this and its inverse: squares are still float32.
 constexpr float kLargestLength = 0x1p60f;
-
-// Keys are in the order of the numbers; the key of -x is ~key(x). NaN is beyond infinity.
-RT_HD uint32_t float_key(float x) {
-  const uint32_t bits = as_uint(x);
-  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
 
 RT_HD bool is_finite(double x) { return x - x == 0.0; }
 

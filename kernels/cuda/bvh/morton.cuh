@@ -1,15 +1,9 @@
 // Keys by which primitives lie along a curve: 21 bits an axis of their centres, interleaved (Morton 1966).
 #pragma once
+#include "../../core/float_key.h"
 #include "state.cuh"
 
 namespace rt {
-
-// Floats as numbers in the same order, for atomic minima and maxima.
-RT_DEVICE uint32_t ordered(float a) {
-  const uint32_t u = __float_as_uint(a);
-  return u & kLeafBit ? ~u : u | kLeafBit;
-}
-RT_DEVICE float from_ordered(uint32_t u) { return __uint_as_float(u & kLeafBit ? u & ~kLeafBit : ~u); }
 
 RT_DEVICE float centers(const PrimitiveRecord& r, int axis) {
   return axis == 0 ? r.word[0].x : axis == 1 ? r.word[0].y : r.word[0].z;
@@ -34,8 +28,8 @@ RT_DEVICE void add_bounds(const Build& b) {
     }
     if ((threadIdx.x & 31u) == 0) {
       // kept inverted, so that zero is the empty box
-      atomicMax(&b.state->lo[axis], ~ordered(lo[axis]));
-      atomicMax(&b.state->hi[axis], ordered(hi[axis]));
+      atomicMax(&b.state->lo[axis], ~float_key(lo[axis]));
+      atomicMax(&b.state->hi[axis], float_key(hi[axis]));
     }
   }
 }
@@ -58,8 +52,8 @@ RT_DEVICE void write_keys(const Build& b, uint32_t* shared) {
   float lo[3], extent = 0.0f;
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) {
-    lo[axis] = from_ordered(~b.state->lo[axis]);
-    extent = fmaxf(extent, from_ordered(b.state->hi[axis]) - lo[axis]);
+    lo[axis] = key_float(~b.state->lo[axis]);
+    extent = fmaxf(extent, key_float(b.state->hi[axis]) - lo[axis]);
   }
   const float scale = extent > 0.0f ? 2097151.0f / extent : 0.0f;
   for (uint32_t begin = blockIdx.x * blockDim.x; begin < b.total(); begin += gridDim.x * blockDim.x) {
