@@ -173,7 +173,7 @@ nb::dict enums() {
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
   C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kBuildStateBytes)    \
   C(kMaxLargeSpheres)                                                                                             \
-  C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMaxClipPlanes)
+  C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMaxClipPlanes) C(kAgingRefits)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 
 nb::dict constants() {
@@ -658,7 +658,7 @@ NB_MODULE(_core, m) {
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
-        "max_leaf"_a = rt::kLeaf,
+        "max_leaf"_a = rt::kLeafSize,
         "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each; most "
         "primitives in a slot of a node -> "
         "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "

@@ -8,8 +8,6 @@
 namespace rt {
 namespace {
 
-constexpr double kAging = 1.0 / 128.0;  // growth of any tree per call: one that shrinks may get worse unseen
-
 template <int kFloats> class Moving final : public MovingSpheres {
  public:
   using Record = rt::Record<kFloats>;
@@ -37,7 +35,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
       }
       if (plan_.in_slots + (int64_t)apart_.size() == count_) {
         growth_ = refit(nodes_, plan_, placed_.get(), order_.get(), records_.get(), pool);
-        excess_ += std::max(growth_ - 1.0, 0.0) + kAging;
+        excess_ += std::max(growth_ - 1.0, 0.0) + 1.0 / kAgingRefits;
         if (excess_ <= limit) return false;
       }
     }

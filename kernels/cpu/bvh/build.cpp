@@ -24,7 +24,6 @@ constexpr int64_t kSubtree = 1 << 14;   // nodes up to this size are built compl
 // movie is smaller: the next one needs the same memory, and taking every page anew costs more than the few MB.
 constexpr int64_t kGiveBack = 1 << 20;
 constexpr int kMaxSahDepth = 24;        // deeper nodes are halved, which bounds the depth (kMaxLevels)
-constexpr float kLeafSplitGain = 0.25f; // weight of splitting a leaf, relative to splitting a node
 
 template <int kFloats>
 struct Storage {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "../../bvh/cost.h"
 #include "../../core/structs.h"
 #include "../../geom/primitive.h"
 #include "../cancel.h"
@@ -16,11 +17,11 @@ struct Record {
   float v[kFloats];
 };
 
-constexpr int kLeaf = 8, kMaxInLeaf = 16;
+constexpr int kMaxInLeaf = 16;
 
 struct BuildOptions {
   int threads = 1;
-  int max_leaf = kLeaf;  // maximum number of primitives per slot; at most kMaxInLeaf
+  int max_leaf = kLeafSize;  // maximum number of primitives per slot; at most kMaxInLeaf
   // indices of spheres that stay out of the tree, ascending; they are the last in leaf order
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;

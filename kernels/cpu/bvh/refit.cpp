@@ -9,9 +9,7 @@ namespace rt {
 namespace {
 
 constexpr int32_t kSubtree = 1 << 12;  // primitives of a subtree that one thread refits
-constexpr float kTestCost = 0.25f;     // testing a primitive, relative to visiting a node
 constexpr uint32_t kAhead = 16;        // primitives for which memory is asked before they are needed
-constexpr double kMaxGrowth = 8.0;     // of a node that counts: a primitive that leaves the others ruins few nodes
 
 int inner_slots(const Node& n) { return __builtin_popcount(n.inner); }
 
@@ -52,7 +50,7 @@ template <int kFloats> struct Refit {
     nodes[index] = make_node(slots, count, n.child_base, n.sphere_base);
     float& first = plan.first_areas[index];
     if (first == 0.0f) first = area;
-    return std::min((double)area / (double)first, kMaxGrowth) * plan.primitives[index];
+    return std::min((double)area / (double)first, (double)kMaxGrowth) * plan.primitives[index];
   }
 
   // Primitives that are neighbours in a tree are anywhere in memory.

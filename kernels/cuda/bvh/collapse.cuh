@@ -8,8 +8,6 @@
 namespace rt {
 
 constexpr int kNodeThreads = 256, kTileNodes = kNodeThreads / kSlots;
-constexpr uint32_t kLeafSize = 8;  // primitives of a slot, at most
-constexpr float kLeafSplitGain = 0.25f;  // weight of opening a leaf, relative to opening a node
 constexpr int kNodeShift = 60, kPlaceBits = 31;  // a published sum: 29 bits of nodes, 31 of primitives
 
 // A child of a node, a cluster or a primitive, and the children that take its place when it is opened.

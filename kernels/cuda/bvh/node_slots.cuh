@@ -1,5 +1,6 @@
 // Eight lanes make one node, a lane for each slot.
 #pragma once
+#include "../../bvh/cost.h"
 #include "../../bvh/quantize.h"
 #include "state.cuh"
 
@@ -73,7 +74,6 @@ RT_DEVICE void write_node(Node* node, const NodeSlot& s, const Box3& all, bool w
 
 // What a ray that meets a node is expected to cost: the surfaces of its slots, those of leaves by their tests. `begin`: of
 // the slot's primitives, counted as `end`. The same in all lanes of the node.
-constexpr float kTestCost = 0.25f;  // testing a primitive, relative to visiting a node
 RT_DEVICE float slots_cost(const NodeSlot& s, uint32_t begin) {
   float cost = !s.is_used ? 0.0f : half_area(s.box) * (s.is_inner ? 1.0f : kTestCost * (float)(s.end - begin));
 #pragma unroll
@@ -85,7 +85,7 @@ RT_DEVICE float slots_cost(const NodeSlot& s, uint32_t begin) {
 // others ruins few nodes, and counts for few. Sums of integers do not depend on the order.
 RT_DEVICE void add_growth(const Build& b, float cost, float first, bool exists) {
   const bool counts = exists && slot_lane() == 0;
-  const float growth = first > 0.0f ? fminf(cost / first, 8.0f) : 1.0f;
+  const float growth = first > 0.0f ? fminf(cost / first, kMaxGrowth) : 1.0f;
   unsigned long long sum = counts ? (unsigned long long)(growth * 1048576.0f) : 0ull;
   sum += __shfl_xor_sync(~0u, sum, 8);
   sum += __shfl_xor_sync(~0u, sum, 16);

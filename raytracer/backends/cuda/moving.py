@@ -26,9 +26,8 @@ from raytracer.backends.cuda.tree import (
 )
 from raytracer.sphere_update import SphereUpdate
 
-AGING = 1.0 / 128.0
-"""Growth of any tree per update: a tree around spheres that move closer together becomes worse
-without growing."""
+AGING = 1.0 / layout.constant("kAgingRefits")
+"""Growth of any tree per refit."""
 
 
 class MovingSpheres:
