@@ -74,10 +74,8 @@ RT_DEVICE void write_keys(const Build& b, uint32_t* shared) {
     for (int pass = 0; pass < kSortPasses; ++pass) {
       const uint32_t digit = (uint32_t)(key >> 8 * pass) & (kDigits - 1);
       // neighbours often have the same upper digits, and would wait for each other
-      int alike;
       const uint32_t first = __shfl_sync(~0u, digit, 0);
-      alike = __all_sync(~0u, digit == first || !exists);
-      if (alike) {
+      if (__all_sync(~0u, digit == first || !exists)) {
         if ((threadIdx.x & 31u) == 0 && warp) atomicAdd(&shared[pass * kDigits + first], (uint32_t)__popc(warp));
       } else if (exists) {
         atomicAdd(&shared[pass * kDigits + digit], 1u);
