@@ -9,6 +9,7 @@ such an array also comes to the CPU backend, where no binding may be installed.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -303,6 +304,7 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
 
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
 _events = local()
 
 
@@ -375,6 +377,44 @@ def order(later: int, earlier: int, device: int) -> None:
         event = _event(cuda, device)
         _check(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
         _check(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
+
+
+class Fence:
+    """A point in the work of streams that other work waits for: an event of CUDA.
+
+    In a capture, recording and waiting become nodes of the graph: each launch of the graph records
+    the fence anew, for work outside of it, and waits for what was recorded last before the launch.
+
+    The context of the device must be active in the methods.
+    """
+
+    def __init__(self, device: int) -> None:
+        """Create the event; until it is recorded, nothing waits. device: number of the GPU."""
+        self._event = ctypes.c_void_p()
+        with _context(device) as cuda:
+            _check(cuda.cuEventCreate(ctypes.byref(self._event), _DISABLE_TIMING))
+        weakref.finalize(self, cuda.cuEventDestroy_v2, self._event).atexit = False
+        self._cuda = cuda
+
+    def record(self, stream: int, *, in_graph: bool = False) -> None:
+        """Move the fence behind all work of a stream; in_graph: the stream is captured."""
+        _check(
+            self._cuda.cuEventRecordWithFlags(
+                self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
+            )
+        )
+
+    def wait(self, stream: int, *, in_graph: bool = False) -> None:
+        """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
+        _check(
+            self._cuda.cuStreamWaitEvent(
+                ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
+            )
+        )
+
+    def synchronize(self) -> None:
+        """Wait on the host."""
+        _check(self._cuda.cuEventSynchronize(self._event))
 
 
 def is_captured(stream: int, device: int) -> bool:

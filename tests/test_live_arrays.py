@@ -128,39 +128,91 @@ def test_copies_wait_for_the_stream(
     name: str, kind: Any, backend: str, monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
-    """CUDA's default stream, on which arrays are copied, does not wait for non-blocking ones."""
+    """CUDA's default stream, on which arrays are copied, does not wait for non-blocking ones.
+
+    Where nothing is copied in the update, the scene waits for its own stream before the copy.
+    """
+    from raytracer.backends.cpu import CpuScene
+
     if backend == "cuda":
         request.getfixturevalue("on_gpu")
     cuda = with_host_memory(monkeypatch)
+    monkeypatch.setattr(CpuScene, "wait", lambda _: cuda.calls.append(("wait",)))
     with live() as scene:
         scene.update(**{name: kind(array) for name, array in COPIED[name].items()}, stream=77)
+        is_later = backend == "cuda" and name == "when the scene is asked for"
+        before = len(cuda.calls)
         assert scene.scene.count in (20, COUNT)
         names = [call[0] for call in cuda.calls]
-        first = names.index("cuMemcpyDtoH_v2")
+        first = names.index("cuMemcpyDtoH_v2", before if is_later else 0)
+        if is_later:
+            assert names[before:first] == ["wait"]
+            assert "cuEventRecord" not in names
+            return
         recorded, waiting = names.index("cuEventRecord"), names.index("cuStreamWaitEvent")
         assert recorded < waiting < first
         assert cuda.calls[recorded][2] == 77
         assert cuda.calls[waiting][1] == LEGACY_STREAM
 
 
-def test_an_update_is_no_part_of_a_graph(
-    on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cuda = with_host_memory(monkeypatch)
+@pytest.fixture
+def captured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Streams that are being captured."""
+    streams: list[int] = []
 
-    def is_capturing(_: Any, status: Any) -> int:
-        status._obj.value = 1
+    def is_capturing(stream: Any, status: Any) -> int:
+        status._obj.value = int(stream.value in streams)
         return 0
 
-    cuda.cuStreamIsCapturing = is_capturing
+    with_host_memory(monkeypatch).cuStreamIsCapturing = is_capturing
+    return streams
+
+
+def test_an_update_in_a_capture(on_gpu: list[SphereUpdate], captured: list[int]) -> None:
+    positions = X + 0.1
     with live() as scene:
-        with pytest.raises(
-            raytracer.UserError, match="stream: is being captured into a CUDA graph"
-        ):
-            scene.update(ByInterface(X + 0.1), stream=77)
-        assert not cuda.calls
-        scene.update(X + 0.1, stream=77)  # arrays of the host wait for no stream
-    assert len(on_gpu) == 1
+        scene.update(ByInterface(positions), stream=77)
+        captured.append(77)
+        scene.update(ByInterface(positions), stream=77)
+        assert [change.in_graph for change in on_gpu] == [False, True]
+        captured.clear()
+        for _ in range(2):  # the graph reads the array again and again
+            positions += 0.1
+            assert np.array_equal(scene.scene.spheres[0].centers, positions)
+        scene.update(X)
+        assert np.array_equal(scene.scene.spheres[0].centers, X)
+        with pytest.raises(raytracer.UserError, match="packed anew, which a CUDA graph with an"):
+            scene.update(X[:20], colors=COLORS[:20])
+        assert scene.render().to_uint8().any(), "all else goes on"
+
+
+GRAPHS: dict[str, tuple[dict[str, Any], str]] = {
+    "of the host": ({"positions": X}, "positions: cannot be part of a CUDA graph, into which the"),
+    "one radius": ({"radii": 0.2}, "radii: cannot be part of a CUDA graph"),
+    "another number": ({"positions": ByInterface(X[:20].copy())}, "positions: cannot be part of a"),
+    "with opacity": ({"colors": ByInterface(np.full((COUNT, 4), 9, np.uint8))}, "colors: cannot"),
+    "first values": ({"values": ByInterface(VALUES)}, "values: the first ones make the scale on"),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_needs_the_host_is_no_part_of_a_graph(
+    name: str, on_gpu: list[SphereUpdate], captured: list[int]
+) -> None:
+    given, sentence = GRAPHS[name]
+    captured.append(77)
+    with live() as scene:
+        before = scene.render().to_uint8()
+        with pytest.raises(raytracer.UserError, match=sentence):
+            scene.update(**given, stream=77)
+        assert np.array_equal(scene.render().to_uint8(), before)
+    assert not on_gpu
+
+
+def test_a_scene_on_the_cpu_is_no_part_of_a_graph(captured: list[int]) -> None:
+    captured.append(77)
+    with live() as scene, pytest.raises(raytracer.UserError, match="positions: cannot be part of"):
+        scene.update(ByInterface(X), stream=77)
 
 
 def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:

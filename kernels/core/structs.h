@@ -151,13 +151,15 @@
   F(uint64_t, state, 1)                      /* BuildState */                                                 \
   F(int64_t, count, 1)                       /* primitives in the tree */                                     \
   F(int32_t, apart_count, 1)                 /* primitives beside the tree, the last ones in leaf order */    \
-  F(int32_t, step, 1)                        /* pass of the sort, level of the nodes */                       \
+  F(int32_t, step, 1)                        /* pass of the sort, level of the nodes, whether packing */        \
   F(uint64_t, apart, 1)                      /* uint32: their numbers, ascending */                           \
   F(uint64_t, unused, 1)
 
-// what a build or refit leaves for the host. growth: how many times as costly the nodes are as when they were built, summed
-// in parts of 2^-20 over the nodes; of a refit
-#define RT_TREERESULT(F) F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint64_t, growth, 1)
+// what builds and refits leave for the host. refits: since the build. growth: how many times as costly the nodes are as
+// when they were built, summed in parts of 2^-20 over the nodes; that of the last refit is at `refits & 1`
+#define RT_TREERESULT(F)                                                          \
+  F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint32_t, refits, 1)      \
+  F(uint32_t, unused, 1) F(uint64_t, growth, 2)
 
 // every struct with its list, for code that walks all of them
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
@@ -189,7 +191,8 @@ namespace rt {
 constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
 // bytes at ToneArgs::scratch; zero before the first launch
 constexpr int32_t kHistogramScratchBytes = 1 << 17;
-// bytes at BuildArgs::state (cuda/bvh/state.cuh); zero before a build, and its TreeResult comes first
+// bytes at BuildArgs::state (cuda/bvh/state.cuh): PackInfo of the packing before, TreeResult, and what is between the
+// kernels; all but the first is zero before a build
 constexpr int32_t kBuildStateBytes = 10 << 10;
 // Planes of float32 that a draft keeps of the surfaces in its pixels (integrator/draft.h), and pixels around them: more
 // than the filter, or a packet of camera rays, reaches beyond the picture
@@ -220,7 +223,7 @@ static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && s
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
               sizeof(EnvironmentTexel) == 32 && sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
-static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 16);
+static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);

@@ -20,9 +20,10 @@ extern "C" __global__ void __launch_bounds__(256) tree_bounds(const __grid_const
   rt::add_bounds(rt::Build(args));
 }
 
+// step: whether the packing before had all primitives of the tree and no other: tree_bounds is not needed
 extern "C" __global__ void __launch_bounds__(256) tree_keys(const __grid_constant__ rt::BuildArgs args) {
   __shared__ uint32_t shared[rt::kSortPasses * rt::kDigits];
-  rt::write_keys(rt::Build(args), shared);
+  rt::write_keys(rt::Build(args), args.step, shared);
 }
 
 // step: the pass; a block has a tile
@@ -67,11 +68,10 @@ extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_end(const __
   }
 }
 
-// step: the number of the refit, from 1 on
 extern "C" __global__ void __launch_bounds__(rt::kNodeThreads) tree_refit(const __grid_constant__ rt::BuildArgs args) {
-  __shared__ uint32_t shared;
+  __shared__ rt::RefitShared shared;
   const rt::Build b(args);
-  rt::refit_nodes(b, (uint32_t)args.step, shared);
+  rt::refit_nodes(b, shared);
   if (blockIdx.x == 0)
     for (uint32_t k = threadIdx.x; k < b.apart_count; k += blockDim.x)
       b.spheres[b.count + k] = rt::load_record(b.records + b.apart[k]);

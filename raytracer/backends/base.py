@@ -89,6 +89,9 @@ class DeviceScene(Closeable, ABC):
         """
         raise NotImplementedError
 
+    def wait(self) -> None:
+        """Wait until the arrays of a device that updates were given have been read."""
+
     @property
     @abstractmethod
     def nbytes(self) -> int:

@@ -18,6 +18,7 @@ from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
+from support.device_arrays import OnGpu
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
@@ -25,26 +26,6 @@ COUNT = 100_000
 SPACE = Space((0.25, -3.0, 1e3), 8.0)
 TURNED = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0))
 KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
-
-
-class OnGpu:
-    """A copy of an array in memory of the driver, with the CUDA array interface."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        from raytracer.backends.cuda.context import primary_context
-
-        base: Any = array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
-        self._context = primary_context(0)
-        with self._context.active() as driver:
-            self.memory = driver.mem_alloc(max(base.nbytes, 16))
-            driver.memcpy_htod(int(self.memory), (base.T if base.flags.fnc else base).tobytes())
-        address = int(self.memory) + array.ctypes.data - base.ctypes.data
-        self.__cuda_array_interface__ = {
-            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
-            "data": (address, False), "version": 2,
-        }  # fmt: skip
 
 
 def package(name: str) -> Callable[[NDArray[Any]], Any]:

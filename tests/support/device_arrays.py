@@ -1,4 +1,4 @@
-"""Arrays on a GPU of other packages, without either: their memory is that of the host."""
+"""Arrays on a GPU, of other packages or the driver: in the host's memory, and on a real GPU."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from numpy.typing import NDArray
 
@@ -92,3 +93,23 @@ class ByDlpack:
             array.ctypes.data, array.shape, array.strides, array.dtype, self.device
         )
         return dlpack.make(described, self.owner, more.get("max_version"))
+
+
+class OnGpu:
+    """A copy of an array in memory of the driver, with the CUDA array interface."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        from raytracer.backends.cuda.context import primary_context
+
+        base: Any = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        self._context = primary_context(0)
+        with self._context.active() as driver:
+            self.memory = driver.mem_alloc(max(base.nbytes, 16))
+            driver.memcpy_htod(int(self.memory), (base.T if base.flags.fnc else base).tobytes())
+        address = int(self.memory) + array.ctypes.data - base.ctypes.data
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
+            "data": (address, False), "version": 2,
+        }  # fmt: skip

@@ -119,7 +119,7 @@ RT_DEVICE void make_tile(const Build& b, int depth, uint32_t tile, uint32_t tile
   __syncwarp();
   write_node(b.nodes + (size_t)node, s, all, exists);
   const float cost = slots_cost(s, is_leaf ? s.end - c.size : s.end);
-  if (b.boxes && exists && lane == 0) b.boxes[node].first_cost = cost;
+  if (b.boxes && exists && lane == 0) b.boxes[node].step = 0, b.boxes[node].first_cost = cost;
   __syncthreads();  // `shared` is used again
 }
 

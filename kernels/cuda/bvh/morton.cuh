@@ -27,9 +27,8 @@ RT_DEVICE void add_bounds(const Build& b) {
       hi[axis] = fmaxf(hi[axis], __shfl_xor_sync(~0u, hi[axis], d));
     }
     if ((threadIdx.x & 31u) == 0) {
-      // kept inverted, so that zero is the empty box
-      atomicMax(&b.state->lo[axis], ~float_key(lo[axis]));
-      atomicMax(&b.state->hi[axis], float_key(hi[axis]));
+      atomicMax(&b.state->low[axis], ~float_key(lo[axis]));
+      atomicMax(&b.state->high[axis], float_key(hi[axis]));
     }
   }
 }
@@ -45,15 +44,16 @@ RT_DEVICE uint64_t spread(uint32_t a) {
 }
 
 // Writes the keys, and counts their digits for each pass of the sort. shared: kSortPasses * kDigits counters.
-// Primitives beside the tree have the last keys.
-RT_DEVICE void write_keys(const Build& b, uint32_t* shared) {
+// Primitives beside the tree have the last keys. has_bounds: whether those of the packing are those of the tree.
+RT_DEVICE void write_keys(const Build& b, bool has_bounds, uint32_t* shared) {
   for (uint32_t k = threadIdx.x; k < kSortPasses * kDigits; k += blockDim.x) shared[k] = 0;
   __syncthreads();
   float lo[3], extent = 0.0f;
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) {
-    lo[axis] = key_float(~b.state->lo[axis]);
-    extent = fmaxf(extent, key_float(b.state->hi[axis]) - lo[axis]);
+    lo[axis] = key_float(has_bounds ? b.state->packed.low[axis] : ~b.state->low[axis]);
+    const float hi = key_float(has_bounds ? ~b.state->packed.high[axis] : b.state->high[axis]);
+    extent = fmaxf(extent, hi - lo[axis]);
   }
   const float scale = extent > 0.0f ? 2097151.0f / extent : 0.0f;
   for (uint32_t begin = blockIdx.x * blockDim.x; begin < b.total(); begin += gridDim.x * blockDim.x) {

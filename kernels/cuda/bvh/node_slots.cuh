@@ -83,13 +83,13 @@ RT_DEVICE float slots_cost(const NodeSlot& s, uint32_t begin) {
 
 // Adds how many times as costly a node is as when it was built; by all lanes of the warp. A primitive that leaves the
 // others ruins few nodes, and counts for few. Sums of integers do not depend on the order.
-RT_DEVICE void add_growth(const Build& b, float cost, float first, bool exists) {
+RT_DEVICE void add_growth(const Build& b, uint32_t step, float cost, float first, bool exists) {
   const bool counts = exists && slot_lane() == 0;
   const float growth = first > 0.0f ? fminf(cost / first, kMaxGrowth) : 1.0f;
   unsigned long long sum = counts ? (unsigned long long)(growth * 1048576.0f) : 0ull;
   sum += __shfl_xor_sync(~0u, sum, 8);
   sum += __shfl_xor_sync(~0u, sum, 16);
-  if ((threadIdx.x & 31u) == 0 && sum) atomicAdd((unsigned long long*)&b.state->result.growth, sum);
+  if ((threadIdx.x & 31u) == 0 && sum) atomicAdd((unsigned long long*)b.state->result.growth + (step & 1u), sum);
 }
 
 }  // namespace rt

@@ -69,17 +69,29 @@ RT_DEVICE void refit_warp(const Build& b, uint32_t index, bool exists, uint32_t 
     }
   }
   write_node(b.nodes + (size_t)index, s, all, exists);
-  add_growth(b, slots_cost(s, begin), first, exists);
+  add_growth(b, step, slots_cost(s, begin), first, exists);
 }
 
-RT_DEVICE void refit_nodes(const Build& b, uint32_t step, uint32_t& shared) {
-  const uint32_t count = b.state->result.node_count, tiles = (count + kTileNodes - 1) / kTileNodes;
+struct RefitShared {
+  uint32_t step, tile;
+};
+
+// Refits are numbered on the device, so that a launch in a graph is another refit each time. The block that takes the
+// last ticket, after all nodes, leaves the state as the next refit needs it. Of a tree that is too deep nothing is here.
+RT_DEVICE void refit_nodes(const Build& b, RefitShared& shared) {
+  TreeResult& result = b.state->result;
+  const uint32_t count = result.too_deep ? 0 : result.node_count, tiles = (count + kTileNodes - 1) / kTileNodes;
+  if (threadIdx.x == 0) shared.step = result.refits + 1;
   for (;;) {
-    if (threadIdx.x == 0) shared = atomicAdd(&b.state->refit_ticket, 1u);
+    if (threadIdx.x == 0) shared.tile = atomicAdd(&b.state->refit_ticket, 1u);
     __syncthreads();
-    const uint32_t tile = shared;
+    const uint32_t tile = shared.tile, step = shared.step;
     __syncthreads();
-    if (tile >= tiles) return;
+    if (tile >= tiles) {
+      if (tile == tiles + gridDim.x - 1 && threadIdx.x == 0)
+        result.refits = step, result.growth[~step & 1u] = 0, b.state->refit_ticket = 0;
+      return;
+    }
     const uint32_t from_last = tile * kTileNodes + threadIdx.x / kSlots;
     refit_warp(b, count - 1 - from_last, from_last < count, step);
   }

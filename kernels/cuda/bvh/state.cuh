@@ -14,9 +14,10 @@ struct Level {
 };
 
 struct BuildState {
+  PackInfo packed;
   TreeResult result;
-  uint32_t refit_ticket;  // zero before a refit, as the growth
-  uint32_t lo[3], hi[3];  // bounds of the centres, as numbers that are in the order of floats
+  uint32_t refit_ticket;
+  uint32_t low[3], high[3];  // keys of the bounds of all centres, inverted: zero is the empty box
   uint32_t root;
   uint32_t histogram[kSortPasses][kDigits];
   uint32_t sort_ticket[kSortPasses];

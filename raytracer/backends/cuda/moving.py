@@ -3,12 +3,18 @@
 An update packs arrays into records and refits the tree around them, or builds it anew where refits
 have made it bad. With arrays of the GPU it allocates nothing after the first one and waits for
 nothing: what was wrong with them, and how good the tree is, is read before the next picture.
+
+Updates have a stream of their own, which waits for the caller's; pictures wait for a fence after
+the last update. Where the caller's stream is being captured into a CUDA graph, an update becomes a
+branch of the graph with two launches, packing and refit. A graph decides nothing: where it has made
+the tree bad, the next picture builds it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +22,27 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.pack import RECORD_BYTES, Packer, decoded
-from raytracer.backends.cuda.transfer import as_bytes, staging
+from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, RECORD_BYTES, Packer, decoded
+from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, staging
 from raytracer.backends.cuda.tree import (
+    PACKED_BYTES,
     box_bytes,
     scratch_sizes,
     tree_kernels,
     tree_sizes,
 )
+from raytracer.device_array import LEGACY_STREAM, Fence, order
+from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 
 AGING = 1.0 / layout.constant("kAgingRefits")
 """Growth of any tree per refit."""
+
+FOUND = np.dtype([("packed", layout.dtype("PackInfo")), ("tree", layout.dtype("TreeResult"))])
+"""What the host reads: the beginning of the state of a build."""
+
+BOUND_WORDS = 8
+"""Words of PackInfo that are bounds; what is wrong follows."""
 
 
 class MovingSpheres:
@@ -45,36 +60,36 @@ class MovingSpheres:
         numbers are `large`.
         """
         self._number, self._memory, self._count, self._apart = number, memory, count, len(large)
+        self._last_apart = not len(large) or int(large.min()) >= count - len(large)
         self._kernels = tree_kernels(number, has_solids=False)
         self._driver = primary_context(number).driver
-        self._stream = staging(number).stream
         self._packer = Packer(number)
-        info = layout.dtype("PackInfo").itemsize
-        sizes = scratch_sizes(count) | {"boxes": box_bytes(count), "info": info}
-        for name, size in (sizes | {"records": RECORD_BYTES * count}).items():
+        sizes = scratch_sizes(count) | {"boxes": box_bytes(count), "records": RECORD_BYTES * count}
+        for name, size in sizes.items():
             memory.allocate(name, size)
+        stream = staging(number).stream
         staging(number).to_device(large, memory.allocate("apart", large.nbytes))
-        self._kernels.restore(memory, count, self._apart, self._stream)
+        self._kernels.restore(memory, count, self._apart, stream)
         # The tree of few spheres, or with room for no other nodes, is replaced by the first update.
         address = memory.allocate("roomy", tree_sizes(count, RECORD_BYTES)["nodes"])
         size = memory.size("nodes")
-        self._driver.memcpy_dtod_async(address, memory.address("nodes"), size, self._stream)
-        self._stream.synchronize()
+        self._driver.memcpy_dtod_async(address, memory.address("nodes"), size, stream)
+        self._driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
+        self._bytes = self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
+        self._forget(PACKED_BYTES // 4, stream)
+        stream.synchronize()
         memory.rename("roomy", "nodes")
-        for name in ("boxes", "state"):
-            self._driver.memset_d32_async(
-                memory.address(name), 0, memory.size(name) // 4, self._stream
-            )
-        self._result = (
-            self._driver.pagelocked_empty(layout.dtype("TreeResult").itemsize, np.uint8),
-            self._driver.pagelocked_empty(info, np.uint8),
-        )
-        self._arrived = self._driver.Event()
-        self._is_pending = False  # whether results are on their way
-        self._is_built = self._is_refitted = False  # what the last update did with the tree
-        self._result[1][:] = 0xFF  # nothing is wrong
+        self._refit = self._kernels.refit(memory, count, self._apart)
+        self._stream, self._branch = (self._driver.Stream(NON_BLOCKING) for _ in range(2))
+        self._done = Fence(number)  # behind the last update
+        self._is_pending = False  # whether there were updates since results were read
+        self._is_in_graph = False  # whether there may have been updates by graphs
+        self._is_built = False  # whether there is a tree with boxes
+        self._is_new = False  # whether it was built since results were read
+        self._queued = 0  # refits since then
+        self._refits = 0  # those of the tree until then
+        self._excess = math.inf  # above any limit
         self.node_count = 0
-        self._refits, self._excess = 0, math.inf  # above any limit
 
     @property
     def nbytes(self) -> int:
@@ -88,72 +103,129 @@ class MovingSpheres:
 
         Raises:
             SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
-                shown; the scene then stays as it was.
+                shown; the scene then stays as it was. In a capture, something that was not
+                allocated before.
         """
         moves = update.positions is not None or update.radii is not None
+        if update.in_graph:
+            self._capture(update, moves)
+            return
+        if self._is_in_graph:
+            self._done.wait(int(self._stream.handle))
+        builds = moves and self._excess > max_excess
+        has_bounds = self._last_apart and update.count == self._count - self._apart
+        if builds and has_bounds:
+            self._forget(BOUND_WORDS, self._stream)
         if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
         else:
             self._pack(update, check=update.is_on_host)
-        if moves:
-            self._follow(max_excess)
-        for target, name in zip(self._result, ("state", "info"), strict=True):
-            self._driver.memcpy_dtoh_async(target, self._memory.address(name), self._stream)
-        self._arrived.record(self._stream)
+        if builds:
+            self._build(self._stream, has_bounds)
+        elif moves:
+            self._queued += 1
+            self._refit(self._stream)
+        self._done.record(int(self._stream.handle))
         self._is_pending = True
 
-    def _pack(self, update: SphereUpdate, check: bool = False) -> None:
-        memory = self._memory
-        records, info = memory.address("records"), memory.address("info")
-        is_first = check or not self._is_pending  # what is wrong is kept until it was read
-        self._packer.pack(
-            update, records, memory.address("color"), info, self._stream, clear=is_first
-        )
+    def _capture(self, update: SphereUpdate, moves: bool) -> None:
+        """Make an update a branch of the graph that the caller's stream is captured into."""
+        if moves and not self._is_built:
+            raise SceneError(f"stream: {BEFORE_CAPTURE}")
+        branch, caller = int(self._branch.handle), update.stream or LEGACY_STREAM
+        order(branch, caller, self._number)
+        try:
+            self._done.wait(branch, in_graph=True)
+            self._pack(update, stream=self._branch)
+            if moves:
+                self._refit(self._branch)
+            self._done.record(branch, in_graph=True)
+        finally:  # a branch that does not come back would spoil the caller's capture
+            order(caller, branch, self._number)
+        self._is_in_graph = True
+
+    def _pack(self, update: SphereUpdate, check: bool = False, stream: Any = None) -> None:
+        """Queue the packing, which keeps what is wrong until it was read."""
+        memory, stream = self._memory, stream or self._stream
+        records, info = memory.address("records"), memory.address("state")
+        self._packer.pack(update, records, memory.address("color"), info, stream, clear=False)
         if check:
-            found = np.empty(1, layout.dtype("PackInfo"))
-            staging(self._number).to_host(info, found)
-            packed = decoded(found)
+            packed = decoded(self._read(stream)["packed"])
             if packed.wrong:
-                self._kernels.restore(memory, self._count, self._apart, self._stream)
+                self._forget(PACKED_BYTES // 4, stream)
+                self._kernels.restore(memory, self._count, self._apart, stream)
+                self._done.record(int(stream.handle))
                 packed.check()
 
-    def _follow(self, max_excess: float) -> None:
-        """Queue the tree around the records as they are now."""
-        memory = self._memory
-        # Of a tree whose growth is still under way nothing is known.
-        if self._is_pending or self._excess > max_excess:
-            records = memory.address("records")
-            self._kernels.build(memory, self._count, self._apart, self._stream, records=records)
-            self._excess, self._is_built = 0.0, True
-        else:
-            self._refits += 1
-            self._is_refitted = True
-            self._kernels.refit(memory, self._count, self._apart, self._stream, self._refits)
+    def _forget(self, words: int, stream: Any) -> None:
+        """Queue the clearing of the first words of the PackInfo, here too."""
+        self._bytes[: 4 * words] = 0xFF
+        self._driver.memset_d32_async(self._memory.address("state"), ALL_ONES, words, stream)
 
-    def settle(self) -> bool:
-        """Wait for the last update, and return whether its tree is new and not complete."""
-        if not self._is_pending:
+    def _build(self, stream: Any, has_bounds: bool = False) -> None:
+        """Queue the build of the tree around the records as they are now."""
+        memory = self._memory
+        self._kernels.build(
+            memory, self._count, self._apart, stream, records=memory.address("records"),
+            has_bounds=has_bounds,
+        )  # fmt: skip
+        self._excess, self._is_built, self._is_new = 0.0, True, True
+        self._refits = self._queued = 0
+
+    def settle(self, max_excess: float) -> bool:
+        """Wait for the last update, and build the tree if graphs or several refits made it bad.
+
+        Returns whether it has become too deep to be complete. What is queued afterwards on the
+        stream of copies and pictures finds the work of all updates done.
+        """
+        if not (self._is_pending or self._is_in_graph):
             return False
-        self._arrived.synchronize()
-        self._is_pending = False
-        result = self._result[0].view(layout.dtype("TreeResult"))[0]
-        self.node_count = int(result["node_count"])  # 0 before spheres have moved
-        is_built, is_refitted = self._is_built, self._is_refitted
-        self._is_built = self._is_refitted = False
-        if is_refitted and not is_built:
-            growth = int(result["growth"]) / 2.0**20 / self.node_count
-            self._excess += max(growth - 1.0, 0.0) + AGING
-        if is_bad := is_built and bool(result["too_deep"]):
-            self._excess = math.inf
+        stream = staging(self._number).stream
+        self._done.wait(int(stream.handle))
+        refits, is_deep = self._measure(stream)
+        is_built_later = refits == self._queued == 1  # by the next update, as a part of its work
+        if refits and not is_built_later and not is_deep and self._excess > max_excess:
+            self._build(stream)
+            _, is_deep = self._measure(stream)
+        is_bad = is_deep and (self._is_new or refits > 0)
+        self._queued = 0
+        self._is_pending = self._is_new = False
         return is_bad
+
+    def _measure(self, stream: Any) -> tuple[int, bool]:
+        """Read how the tree is; return its refits since then, and whether it is too deep."""
+        tree = self._read(stream)["tree"][0]
+        refits, self._refits = int(tree["refits"]) - self._refits, int(tree["refits"])
+        self.node_count = int(tree["node_count"])  # 0 before spheres have moved
+        if tree["too_deep"]:
+            self._excess = math.inf
+        elif refits:
+            growth = int(tree["growth"][self._refits & 1]) / 2.0**20 / self.node_count
+            self._excess += max(growth - 1.0, 0.0) + AGING * refits
+        return refits, bool(tree["too_deep"])
+
+    def _read(self, stream: Any) -> NDArray[np.void]:
+        """Return what packing and tree say, structured (1,), after the work of a stream."""
+        address = self._memory.address("state")
+        self._driver.memcpy_dtoh_async(self._bytes, address, stream)
+        stream.synchronize()
+        found: NDArray[np.void] = self._bytes.view(FOUND)
+        return found
 
     def check(self) -> None:
         """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
         it was. To be called once after `settle`."""
-        packed = decoded(self._result[1].view(layout.dtype("PackInfo")))
-        self._result[1][:] = 0xFF  # said once
-        packed.check()
+        packed = decoded(self._bytes.view(FOUND)["packed"])
+        if packed.wrong:  # said once
+            stream = staging(self._number).stream
+            self._forget(PACKED_BYTES // 4, stream)
+            stream.synchronize()
+            packed.check()
+
+    def wait(self) -> None:
+        """Wait until all arrays have been read, those of graphs too."""
+        self._done.synchronize()
 
     def records(self) -> NDArray[np.float32]:
         """Return the records on the host, float32 (N, 4)."""

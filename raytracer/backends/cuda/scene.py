@@ -32,6 +32,7 @@ from raytracer.backends.cuda.kernel import (
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
+from raytracer.backends.cuda.pack import BEFORE_CAPTURE
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -42,6 +43,7 @@ from raytracer.backends.cuda.tree import (
     tree_sizes,
 )
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh, host_tree
+from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
 from raytracer.view import View
@@ -98,11 +100,18 @@ class CudaScene(DeviceScene):
     def update(self, spheres: SphereUpdate) -> None:
         with self._context.lock, self._context.active():
             if self._moving is None:
+                if spheres.in_graph:
+                    raise SceneError(f"stream: {BEFORE_CAPTURE}")
                 self._moving = MovingSpheres(self.number, self._memory, self.count, self._apart)
                 self.few_spheres = None
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
             self._moving.update(spheres, self.max_excess)
+
+    def wait(self) -> None:
+        if self._moving is not None:
+            with self._context.active():
+                self._moving.wait()
 
     def settle(self) -> None:
         """Wait for the tree of the last update; the context is active, and its lock held.
@@ -112,11 +121,12 @@ class CudaScene(DeviceScene):
         """
         if self._moving is None:
             return
-        if self._moving.settle():
+        if self._moving.settle(self.max_excess):
             tree = host_tree(tuple(np.ascontiguousarray(self._moving.records().T)), self._apart)
             self._node_count = len(tree.nodes)
             for name in TREE:
                 staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
+            staging(self.number).stream.synchronize()
         elif self._moving.node_count:
             self._node_count = self._moving.node_count
         self._moving.check()

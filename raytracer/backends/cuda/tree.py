@@ -6,6 +6,7 @@ with later ones: beside records and tree, a build takes 35 bytes per primitive.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -31,6 +32,8 @@ ENTRIES = {
 NODE_BYTES, CLUSTER_BYTES = 80, 33
 SORT_TILE, SORT_PASSES, DIGITS = 3072, 8, 256
 NODE_TILE = ENTRIES["tree_nodes"] // 8
+PACKED_BYTES = layout.dtype("PackInfo").itemsize
+"""Bytes at the beginning of the state, which packing fills (`BuildState` of the kernels)."""
 
 
 def launched_levels(count: int) -> int:
@@ -103,13 +106,21 @@ class TreeKernels:
         self._launch("tree_records", grid, args, stream)
 
     def build(
-        self, memory: DeviceMemory, count: int, apart: int, stream: Any, *, records: int
+        self,
+        memory: DeviceMemory,
+        count: int,
+        apart: int,
+        stream: Any,
+        *,
+        records: int,
+        has_bounds: bool = False,
     ) -> None:
         """Queue the build of a tree.
 
         memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart".
         count: primitives with those beside the tree. apart: how many these are.
         records: address of the records, in the order of the input.
+        has_bounds: whether the state has the bounds of the packing of exactly these primitives.
         """
         args = _arguments(memory, count, apart, records)
         tiles = _blocks(count, SORT_TILE)
@@ -119,10 +130,13 @@ class TreeKernels:
             ("lookback", 0, 8 * DIGITS * tiles),
             ("parents", 0xFFFFFFFF, 4 * count),
         ):
-            self._driver.memset_d32_async(int(args[name][0]), word, size // 4, stream)
+            skipped = PACKED_BYTES if name == "state" else 0
+            address = int(args[name][0]) + skipped
+            self._driver.memset_d32_async(address, word, (size - skipped) // 4, stream)
         grid = min(_blocks(count, ENTRIES["tree_keys"]), 8 * self._multiprocessors)
-        self._launch("tree_bounds", grid, args, stream)
-        self._launch("tree_keys", grid, args, stream)
+        if not has_bounds:
+            self._launch("tree_bounds", grid, args, stream)
+        self._launch("tree_keys", grid, args, stream, int(has_bounds))
         for step in range(SORT_PASSES):
             self._launch("tree_sort", tiles, args, stream, step)
         self._launch("tree_cluster", _blocks(count - apart, ENTRIES["tree_cluster"]), args, stream)
@@ -132,16 +146,16 @@ class TreeKernels:
             self._launch("tree_nodes", grid, args, stream, step)
         self._launch("tree_end", 1, args, stream, levels)
 
-    def refit(self, memory: DeviceMemory, count: int, apart: int, stream: Any, step: int) -> None:
-        """Queue a refit to the records; `step` numbers those of a tree and its boxes from 1 on.
+    def refit(self, memory: DeviceMemory, count: int, apart: int) -> Callable[[Any], None]:
+        """Return a function that queues a refit to the records on a stream, in one launch.
 
-        memory: has "records" and, zero before the first refit, the "boxes" too.
+        memory: has "records" and "boxes", had the latter when the tree was built, and has all
+            arrays of a build where they are now as long as the function is called.
         """
-        args = _arguments(memory, count, apart, memory.address("records"))
-        # growth in the result, and the ticket of blocks after it
-        self._driver.memset_d32_async(memory.address("state") + 8, 0, 3, stream)
+        words = _arguments(memory, count, apart, memory.address("records")).tobytes()
         grid = min(_blocks(max_nodes(count), NODE_TILE), 8 * self._multiprocessors)
-        self._launch("tree_refit", grid, args, stream, step)
+        call, block = self._functions["tree_refit"].prepared_async_call, ENTRIES["tree_refit"]
+        return lambda stream: call((grid, 1, 1), (block, 1, 1), stream, words)
 
     def restore(self, memory: DeviceMemory, count: int, apart: int, stream: Any) -> None:
         """Queue the recovery of the records from the tree."""
@@ -177,7 +191,7 @@ def _arguments(memory: DeviceMemory, count: int, apart: int, records: int) -> ND
 def read_result(ordinal: int, memory: DeviceMemory) -> Any:
     """Return the TreeResult of a build, and wait for it; the context is active."""
     result = np.empty(1, layout.dtype("TreeResult"))
-    staging(ordinal).to_host(memory.address("state"), result)
+    staging(ordinal).to_host(memory.address("state") + PACKED_BYTES, result)
     return result[0]
 
 
