@@ -50,22 +50,23 @@ class DeviceTree:
         self._number, self._context = number, primary_context(number)
         self._memory = DeviceMemory(self._context)
         self._count, self._large = buffers.count, len(buffers.large_id)
-        self._records = placed(number, np.stack(buffers.columns, axis=1))
         sizes = tree_sizes(self._count, buffers.record_bytes) | scratch_sizes(self._count)
+        sizes |= {"records": buffers.record_bytes * self._count, "apart": buffers.large_id.nbytes}
         with self._context.lock, self._context.active():
             self._kernels = tree_kernels(number, False)
-            apart = self._memory.allocate("apart", buffers.large_id.nbytes)
-            staging(number).to_device(buffers.large_id, apart)
-            for name, size in sizes.items():
-                self._memory.allocate(name, size)
+            at = {name: self._memory.allocate(name, size) for name, size in sizes.items()}
+            copies = staging(number)
+            copies.to_device(buffers.large_id, at["apart"])
+            for index, column in enumerate(buffers.columns):
+                copies.to_device(column, at["clusters"] + column.nbytes * index)
+            self._kernels.interleave(self._memory, self._count, copies.stream)
 
     def build(self) -> None:
         """Build the tree, and wait for it."""
         with self._context.lock, self._context.active():
             stream = staging(self._number).stream
-            self._kernels.build(
-                self._memory, self._count, self._large, stream, records=self._records.address
-            )
+            records = self._memory.address("records")
+            self._kernels.build(self._memory, self._count, self._large, stream, records=records)
             stream.synchronize()
 
     def tree(self) -> Bvh:
