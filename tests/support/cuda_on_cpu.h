@@ -1,9 +1,10 @@
 // Kernels of the bench as functions of the CPU, for tests: a thread of a block is a thread of the system, a barrier
-// is a barrier, asynchronous copies are done at once. Of the warp intrinsics there is the exchange with another lane;
-// atomics of floats are missing.
+// is a barrier, asynchronous copies are done at once. Warp intrinsics are for all lanes of a warp together; atomics of
+// floats are missing.
 #pragma once
 #include <array>
 #include <barrier>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -82,19 +83,56 @@ inline unsigned atomicMin(unsigned* to, unsigned value) {
   return old;
 }
 
+inline unsigned atomicMax(unsigned* to, unsigned value) {
+  unsigned old = __atomic_load_n(to, __ATOMIC_RELAXED);
+  while (value > old && !__atomic_compare_exchange_n(to, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+  return old;
+}
+inline unsigned atomicExch(unsigned* to, unsigned value) { return __atomic_exchange_n(to, value, __ATOMIC_SEQ_CST); }
+inline unsigned long long atomicAdd(unsigned long long* to, unsigned long long value) {
+  return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline int __popc(unsigned value) { return __builtin_popcount(value); }
+inline int __ffs(unsigned value) { return __builtin_ffs((int)value); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __uint_as_float(unsigned value) { return std::bit_cast<float>(value); }
+
 struct Warp {
   std::barrier<> all{32};
-  std::array<unsigned, 32> values;
+  std::array<std::uint64_t, 32> values;
+  // the values of all lanes, until the next call
+  template <class T> void share(T value) {
+    all.arrive_and_wait();
+    std::memcpy(&values[threadIdx.x % 32], &value, sizeof(T));
+    all.arrive_and_wait();
+  }
 };
 inline std::vector<std::unique_ptr<Warp>> warps;  // of the block
-inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
+template <class T> T of_lane(T value, unsigned lane) {
   Warp& own = *warps[threadIdx.x / 32];
-  own.values[threadIdx.x % 32] = value;
-  own.all.arrive_and_wait();
-  unsigned other = own.values[threadIdx.x % 32 ^ distance];
-  own.all.arrive_and_wait();
-  return other;
+  own.share(value);
+  std::memcpy(&value, &own.values[lane % 32], sizeof(T));
+  return value;
 }
+template <class T> T __shfl_xor_sync(unsigned, T value, int distance) { return of_lane(value, threadIdx.x ^ distance); }
+template <class T> T __shfl_sync(unsigned, T value, int lane, int width = 32) {
+  return of_lane(value, (threadIdx.x & ~(width - 1)) + (lane & (width - 1)));
+}
+template <class T> T __shfl_up_sync(unsigned, T value, int distance, int width = 32) {
+  const bool exists = (int)(threadIdx.x & (width - 1)) >= distance;
+  return of_lane(value, exists ? threadIdx.x - distance : threadIdx.x);
+}
+inline unsigned __ballot_sync(unsigned, bool says) {
+  Warp& own = *warps[threadIdx.x / 32];
+  own.share<std::uint64_t>(says);
+  unsigned lanes = 0;
+  for (int k = 0; k < 32; k++) lanes |= (unsigned)own.values[k] << k;
+  return lanes;
+}
+inline bool __all_sync(unsigned, bool says) { return __ballot_sync(~0u, says) == ~0u; }
+inline void __syncwarp() { warps[threadIdx.x / 32]->all.arrive_and_wait(); }
 
 template <class... A, std::size_t... i>
 void launch(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {

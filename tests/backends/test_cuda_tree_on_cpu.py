@@ -1,0 +1,176 @@
+"""Kernels that build and refit a tree, compiled for the CPU: valid trees, and growth as float64."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import layout
+from raytracer.backends.cuda.moving import FOUND
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.backends.cuda.tree import (
+    ENTRIES,
+    PACKED_BYTES,
+    TreeKernels,
+    box_bytes,
+    scratch_sizes,
+    tree_sizes,
+)
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+COUNT, APART = 300, 7  # of them beside the tree
+Floats = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is missing")
+    folder = tmp_path_factory.mktemp("tree")
+    shutil.copytree(kernels_root(), folder / "kernels")
+    state = folder / "kernels/cuda/bvh/state.cuh"
+    before, rest = state.read_text().split("  asm volatile", 1)
+    state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])
+    entries = "".join(f"if (which == {k}) kernel = {name};\n" for k, name in enumerate(ENTRIES))
+    (folder / "tree.cpp").write_text(
+        "#define __grid_constant__\n#define STATIC_SHARED\n#include <cuda_on_cpu.h>\n"
+        "#include <core/layout.h>\n#undef RT_LAYOUT_TABLE\n#define RT_LAYOUT_TABLE\n"
+        "#include <cuda/build_tree.cuh>\nrt::BuildArgs given;\n"
+        "void (*kernel)(rt::BuildArgs);\nvoid work(std::uint64_t) { kernel(given); }\n"
+        'extern "C" void go(int which, unsigned blocks, unsigned threads, const char* args) {\n'
+        f"std::memcpy(&given, args, sizeof given);\n{entries}"
+        "const std::uint64_t none = 0;\nlaunch(work, blocks, threads, &none);\n}\n"
+    )
+    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
+    paths = ["-I", str(SUPPORT), "-I", str(folder / "kernels")]
+    target = folder / "tree.so"
+    subprocess.run(["g++", *flags, *paths, str(folder / "tree.cpp"), "-o", str(target)], check=True)
+    return ctypes.CDLL(str(target))
+
+
+class Memory:
+    """Arrays by name, as `DeviceMemory` has them."""
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.arrays = {name: np.full(size + 32, 0xCD, np.uint8) for name, size in sizes.items()}
+        for name, size in sizes.items():
+            begin = -self.arrays[name].ctypes.data % 32
+            self.arrays[name] = self.arrays[name][begin : begin + size]
+
+    def address(self, name: str) -> int:
+        return int(self.arrays[name].ctypes.data)
+
+    def size(self, name: str) -> int:
+        return self.arrays[name].size
+
+
+def kernels_on(library: ctypes.CDLL) -> TreeKernels:
+    def fill(address: int, word: int, count: int, _stream: Any) -> None:
+        words = ctypes.cast(address, ctypes.POINTER(ctypes.c_uint32))
+        np.ctypeslib.as_array(words, (count,))[:] = word
+
+    def call(which: int, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
+        library.go(which, grid[0], block[0], arguments)
+
+    kernels = TreeKernels.__new__(TreeKernels)
+    kernels._driver, kernels._multiprocessors = SimpleNamespace(memset_d32_async=fill), 1
+    kernels._functions = {
+        name: SimpleNamespace(prepared_async_call=partial(call, which))
+        for which, name in enumerate(ENTRIES)
+    }
+    return kernels
+
+
+def keys(numbers: Floats) -> NDArray[np.uint32]:
+    bits = numbers.view(np.uint32)
+    return np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31)).astype(np.uint32)
+
+
+def result_of(memory: Memory) -> Any:
+    return memory.arrays["state"][: FOUND.itemsize].view(FOUND)["tree"][0].copy()
+
+
+def nodes_of(memory: Memory) -> NDArray[np.void]:
+    size = 80 * int(result_of(memory)["node_count"])
+    return memory.arrays["nodes"][:size].view(layout.dtype("Node")).copy()
+
+
+def costs_of(memory: Memory, records: Floats) -> NDArray[np.float64]:
+    """Check the tree against its definition; return what a ray that meets each node costs."""
+    order, leaves = (memory.arrays[name].view("i4") for name in ("order", "spheres"))
+    assert np.array_equal(np.sort(order), np.arange(COUNT))
+    assert np.array_equal(leaves.view(np.float32).reshape(-1, 4), records[order])
+    of_order = records[order].astype(np.float64)
+    low, high = of_order[:, :3] - of_order[:, 3:], of_order[:, :3] + of_order[:, 3:]
+    nodes, seen = nodes_of(memory), np.zeros(COUNT, int)
+    boxes: list[Any] = [None] * len(nodes)
+    costs = np.zeros(len(nodes))
+    for index in range(len(nodes) - 1, -1, -1):
+        node, child, begin, every = nodes[index], int(nodes[index]["child_base"]), 0, []
+        cell = np.ldexp(1.0, node["exponent"].astype(int) - 127)
+        for slot in range(8):
+            end = int(node["leaf_end"][slot])
+            rows = slice(int(node["sphere_base"]) + begin, int(node["sphere_base"]) + end)
+            if node["inner"] >> slot & 1:
+                box, weight, child = boxes[child], 1.0, child + 1
+            elif begin < end:
+                box, weight = (low[rows].min(0), high[rows].max(0)), 0.25 * (end - begin)
+                assert end - begin <= 8
+                seen[rows] += 1
+            else:
+                continue
+            begin = end
+            for side, bound, sign in (("lo", box[0], 1), ("hi", box[1], -1)):
+                line = np.array([node[f"{side}_{axis}"][slot] for axis in "xyz"])
+                assert (sign * (bound - node["origin"] - line * cell) >= -1e-6).all()
+            x, y, z = box[1] - box[0]
+            costs[index] += weight * (x * y + y * z + z * x)
+            every.append(box)
+        boxes[index] = np.min([b[0] for b in every], 0), np.max([b[1] for b in every], 0)
+    assert (seen[: COUNT - APART] == 1).all()
+    assert not seen[COUNT - APART :].any()
+    return costs
+
+
+def test_trees_are_valid_and_follow_spheres(library: ctypes.CDLL) -> None:
+    g = np.random.default_rng(1)
+    records = g.uniform(-1.0, 1.0, (COUNT, 4)).astype(np.float32)
+    records[:, 3] = 0.05
+    sizes = tree_sizes(COUNT, 16) | scratch_sizes(COUNT) | {"boxes": box_bytes(COUNT)}
+    memory = Memory(sizes | {"records": 16 * COUNT, "apart": 4 * APART})
+    placed = memory.arrays["records"].view(np.float32).reshape(-1, 4)
+    placed[:] = records
+    memory.arrays["apart"].view(np.int32)[:] = np.arange(COUNT - APART, COUNT)
+    packed = memory.arrays["state"][:PACKED_BYTES].view(layout.dtype("PackInfo"))
+    packed["low"] = keys(records[:-APART, :3].min(axis=0))
+    packed["high"] = ~keys(records[:-APART, :3].max(axis=0))
+    kernels = kernels_on(library)
+    kernels.build(memory, COUNT, APART, None, records=memory.address("records"), has_bounds=True)  # type: ignore[arg-type]
+    first, built = costs_of(memory, records), nodes_of(memory)
+    refit = kernels.refit(memory, COUNT, APART)  # type: ignore[arg-type]
+    for step in range(1, 4):
+        refit(None)
+        result = result_of(memory)
+        assert (result["refits"], result["too_deep"]) == (step, 0)
+        growth = result["growth"][step % 2] / 2.0**20
+        expected = np.minimum(costs_of(memory, placed.copy()) / first, 8.0).sum()
+        np.testing.assert_allclose(growth, expected, rtol=1e-4)
+        if step == 1:
+            assert nodes_of(memory).tobytes() == built.tobytes(), "nothing has moved"
+        placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))
+    placed[:] = records
+    kernels.build(memory, COUNT, APART, None, records=memory.address("records"))  # type: ignore[arg-type]
+    assert nodes_of(memory).tobytes() == built.tobytes(), "with bounds of its own"
+    assert result_of(memory)["refits"] == 0
+    placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))
+    refit(None)
+    costs_of(memory, placed.copy())
