@@ -23,6 +23,7 @@ from raytracer.resources import (
 
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
+SMALLER = "use fewer spheres and a smaller picture"
 
 PACKED, BUILD, LEAVES = 16, 40, 20
 """Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
@@ -74,6 +75,7 @@ class Need:
     output: Output = field(default_factory=Output)
     solids: int = 0  # of `count`, that are not spheres
     tree_there: bool = False  # whether a GPU builds the tree in its own memory
+    gpus: int = 1  # that hold the scene together
 
     @property
     def packed(self) -> int:
@@ -117,14 +119,20 @@ class Need:
 
     @property
     def on_device(self) -> int:
+        """Bytes in the memory of each GPU."""
         pixels, out = self.width * self.height, self.output
         hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
         draft = 4 * prod(draft_shape(self.height, self.width)) if out.window else 0
         film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
-        tree = self.tree(NODES)
+        rest = self.appearance + self.tree(NODES)
+        building = rest
         if self.tree_there:
-            tree = self.tree() + (BUILD_THERE + (SOLID_LEAF if self.solids else 0)) * self.count
-        return self.appearance + tree + film
+            scratch = BUILD_THERE + (SOLID_LEAF if self.solids else 0)
+            building = self.appearance + self.tree() + scratch * self.count
+        if self.gpus == 1:
+            return building + film
+        # later each has all nodes
+        return max(building // self.gpus, rest // self.gpus + NODES * self.count) + film
 
 
 _estimate = 0
@@ -150,20 +158,32 @@ def require_host(need: Need) -> None:
 
 def require_device(need: Need, available: int | None) -> None:
     """Refuse a render that does not fit into a device with `available` bytes of memory."""
-    require(need, available, lambda n: n.on_device, "GPU memory")
+    where = "GPU memory" if need.gpus == 1 else f"memory on each of {need.gpus} GPUs"
+    film = replace(need, count=0, appearance=0).on_device
+    remedy = SMALLER
+    if available is not None and film < available and need.count:
+        fit = (available - film) * need.count // (need.on_device - film)
+        several = "; more fit several GPUs (--backend cuda:all)" if need.gpus == 1 else ""
+        remedy = f"about {fit:,} spheres fit there{several}"
+    require(need, available, lambda n: n.on_device, where, remedy)
 
 
 def require(
-    need: Need, available: int | None, size: Callable[[Need], int], where: str = "memory"
+    need: Need,
+    available: int | None,
+    size: Callable[[Need], int],
+    where: str = "memory",
+    remedy: str = SMALLER,
 ) -> None:
     """Refuse a render that does not fit, and propose a smaller picture if one fits.
 
-    available: bytes; None, if unknown, refuses nothing. size: bytes of a need.
+    available: bytes; None, if unknown, refuses nothing. size: bytes of a need. remedy: proposed
+    where no picture fits.
     """
     if available is None or size(need) <= available:
         return
     room = available - min(SPARE, available // 8)
-    proposal = "use fewer spheres and a smaller picture"
+    proposal = remedy
     low, high = 0, need.width // 8
     while low < high:  # the widest picture of this shape that fits, in steps of 8 pixels
         middle = (low + high + 1) // 2

@@ -238,6 +238,8 @@ def prepare(
             if need.output.window:
                 device.compile_ahead()
             on_device = device.scene(buffers, tree)
+        if on_device.striped_over > 1:
+            about_device["striped_over"] = on_device.striped_over
         sizes = {
             "buffers": buffers.nbytes,
             "bvh": on_device.tree_nbytes,
@@ -650,6 +652,7 @@ def _need(
     return memory.Need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), kept=kept, threads=threads,
         output=output, solids=total - scene.count, tree_there=device.has_own_memory,
+        gpus=device.gpus,
     )  # fmt: skip
 
 

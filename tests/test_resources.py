@@ -173,6 +173,35 @@ def test_more_spheres_than_a_backend_counts_are_refused() -> None:
         memory.require_count(2**31, 2**31 - 1, "cuda")
 
 
+def test_what_fits_a_gpu_or_several_is_said() -> None:
+    gib = 1 << 30
+    need = memory.Need(10**9, 1920, 1080, tree_there=True)
+    memory.require_device(need, 78 * gib)
+    with pytest.raises(
+        MemoryNeedError, match=r"of GPU memory .*about 5\d\d,.* several GPUs \("
+    ) as one:
+        memory.require_device(need, 40 * gib)
+    fit = int(str(one.value).split("about ")[2].split(" ")[0].replace(",", ""))
+    memory.require_device(replace(need, count=fit), 40 * gib)
+    memory.require_device(replace(need, gpus=2), 40 * gib)
+    two = replace(need, count=2 * 10**9, gpus=2)
+    memory.require_device(two, 78 * gib)
+    with pytest.raises(
+        MemoryNeedError, match=r"on each of 2 GPUs and .*about 1,04.* spheres fit there$"
+    ):
+        memory.require_device(two, 40 * gib)
+    with pytest.raises(MemoryNeedError, match="a picture of"):
+        memory.require_device(memory.Need(10, 100_000, 50_000, tree_there=True), gib)
+
+
+def test_each_gpu_of_many_has_all_nodes() -> None:
+    need = memory.Need(10**9, 1, 1, tree_there=True)
+    each = [replace(need, gpus=gpus).on_device for gpus in (1, 2, 16, 1000)]
+    assert each == sorted(each, reverse=True)
+    assert each[1] == pytest.approx(each[0] / 2, rel=1e-6)
+    assert each[3] > memory.NODES * need.count
+
+
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
     assert resources.thread_count(3) == 3

@@ -49,6 +49,9 @@ class DeviceScene(Closeable, ABC):
     """Growth of the tree's cost by refits, as a part of it and summed over the updates since it was
     built, above which it is built anew; below 0 it is built for each update."""
 
+    striped_over = 1
+    """GPUs over which its memory is striped."""
+
     tree_nbytes: int
     """Bytes of nodes, and of the primitives in leaf order with their numbers."""
 
@@ -251,6 +254,8 @@ class Device(Protocol):
     OpenGL must finish before the next pass."""
     has_own_memory: bool
     """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
+    gpus: int
+    """GPUs that hold a scene together which one of them cannot hold."""
     pass_seconds: float
     """Target duration (s) of a pass of several samples in interactive use."""
     budget: float

@@ -47,9 +47,9 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     gpus = [CudaDevice(number, threads) for number in numbers]
     if len(gpus) == 1:
         return gpus[0]
-    from raytracer.backends.group import DeviceGroup
+    from raytracer.backends.cuda.gpus import GpuGroup
 
-    return DeviceGroup(gpus)
+    return GpuGroup(gpus)
 
 
 def gpus_of(name: str) -> list[int]:

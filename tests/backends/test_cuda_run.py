@@ -15,13 +15,14 @@ from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
 from raytracer.backends.base import sphere_arrays
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda import context, kernel, pictures, run, tone, transfer
+from raytracer.backends.cuda import context, kernel, pictures, run, striped, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES, PRODUCTION, every_variant
 from raytracer.backends.cuda.film import CudaFilm
+from raytracer.backends.cuda.gpus import GpuGroup
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
@@ -255,6 +256,60 @@ def test_several_gpus_give_the_bytes_of_one(
             film.add(made, buffers.view, 1, interrupt)
         assert film.samples == 0
         assert not film.to_host().sums.any()
+    assert driver.live == {}
+
+
+@pytest.mark.parametrize("is_striped", [None, True, False])
+@pytest.mark.parametrize("has_room", [True, False])
+def test_scenes_that_one_gpu_cannot_hold_are_striped(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_striped: bool | None, has_room: bool
+) -> None:
+    """Arrays larger than a stripe are there once, all others and the nodes on each GPU."""
+    buffers, tree = scene()
+    expected = expose(CudaDevice(), [2]).sums
+    stripes: list[int] = []
+
+    def stripe(size: int, gpus: list[int]) -> Any:
+        stripes.append(size)
+        assert gpus == [0, 1, 2]
+        return driver.mem_alloc(size)
+
+    def build(memory: Any, count: int, apart: int, _stream: Any, records: int) -> None:
+        assert (count, apart, records) == (COUNT, 0, memory.address("records"))
+        for name in ("nodes", "order", "spheres"):
+            array = getattr(tree, name).reshape(-1).view(np.uint8)
+            driver.view(memory.address(name), array.size)[:] = array
+
+    def check(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
+        if gpus == 1 and not has_room:
+            raise MemoryNeedError("the scene is too large")
+
+    kernels = SimpleNamespace(interleave=lambda *_: None, build=build)
+    monkeypatch.setattr(group, "BAND_HEIGHT", 4)
+    monkeypatch.setattr(run, "MAX_CONSTANT_SPHERES", 0)
+    monkeypatch.setattr(run, "check_memory", check)
+    monkeypatch.setattr(scene_module, "tree_kernels", lambda *_: kernels)
+    result = {"too_deep": 0, "node_count": len(tree.nodes)}
+    monkeypatch.setattr(scene_module, "read_result", lambda *_: result)
+    monkeypatch.setattr(striped, "STRIPE", COUNT * 8)
+    monkeypatch.setattr(striped, "StripedAllocation", stripe)
+    monkeypatch.setattr(striped, "why_not", lambda _: "")
+    several = GpuGroup([CudaDevice(number) for number in range(3)], is_striped)
+    if is_striped is False and not has_room:
+        with pytest.raises(MemoryNeedError, match="too large"):
+            several.scene(buffers)
+        assert driver.live == {}
+        return
+    with several.scene(buffers) as made, several.film(Film.blank(WIDTH, HEIGHT)) as film:
+        shared = bool(is_striped or not has_room)
+        assert bool(stripes) == shared
+        assert made.striped_over == (3 if shared else 1)
+        nodes, spheres, others = tree.nodes.nbytes, tree.spheres.nbytes, tree.order.nbytes + 12
+        times = 1 if shared else 3
+        assert made.nbytes == sum(driver.live.values())
+        assert made.nbytes == times * spheres + 3 * (nodes + others)
+        film.add(made, buffers.view, 2)
+        assert film.to_host().sums.tobytes() == expected.tobytes()
     assert driver.live == {}
 
 

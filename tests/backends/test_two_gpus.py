@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 import raytracer
+from raytracer.backends.cuda import striped
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.gpus import GpuGroup
+from raytracer.backends.cuda.run import CudaDevice
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import prepare
@@ -48,6 +52,41 @@ def test_any_picture_has_the_bytes_of_one_gpu(name: str, backend: str) -> None:
     assert several.film.sums.tobytes() == one.film.sums.tobytes()
     for variable, values in one.film.aovs.items():
         assert several.film.aovs[variable].tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("numbers", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("name", ["mirrors", "paths", "bonds"])
+def test_a_striped_scene_has_the_bytes_of_one_gpu(
+    name: str, numbers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason := striped.why_not(numbers):
+        pytest.skip(f"cuda: {reason}")
+    monkeypatch.setattr(striped, "STRIPE", 2 << 20)
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT} | SCENES[name][1]
+    if name == "bonds":
+        options["bonds"] = 0.05
+    scene = to_project(random_scene(7, 300_000 if name != "bonds" else 60_000, mirror=True))
+    several = GpuGroup([CudaDevice(number) for number in numbers], is_striped=True)
+    with prepare(scene, options, backend="cuda:0") as job:
+        with job.film(Film.blank(*SIZE)) as film:
+            film.add(job.scene, job.view, 5)
+            sums = film.to_host().sums.tobytes()
+        hits = job.scene.first_hits(job.view).tobytes()
+    before = [memory_of(number) for number in numbers]
+    with prepare(scene, options, backend=several) as job:
+        assert job.scene.striped_over == job.about["backend"]["striped_over"] == 2
+        for number, free in zip(numbers, before, strict=True):
+            assert memory_of(number) < free
+        with job.film(Film.blank(*SIZE)) as film:
+            for samples in (2, 3):
+                film.add(job.scene, job.view, samples)
+            assert film.to_host().sums.tobytes() == sums
+        assert job.scene.first_hits(job.view).tobytes() == hits
+
+
+def memory_of(number: int) -> int:
+    """Return the free bytes of a GPU."""
+    return primary_context(number).memory()[0]
 
 
 def test_adaptive_samples_have_the_bytes_of_one_gpu() -> None:
@@ -115,10 +154,9 @@ def test_an_interrupt_ends_both(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_of_both_is_given_back() -> None:
-    from raytracer.backends.cuda.context import primary_context
 
     def free() -> list[int]:
-        return [primary_context(number).memory()[0] for number in range(2)]
+        return [memory_of(number) for number in range(2)]
 
     def left_behind() -> int:
         before = free()

@@ -69,15 +69,19 @@ def explain(message: str) -> RaytracerError:
     )
 
 
-def check_memory(parts: dict[str, int], free: int, spheres: int) -> None:
-    """Refuse a scene that the device cannot hold, before anything is allocated."""
+def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
+    """Refuse a scene that the device cannot hold, before anything is allocated.
+
+    gpus: over which it is striped; the bytes are those of one of them.
+    """
     need = sum(parts.values())
     if need <= free:
         return
     largest = max(parts, key=lambda name: parts[name])
     fit = int(spheres * free / need)
+    where = "GPU memory" if gpus == 1 else f"memory on each of {gpus} GPUs"
     raise MemoryNeedError(
-        f"the scene needs {_gib(need)} of GPU memory (most of it {largest}: "
+        f"the scene needs {_gib(need)} of {where} (most of it {largest}: "
         f"{_gib(parts[largest])}) and {_gib(free)} are free: about {fit:,} of its {spheres:,} "
         "spheres would fit, or render with --backend cpu"
     )

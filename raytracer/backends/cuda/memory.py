@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
+from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.context import PrimaryContext, release
 
 
 class DeviceMemory:
-    """Allocations of one owner; `allocate` needs the device's context active."""
+    """Allocations of one owner; `allocate` needs the device's context active.
 
-    def __init__(self, context: PrimaryContext) -> None:
-        self._context = context
+    gpus: numbers of the GPUs over which arrays larger than a stripe are striped; the others, or
+    without such numbers all, are in the memory of the context's device.
+    """
+
+    def __init__(self, context: PrimaryContext, gpus: Sequence[int] = ()) -> None:
+        self._context, self._gpus = context, gpus
         self._sizes: dict[str, int] = {}
         self._allocations: dict[str, Any] = {}
         # Runs at the latest when the process ends, while the context is still there.
@@ -32,9 +38,14 @@ class DeviceMemory:
             if old := self._allocations.pop(name, None):
                 old.free()
             if size:
-                self._allocations[name] = self._context.driver.mem_alloc(size)
+                self._allocations[name] = self._allocated(size)
             self._sizes[name] = size
         return self.address(name)
+
+    def _allocated(self, size: int) -> Any:
+        if self._gpus and size > striped.STRIPE:
+            return striped.StripedAllocation(size, self._gpus)
+        return self._context.driver.mem_alloc(size)
 
     def free(self, *names: str) -> None:
         """Give memory back; the context is active, and no kernel uses it."""

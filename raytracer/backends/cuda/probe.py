@@ -11,6 +11,9 @@ from typing import Any
 from raytracer.backends.cuda import driver
 from raytracer.errors import RaytracerError
 
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+"""File of the driver."""
+
 
 def why_not(device: int = 0) -> str | None:
     """Return what a device lacks to run kernels and how to get it; None if it lacks nothing."""
@@ -56,11 +59,10 @@ def device_details(ordinal: int) -> dict[str, Any]:
 
 def _driver_missing(device: int) -> str | None:
     """Return what the driver library lacks. A binding is recommended only if there is a GPU."""
-    library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
-        cuda = ctypes.CDLL(library)
+        cuda = ctypes.CDLL(LIBRARY)
     except OSError:
-        return f"no NVIDIA driver is installed ({library} is not found): install the GPU's driver"
+        return f"no NVIDIA driver is installed ({LIBRARY} is not found): install the GPU's driver"
     if status := cuda.cuInit(0):
         return f"the NVIDIA driver does not start: {_status_text(cuda, status)}"
     count = ctypes.c_int(0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from raytracer.backends.cuda import launch
+from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.film import CudaFilm
@@ -20,8 +21,9 @@ from raytracer.film.film import Film
 from raytracer.memory import FILM
 from raytracer.variants import Kernel
 
-MAX_SPHERES = 2**31 - 1
-"""Most spheres: positions in leaf order are int32, and the largest one means no hit."""
+MAX_SPHERES = 2**31 - 2
+"""Most spheres: positions in leaf order, with that of a ground, are int32, and the largest one
+means no hit."""
 
 
 class CudaDevice:
@@ -33,6 +35,7 @@ class CudaDevice:
     shares_display = True
     has_own_memory = True
     pass_seconds = 0.012
+    gpus = 1
 
     def __init__(self, number: int = 0, threads: int = 0, kernel: Kernel | None = None) -> None:
         """Check the GPU; kernels are loaded with the first scene."""
@@ -58,16 +61,29 @@ class CudaDevice:
         return build_bvh(buffers, self._threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CudaScene:
-        tree = self.build(buffers) if tree is None else tree
-        scene = CudaScene(self.number, buffers, tree, self._kernel)
-        with compiling_passes(self.number):
-            scene.kernel(buffers.view)
-        # The free memory is read after the kernel was loaded, because its code takes memory.
-        x0, y0, x1, y1 = buffers.view.crop
-        sizes = scene.sizes() | {"film": (x1 - x0) * (y1 - y0) * FILM}
-        check_memory(sizes, self._context.memory()[0], buffers.count)
+        scene = self.begun(buffers, self.build(buffers) if tree is None else tree)
+        self.check(scene, buffers)
         scene.upload()
         return scene
+
+    def begun(self, buffers: SceneBuffers, tree: Bvh | None, gpus: Sequence[int] = ()) -> CudaScene:
+        """Return a scene to be uploaded, whose kernel is loaded; gpus: as for `CudaScene`."""
+        scene = CudaScene(self.number, buffers, tree, self._kernel, gpus)
+        with compiling_passes(self.number):
+            scene.kernel(buffers.view)
+        return scene
+
+    def check(self, scene: CudaScene, buffers: SceneBuffers, gpus: int = 1) -> None:
+        """Refuse a scene that this GPU, or several like it in stripes, cannot hold.
+
+        The free memory is that after the kernel was loaded, because its code takes memory.
+        """
+        x0, y0, x1, y1 = buffers.view.crop
+        sizes = scene.sizes()
+        if gpus > 1:
+            sizes = {name: striped.share(size, gpus) for name, size in sizes.items()}
+        sizes["film"] = (x1 - x0) * (y1 - y0) * FILM
+        check_memory(sizes, self._context.memory()[0], buffers.count, gpus)
 
     def film(self, host: Film) -> CudaFilm:
         return CudaFilm(self.number, host)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from time import sleep
 from typing import Any
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
-from raytracer.backends.cuda import launch
+from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.choose import (
     CAPSULES,
     PATHS,
@@ -21,7 +23,7 @@ from raytracer.backends.cuda.choose import (
     missing_with_capsules,
     variant_of,
 )
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.context import connect, primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
     CONSTANT_BYTES,
@@ -56,6 +58,9 @@ MAX_CONSTANT_SPHERES = CONSTANT_BYTES // 16
 # Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
 PAUSE = 1e-4
 
+COPIED = ("nodes", "sky")
+"""Arrays of striped scenes that each GPU has: every ray reads the nodes, an eighth of the tree."""
+
 
 class CudaScene(DeviceScene):
     """A scene in device memory.
@@ -64,13 +69,19 @@ class CudaScene(DeviceScene):
     enough for constant memory: the host may drop the rest.
 
     kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
+    gpus: over which memory is striped (`DeviceMemory`); `seen_from` then returns what renders.
     """
 
     max_excess = 0.5
     """What the tree has cost pictures by then is about what a build costs."""
 
     def __init__(
-        self, number: int, buffers: SceneBuffers, tree: Bvh | None, kernel: Kernel | None = None
+        self,
+        number: int,
+        buffers: SceneBuffers,
+        tree: Bvh | None,
+        kernel: Kernel | None = None,
+        gpus: Sequence[int] = (),
     ) -> None:
         """Keep the arrays; `upload` allocates the memory. tree: None: built on the device."""
         super().__init__(buffers)
@@ -92,7 +103,8 @@ class CudaScene(DeviceScene):
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
-        self._memory = DeviceMemory(self._context)
+        self._memory = DeviceMemory(self._context, gpus)
+        self._striped: DeviceMemory | None = None  # has the arrays that are not in its own memory
         self.can_update = not self.has_capsules and kernel is None
         self._apart = buffers.large_id
         self._moving: MovingSpheres | None = None
@@ -213,9 +225,56 @@ class CudaScene(DeviceScene):
             with self._context.lock, self._context.active():
                 staging(self.number).to_device(source[start : start + PART], address + start)
 
+    @property
+    def nodes_nbytes(self) -> int:
+        return self._memory.size("nodes")
+
     def address(self, name: str) -> int:
         """Return the address of an array by its name in RenderArgs; 0 of an empty one."""
-        return self._memory.address(name)
+        own = self._memory.address(name)
+        return own if own or self._striped is None else self._striped.address(name)
+
+    def seen_from(self, number: int) -> CudaScene:
+        """Return a scene of another GPU, or of this one, that reads the striped arrays of this one.
+
+        It has copies of the other arrays, and of COPIED, and is to be closed before this one.
+        """
+        seen = copy(self)
+        seen.number, seen._context = number, primary_context(number)
+        seen.pacer, seen._last = launch.Pacer(_first_samples(number)), None
+        seen._memory, seen._striped = DeviceMemory(seen._context), self._memory
+        seen._lengths = dict(self._lengths)
+        if number != self.number:
+            connect(number, self.number)
+        try:
+            for name in self._copied():
+                seen._take(name)
+            with seen._context.lock, seen._context.active():
+                staging(number).stream.synchronize()
+        except BaseException:
+            seen.close()
+            raise
+        return seen
+
+    def _copied(self) -> list[str]:
+        """Return the names of the arrays that all GPUs of a striped scene have."""
+        names = (*TREE, *TABLES)
+        return [n for n in names if n in COPIED or self._memory.size(n) <= striped.STRIPE]
+
+    def free_copied(self) -> None:
+        """Free the arrays of which `seen_from` has made copies."""
+        with self._context.lock, self._context.active():
+            self._memory.free(*self._copied())
+
+    def _take(self, name: str) -> None:
+        """Queue the copy of an array of the striped scene, a stripe at a time."""
+        assert self._striped is not None
+        source, size = self._striped.address(name), self._striped.size(name)
+        with self._context.lock, self._context.active() as driver:
+            target, stream = self._memory.allocate(name, size), staging(self.number).stream
+            for start in range(0, size, striped.STRIPE):
+                part = min(striped.STRIPE, size - start)
+                driver.memcpy_dtod_async(target + start, source + start, part, stream)
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""

@@ -1,0 +1,86 @@
+"""Several GPUs as one device, also for scenes that one of them cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+
+from raytracer.backends.cuda import striped
+from raytracer.backends.cuda.run import CudaDevice
+from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.group import DeviceGroup, GroupScene, together
+from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.errors import BackendError, MemoryNeedError
+
+
+class StripedScene(GroupScene):
+    """A scene whose large arrays are striped over the GPUs of a group, and read by all of them."""
+
+    def __init__(
+        self, buffers: SceneBuffers, shared: CudaScene, scenes: Sequence[CudaScene]
+    ) -> None:
+        """Keep the scene that has the striped arrays, and those that read them, one per GPU."""
+        super().__init__(buffers, scenes)
+        self.striped_over = len(scenes)
+        self._shared = shared
+        self.tree_nbytes = shared.tree_nbytes + sum(scene.nodes_nbytes for scene in scenes[1:])
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self._shared.nbytes
+
+    def close(self) -> None:
+        super().close()
+        self._shared.close()
+
+
+class GpuGroup(DeviceGroup):
+    """GPUs that divide pictures, each with a copy of the scene; one that is too large is striped.
+
+    Its tree is built by the first GPU, in striped memory, and has the bytes of that of one GPU.
+    """
+
+    devices: Sequence[CudaDevice]
+
+    def __init__(self, devices: Sequence[CudaDevice], is_striped: bool | None = None) -> None:
+        """Take the GPUs. is_striped: whether scenes are striped; None: those that are too large.
+
+        Scenes whose trees the host builds, with some thousand spheres, are never striped.
+        """
+        super().__init__(devices)
+        self._is_striped = is_striped
+        self.gpus = 1 if is_striped is False else len(devices)
+
+    def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
+        tree = self.build(buffers) if tree is None else tree
+        if tree is not None or self._is_striped is False:
+            return super().scene(buffers, tree)
+        numbers = [device.number for device in self.devices]
+        if not self._is_striped:
+            try:
+                return super().scene(buffers)
+            except MemoryNeedError as error:
+                if reason := striped.why_not(numbers):
+                    raise MemoryNeedError(
+                        f"{error}; it cannot be striped over the GPUs either: {reason}"
+                    ) from None
+        elif reason := striped.why_not(numbers):
+            raise BackendError(f"memory cannot be striped over these GPUs: {reason}")
+        return self._striped(buffers, numbers)
+
+    def _striped(self, buffers: SceneBuffers, numbers: Sequence[int]) -> StripedScene:
+        with ExitStack() as made:
+            shared = made.enter_context(self.devices[0].begun(buffers, None, numbers))
+            for device in self.devices:
+                device.check(shared, buffers, len(numbers))
+            shared.upload()
+            scenes = together([partial(_seen, made, shared, number) for number in numbers])
+            shared.free_copied()
+            made.pop_all()
+        return StripedScene(buffers, shared, scenes)
+
+
+def _seen(made: ExitStack, shared: CudaScene, number: int) -> CudaScene:
+    """Return the scene of a GPU, which is closed if that of another one cannot be made."""
+    return made.enter_context(shared.seen_from(number))
