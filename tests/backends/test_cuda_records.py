@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -21,12 +22,14 @@ from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda import tree as tree_module
+from raytracer.backends.cuda.run import MAX_SPHERES
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
 from support.fake_cuda import FakeDriver
 
+HEADERS = "bvh/node.h", "cuda/bvh/state.cuh", "cuda/bvh/collapse.cuh"
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 COUNT = 1000
 RNG = np.random.default_rng(1)
@@ -44,6 +47,47 @@ SCENES = {
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], ctypes.CDLL]:
     """Returns the kernel compiled for the CPU, for records of spheres or of solids."""
     return cache(lambda has_solids: compile_kernel(tmp_path_factory.mktemp("kernel"), has_solids))
+
+
+def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
+    """Numbers of primitives and nodes, and addresses, of counts that few machines can hold."""
+    headers = "".join((kernels_root() / each).read_text() for each in HEADERS)
+
+    def number(name: str) -> int:
+        found = re.search(rf"\b{name} = (?:1u << )?(0x)?([0-9a-f]+)", headers)
+        assert found is not None, name
+        value = int(found[2], 16 if found[1] else 10)
+        return 1 << value if f"{name} = 1u <<" in headers else value
+
+    rows = MAX_SPHERES + 1  # with a ground
+    assert rows - 1 < number("kNoPrim")  # positions in leaf order
+    assert rows - 1 < number("kLeafBit")  # numbers beside the bit of a leaf
+    assert rows < 1 << number("kPlaceBits")
+    nodes = tree_module.max_nodes(rows)
+    assert nodes < 1 << number("kNodeShift") - number("kPlaceBits")
+    assert np.int32(rows - 1) == rows - 1  # `SceneBuffers.large_id`, and the order
+    step = 8 * 256 * 1024  # of loops over primitives by a GPU with 1024 multiprocessors
+    assert rows + step < 1 << 32
+    assert -(-rows // tree_module.ENTRIES["tree_cluster"]) < 1 << 31  # blocks
+
+    sizes = tree_module.tree_sizes(rows, 16) | tree_module.scratch_sizes(rows)
+    places, top = dict[str, int](), 1 << 46
+    for name, size in (sizes | {"boxes": 0, "apart": 4}).items():
+        places[name], top = top, top + -(-size // 512) * 512
+    memory: Any = SimpleNamespace(address=places.__getitem__)
+    args = tree_module._arguments(memory, rows, 1, records=top)[0]
+    lengths = {
+        "keys": 8, "values": 4, "parents": 4, "keys_b": 8, "values_b": 4, "sizes": 1,
+    }  # fmt: skip
+    homes = {"keys_b": "clusters", "values_b": "clusters", "sizes": "clusters"}
+    for name, length in lengths.items():
+        home = homes.get(name, "spheres")
+        begin, end = places[home], places[home] + sizes[home]
+        assert begin <= int(args[name]) <= int(args[name]) + length * rows <= end, name
+    tiles = -(-rows // tree_module.SORT_TILE)
+    assert int(args["lookback"]) >= int(args["values_b"]) + 4 * rows
+    assert int(args["lookback"]) + 8 * tree_module.DIGITS * tiles <= places["queue"]
+    assert int(args["count"]) == rows - 1
 
 
 def compile_kernel(folder: Path, has_solids: bool) -> ctypes.CDLL:

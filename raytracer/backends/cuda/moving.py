@@ -23,7 +23,7 @@ from raytracer import layout
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, RECORD_BYTES, Packer, decoded
-from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, staging
+from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     PACKED_BYTES,
     box_bytes,
@@ -73,7 +73,7 @@ class MovingSpheres:
         # The tree of few spheres, or with room for no other nodes, is replaced by the first update.
         address = memory.allocate("roomy", tree_sizes(count, RECORD_BYTES)["nodes"])
         size = memory.size("nodes")
-        self._driver.memcpy_dtod_async(address, memory.address("nodes"), size, stream)
+        copy_within(self._driver, address, memory.address("nodes"), size, stream)
         self._driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
         self._bytes = self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
         self._forget(PACKED_BYTES // 4, stream)

@@ -35,7 +35,7 @@ from raytracer.backends.cuda.kernel import (
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
-from raytracer.backends.cuda.transfer import as_bytes, staging
+from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
     max_nodes,
@@ -202,10 +202,9 @@ class CudaScene(DeviceScene):
                 return {name: getattr(tree, name) for name in TREE}
             self._node_count = int(result["node_count"])
             # as many nodes as there are, in place of as many as there could be
-            nodes = memory.allocate("kept", self._node_count * NODE_BYTES)
-            driver.memcpy_dtod_async(
-                nodes, memory.address("nodes"), self._node_count * NODE_BYTES, stream
-            )
+            size = self._node_count * NODE_BYTES
+            nodes = memory.allocate("kept", size)
+            copy_within(driver, nodes, memory.address("nodes"), size, stream)
             stream.synchronize()
             memory.rename("kept", "nodes")
         return {}
@@ -267,14 +266,12 @@ class CudaScene(DeviceScene):
             self._memory.free(*self._copied())
 
     def _take(self, name: str) -> None:
-        """Queue the copy of an array of the striped scene, a stripe at a time."""
+        """Queue the copy of an array of the striped scene."""
         assert self._striped is not None
         source, size = self._striped.address(name), self._striped.size(name)
         with self._context.lock, self._context.active() as driver:
             target, stream = self._memory.allocate(name, size), staging(self.number).stream
-            for start in range(0, size, striped.STRIPE):
-                part = min(striped.STRIPE, size - start)
-                driver.memcpy_dtod_async(target + start, source + start, part, stream)
+            copy_within(driver, target, source, size, stream)
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
 
 CHUNK = 2 << 20  # bytes: a tenth of a millisecond on the bus, far above the cost of a call
+PART = 1 << 30  # bytes of a copy within device memory
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for others' work on the default stream
 
 
@@ -57,6 +58,13 @@ class Staging:
             arriving = host, event, part
         if arriving is not None:
             _drain(*arriving)
+
+
+def copy_within(driver: Any, target: int, source: int, size: int, stream: Any) -> None:
+    """Queue a copy between addresses of device memory, in parts: PyCUDA counts 32 bits of bytes."""
+    for start in range(0, size, PART):
+        part = min(PART, size - start)
+        driver.memcpy_dtod_async(target + start, source + start, part, stream)
 
 
 @cache

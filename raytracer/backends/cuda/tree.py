@@ -1,7 +1,7 @@
 """Trees that a GPU builds over the primitives of a scene, in its own memory.
 
 The kernels are those of kernels/cuda/build_tree.cuh. Arrays that are no longer needed share memory
-with later ones: beside records and tree, a build takes 35 bytes per primitive.
+with later ones: beside records and tree, a build takes 34 bytes per primitive.
 """
 
 from __future__ import annotations
