@@ -203,6 +203,19 @@ def test_several_gpus_are_selected_by_their_numbers(
         select("cuda:1,0,1")
 
 
+@pytest.mark.parametrize("gpus", [1, 3])
+def test_a_striped_scene_is_told_in_the_metadata(gpus: int) -> None:
+    class Device(CpuDevice):
+        def scene(self, *given: Any) -> Any:
+            made = super().scene(*given)
+            made.striped_over = gpus
+            return made
+
+    with pipeline.prepare(scene(), backend=Device(1)) as job:
+        assert job.about["backend"].get("striped_over", 1) == gpus
+        assert ("striped_over" in job.about["backend"]) == (gpus > 1)
+
+
 @pytest.mark.parametrize("window", [False, True])
 def test_a_window_has_the_kernels_of_views_to_come(window: bool) -> None:
     compiled: list[str] = []

@@ -384,7 +384,8 @@ def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
 
 def _work(job: Job) -> str:
     backend = job.about["backend"]
-    return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({backend['device']})"
+    device = backend["device"] + ", scene striped" * ("striped_over" in backend)
+    return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({device})"
 
 
 def _solids(job: Job) -> list[str]:

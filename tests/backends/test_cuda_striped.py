@@ -24,6 +24,7 @@ from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.striped import StripedAllocation
 from raytracer.backends.cuda.transfer import as_bytes, staging
+from raytracer.commands.render import _work
 from raytracer.errors import MemoryNeedError
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
@@ -232,6 +233,14 @@ def test_structs_and_numbers_are_those_of_the_driver() -> None:
     assert int(pairs.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) == striped._PEER_ATOMICS
     minimum = cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
     assert int(minimum) == striped._MINIMUM
+
+
+def test_a_summary_says_that_a_scene_is_striped() -> None:
+    backend: dict[str, Any] = {"name": "cuda", "device": "2 x Fake GPU"}
+    job: Any = SimpleNamespace(about={"backend": backend, "spheres": 5})
+    assert _work(job) == "5 spheres, cuda (2 x Fake GPU)"
+    backend["striped_over"] = 2
+    assert _work(job) == "5 spheres, cuda (2 x Fake GPU, scene striped)"
 
 
 SIZE = {"width": 321, "height": 203}

@@ -75,12 +75,14 @@ class GpuGroup(DeviceGroup):
             for device in self.devices:
                 device.check(shared, buffers, len(numbers))
             shared.upload()
-            scenes = together([partial(_seen, made, shared, number) for number in numbers])
+            scenes = together([partial(_seen, made, shared, buffers, number) for number in numbers])
             shared.free_copied()
             made.pop_all()
         return StripedScene(buffers, shared, scenes)
 
 
-def _seen(made: ExitStack, shared: CudaScene, number: int) -> CudaScene:
+def _seen(made: ExitStack, shared: CudaScene, buffers: SceneBuffers, number: int) -> CudaScene:
     """Return the scene of a GPU, which is closed if that of another one cannot be made."""
-    return made.enter_context(shared.seen_from(number))
+    scene = made.enter_context(shared.seen_from(number))
+    scene.kernel(buffers.view)  # loads it
+    return scene
