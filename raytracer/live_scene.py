@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -21,23 +21,15 @@ from raytracer.device_array import (
     order,
     stream_handle,
 )
-from raytracer.errors import SceneError, UserError, counted, naming, shown
+from raytracer.errors import SceneError, UserError, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
 from raytracer.memory import require_count
+from raytracer.moving_set import changed, check, check_labels, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
-from raytracer.scene.arrays import (
-    Where,
-    aligned,
-    as_array,
-    check_centers,
-    check_radius,
-    check_shape,
-    floats,
-)
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.colors import linear_rgb
@@ -55,9 +47,9 @@ from raytracer.scene.packing.pack import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
-from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.value_scale import ValueScale
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -70,20 +62,7 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.scene import Scene, SphereSet
-
-WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
-"""What messages call the arrays of an update."""
-
-VALUES = "values"
-"""Name of the column of the values that colours follow."""
-
-SCALE_SETTINGS = (
-    "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color", "color_label",
-    "color_unit",
-)  # fmt: skip
-"""Settings that say how `values` become colours, where nothing else is coloured by data."""
 
 
 class LiveScene:
@@ -132,10 +111,7 @@ class LiveScene:
     ) -> None:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
-        self._style: dict[str, Any] = {}
-        if "color_by" not in given:
-            self._style = {name: given.pop(name) for name in SCALE_SETTINGS if name in given}
-            self._check_scale_settings()
+        self._values = ValueScale(given)
         self._lock = RLock()
         self._film: DeviceFilm | None = None
         self._picture: Any = None  # of the device, for `device_pixels`
@@ -150,13 +126,12 @@ class LiveScene:
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
             scene, buffers = self._kept
-            self._place = _moving_set(scene, set)
+            self._place = moving_set(scene, set)
             self._color_space = scene.spheres[self._place].color_space
             self._settings = self._job.settings
             self._pose = _pose_of(self.camera, self._settings, buffers)
             self._fit = (scene.camera and scene.camera.fit) or True
-            has_scale = bool(scene.color_scales) and not self._style
-            self._scale = scene.color_scales[0] if has_scale else None
+            self._values.take(scene.color_scales)
             self._is_plan_old = False
             self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
@@ -190,7 +165,7 @@ class LiveScene:
     @property
     def color_scale(self) -> ColorScale | None:
         """The scale of `values`; None until they are given first, if the scene has none."""
-        return self._scale
+        return self._values.scale
 
     def update(
         self,
@@ -240,11 +215,11 @@ class LiveScene:
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
         with self._lock:
-            scale = self._scale
+            scale = self._values.scale
             try:
                 self._update(given, handle)
             except BaseException as error:
-                self._scale = scale  # the first values do not make it
+                self._values.scale = scale  # the first values do not make it
                 self._is_torn |= not isinstance(error, UserError)
                 raise
 
@@ -272,7 +247,7 @@ class LiveScene:
             )
         for number in {on_gpu[name].device or 0 for name in here if name in on_gpu}:
             order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
-        spheres = self._changed(old, **here)
+        spheres = self._changed(**here)
         in_place = (
             self._can_move
             and not self._is_torn
@@ -295,7 +270,7 @@ class LiveScene:
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            self._check_reach(self._changed(old, **given))
+            self._check_reach(self._changed(**given))
             raise
         except SceneError:  # of arrays of the GPU before
             if not in_graph:  # a capture must not be waited in
@@ -318,7 +293,7 @@ class LiveScene:
                 "or follow: make a new LiveScene"
             )
         wrong = self._settle()
-        spheres = self._changed(self._spheres, **given)
+        spheres = self._changed(**given)
         try:
             self._repack(spheres)
         except OutOfRangeError:
@@ -328,7 +303,7 @@ class LiveScene:
 
     def _check_reach(self, spheres: SphereSet) -> None:
         """Refuse the first sphere that cannot be placed, by the name of its array."""
-        _check(spheres)
+        check(spheres)
         space, placed = Space.of(self._kept[1]), copy(spheres)
         placed.source = ""  # of which these arrays are not
         try:
@@ -354,15 +329,14 @@ class LiveScene:
             for name, each in on_gpu.items()
             if _is_packed_there(name, each, count, job.device.number)
         }
-        if "values" in there and self._scale is None:
+        if "values" in there and self._values.scale is None:
             if in_graph:
                 raise SceneError(
                     "values: the first ones make the scale on the host: call update with them once "
                     "before the capture of a CUDA graph"
                 )
             order(LEGACY_STREAM, stream, job.device.number)
-            self._scale = self._scale_of(there["values"].to_host())
-        if "values" in there and self._scale is not None and self._scale.is_categorical:
+        if "values" in there and self._values.of(there["values"].to_host).is_categorical:
             del there["values"]
         return there
 
@@ -371,8 +345,7 @@ class LiveScene:
     ) -> dict[str, Any]:
         """Return what an update says of colours."""
         if "values" in there:
-            assert self._scale is not None
-            color_map = self._scale.color_map()
+            color_map = self._values.of(there["values"].to_host).color_map()
             return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
         if "colors" in there:
             return {"colors": there["colors"], "color_space": self._color_space}
@@ -391,7 +364,7 @@ class LiveScene:
             self._open().scene.wait()
         for name, array in arrays.items():
             try:
-                spheres = self._changed(self._spheres, **{name: array})
+                spheres = self._changed(**{name: array})
                 self._check_reach(spheres)
                 self._keep(spheres)
             except SceneError as error:
@@ -535,73 +508,9 @@ class LiveScene:
         """The set that moves, as it is now."""
         return self._kept[0].spheres[self._place]
 
-    def _changed(
-        self,
-        spheres: SphereSet,
-        positions: Any = None,
-        radii: Any = None,
-        colors: Any = None,
-        values: Any = None,
-    ) -> SphereSet:
-        """Return the set with what an update says; centres and radii are not looked at."""
-        changed = copy(spheres)
-        if positions is not None:
-            changed.centers = aligned(check_shape(positions, WHERE))
-        count = changed.count
-        if radii is not None:
-            sizes = floats(radii, "radius", WHERE)
-            is_row = sizes.ndim == 1 and len(sizes) == count
-            changed.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
-        if count != spheres.count:
-            _check_other_count(spheres, count, radii)
-            changed = changed.without_columns()
-        if values is not None:
-            return _recolored(changed, SetColors(self._colors_of(values, count)), "linear")
-        if colors is not None:
-            found = colors_of(colors, None, self._color_space, count, WHERE)
-            return _recolored(changed, found, self._color_space)
-        return changed
-
-    def _colors_of(self, values: Any, count: int) -> NDArray[np.float32]:
-        """Return the colours of values, float32 (N, 3), linear; the first ones make the scale."""
-        array = as_array(values, VALUES, WHERE)
-        if array.shape != (count,):
-            raise SceneError(f"values: has shape {array.shape} for {counted(count, 'sphere')}")
-        return self._scale_for(lambda: array).rgb(array)
-
-    def _scale_for(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
-        """Return the scale of values; `first` gives those that make it."""
-        if self._scale is None:
-            self._scale = self._scale_of(first())
-        return self._scale
-
-    def _scale_settings(self) -> StyleSettings:
-        """Return the settings of the scale of `values`."""
-        from raytracer.scene.coloring.style import StyleSettings
-
-        return StyleSettings(color_by=VALUES, **self._style)
-
-    def _check_scale_settings(self) -> None:
-        """Refuse settings that are wrong for any values."""
-        from raytracer.scene.coloring import maps
-        from raytracer.scene.coloring.field_types import PALETTES
-
-        map_name = self._scale_settings().map
-        if isinstance(map_name, str) and map_name and map_name not in PALETTES:
-            with naming("map"):
-                maps.table(map_name)
-
-    def _scale_of(self, values: NDArray[Any]) -> ColorScale:
-        """Return the scale that the settings make of the first values."""
-        from raytracer.scene.coloring.by_scale import by_scale
-        from raytracer.scene.coloring.style import SetStyle
-        from raytracer.scene.scene import SphereSet
-
-        column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
-        try:
-            return by_scale([column], SetStyle(self._scale_settings()))[1]
-        except SceneError as error:  # `color_by` is no argument of the caller
-            raise SceneError(str(error).replace(f"color_by: '{VALUES}' ", f"{VALUES}: ")) from None
+    def _changed(self, **given: Any) -> SphereSet:
+        """Return the set as an update makes it; see `changed`."""
+        return changed(self._spheres, self._color_space, self._values, **given)
 
     def _examine(self) -> None:
         """Find out how the spheres lie in the packed scene, and whether they change in place."""
@@ -640,11 +549,11 @@ class LiveScene:
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
-        _check(spheres)
+        check(spheres)
         job, (scene, buffers) = self._open(), self._kept
         settings, pose = self._settings, self._pose
         if spheres.count != self._spheres.count:
-            _check_labels(scene, spheres, self._spheres)
+            check_labels(scene, spheres, self._spheres)
         scene = self._with(spheres)
         plan = None if job.plan is None else plan_of(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
@@ -672,8 +581,9 @@ class LiveScene:
         """Return the scene with another set, unchecked, and with the scale of its values."""
         scene = copy(self._kept[0])
         scene.spheres = [*scene.spheres[: self._place], spheres, *scene.spheres[self._place + 1 :]]
-        if self._scale is not None and self._scale not in scene.color_scales:
-            scene.color_scales = (self._scale,)
+        scale = self._values.scale
+        if scale is not None and scale not in scene.color_scales:
+            scene.color_scales = (scale,)
         return scene
 
     @property
@@ -734,34 +644,6 @@ class LiveScene:
         self._take_camera(camera, pose)
 
 
-def _moving_set(scene: Scene, number: int | None) -> int:
-    """Return the place of the set that moves. Raises SceneError."""
-    filled = [place for place, each in enumerate(scene.spheres) if each.count]
-    if number is not None:
-        place = whole(number, "set", 0, max(len(scene.spheres) - 1, 0))
-        if not scene.spheres:
-            raise SceneError("set: the scene has no sets of spheres")
-    elif len(filled) == 1:
-        place = filled[0]
-    elif len(scene.spheres) == 1:
-        place = 0
-    elif not scene.spheres:
-        raise SceneError("scene: has no set of spheres")
-    else:
-        raise SceneError(
-            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
-            f"one that moves, 0 to {len(scene.spheres) - 1}"
-        )
-    made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]
-    made = [each for each in made if each.made_for not in ("box", "axes")]
-    if made:
-        what = "bonds" if made[0].are_bonds else made[0].made_for
-        raise SceneError(
-            f"scene: its {what} are made from the particles and do not follow them: leave them out"
-        )
-    return place
-
-
 def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> bool:
     """Whether the kernel of GPU `number` reads an array of an update where it is."""
     shapes = {"positions": (count, 3), "colors": (count, 3)}
@@ -774,55 +656,11 @@ def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> 
     )
 
 
-def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
-    """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-    replaced = f"positions: {counted(count, 'sphere')} in place of {spheres.count:,} with different"
-    if radii is None and isinstance(spheres.radius, np.ndarray):
-        raise SceneError(f"{replaced} radii: give radii too")
-    if isinstance(spheres.opacity, np.ndarray):
-        raise SceneError(f"{replaced} opacities: make a new LiveScene")
-
-
-def _check_labels(scene: Scene, spheres: SphereSet, old: SphereSet) -> None:
-    """Refuse another number of spheres whose labels show a column of the old ones."""
-    labels = scene.annotations.labels if scene.annotations else None
-    by = labels.by if labels is not None else "index"
-    if by != "index" and not spheres.columns.has(by):
-        raise SceneError(
-            f"positions: {counted(spheres.count, 'sphere')} in place of {old.count:,} with labels "
-            f"of the column '{shown(by)}': make a new LiveScene"
-        )
-
-
-def _check(spheres: SphereSet) -> None:
-    """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
-    check_centers(spheres.centers, WHERE)
-    check_radius(spheres.radius, spheres.count, WHERE)
-    ids = spheres.color_id
-    colors = len(spheres.color) if ids is None else len(ids)
-    if colors != spheres.count and (colors > 1 or ids is not None):
-        raise SceneError(
-            f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with different "
-            "colours: give colors or values too"
-        )
-
-
 def _with_camera(scene: Scene, camera: Camera) -> Scene:
     """Return a scene with another camera, unchecked."""
     changed = copy(scene)
     changed.camera = camera
     return changed
-
-
-def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
-    """Return a set in other colours; without an alpha its opacity stays."""
-    colored = copy(spheres)
-    rows, ids, opacity = colors
-    colored.color, colored.color_id = rows if ids is None else rows[ids], None
-    colored.color_space, colored.has_color = space, True
-    if opacity is not None:
-        colored.opacity = opacity
-    return colored
 
 
 def _aspect(settings: RenderSettings) -> float:

@@ -1,0 +1,134 @@
+"""The set of spheres that moves in a live scene: which it is, and what an update makes of it."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.arguments import whole
+from raytracer.errors import SceneError, counted, shown
+from raytracer.scene.arrays import (
+    Where,
+    aligned,
+    as_array,
+    check_centers,
+    check_radius,
+    check_shape,
+    floats,
+)
+from raytracer.scene.set_colors import SetColors, colors_of
+from raytracer.value_scale import VALUES
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.value_scale import ValueScale
+
+WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+"""What messages call the arrays of an update."""
+
+
+def moving_set(scene: Scene, number: int | None) -> int:
+    """Return the place of the set that moves. Raises SceneError."""
+    filled = [place for place, each in enumerate(scene.spheres) if each.count]
+    if number is not None:
+        place = whole(number, "set", 0, max(len(scene.spheres) - 1, 0))
+        if not scene.spheres:
+            raise SceneError("set: the scene has no sets of spheres")
+    elif len(filled) == 1:
+        place = filled[0]
+    elif len(scene.spheres) == 1:
+        place = 0
+    elif not scene.spheres:
+        raise SceneError("scene: has no set of spheres")
+    else:
+        raise SceneError(
+            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
+            f"one that moves, 0 to {len(scene.spheres) - 1}"
+        )
+    made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]
+    made = [each for each in made if each.made_for not in ("box", "axes")]
+    if made:
+        what = "bonds" if made[0].are_bonds else made[0].made_for
+        raise SceneError(
+            f"scene: its {what} are made from the particles and do not follow them: leave them out"
+        )
+    return place
+
+
+def changed(
+    spheres: SphereSet,
+    color_space: str,
+    scale: ValueScale,
+    positions: Any = None,
+    radii: Any = None,
+    colors: Any = None,
+    values: Any = None,
+) -> SphereSet:
+    """Return the set with what an update says; centres and radii are not looked at.
+
+    color_space: of the colours. scale: of the values.
+    """
+    moved = copy(spheres)
+    if positions is not None:
+        moved.centers = aligned(check_shape(positions, WHERE))
+    count = moved.count
+    if radii is not None:
+        sizes = floats(radii, "radius", WHERE)
+        is_row = sizes.ndim == 1 and len(sizes) == count
+        moved.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
+    if count != spheres.count:
+        _check_other_count(spheres, count, radii)
+        moved = moved.without_columns()
+    if values is not None:
+        colored = SetColors(scale.colors(as_array(values, VALUES, WHERE), count))
+        return _recolored(moved, colored, "linear")
+    if colors is not None:
+        found = colors_of(colors, None, color_space, count, WHERE)
+        return _recolored(moved, found, color_space)
+    return moved
+
+
+def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
+    """Refuse another number of spheres whose radii or opacities are those of the old ones."""
+    replaced = f"positions: {counted(count, 'sphere')} in place of {spheres.count:,} with different"
+    if radii is None and isinstance(spheres.radius, np.ndarray):
+        raise SceneError(f"{replaced} radii: give radii too")
+    if isinstance(spheres.opacity, np.ndarray):
+        raise SceneError(f"{replaced} opacities: make a new LiveScene")
+
+
+def check_labels(scene: Scene, spheres: SphereSet, old: SphereSet) -> None:
+    """Refuse another number of spheres whose labels show a column of the old ones."""
+    labels = scene.annotations.labels if scene.annotations else None
+    by = labels.by if labels is not None else "index"
+    if by != "index" and not spheres.columns.has(by):
+        raise SceneError(
+            f"positions: {counted(spheres.count, 'sphere')} in place of {old.count:,} with labels "
+            f"of the column '{shown(by)}': make a new LiveScene"
+        )
+
+
+def check(spheres: SphereSet) -> None:
+    """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
+    check_centers(spheres.centers, WHERE)
+    check_radius(spheres.radius, spheres.count, WHERE)
+    ids = spheres.color_id
+    colors = len(spheres.color) if ids is None else len(ids)
+    if colors != spheres.count and (colors > 1 or ids is not None):
+        raise SceneError(
+            f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with different "
+            "colours: give colors or values too"
+        )
+
+
+def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
+    """Return a set in other colours; without an alpha its opacity stays."""
+    colored = copy(spheres)
+    rows, ids, opacity = colors
+    colored.color, colored.color_id = rows if ids is None else rows[ids], None
+    colored.color_space, colored.has_color = space, True
+    if opacity is not None:
+        colored.opacity = opacity
+    return colored
