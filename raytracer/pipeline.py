@@ -217,7 +217,7 @@ def prepare(
         device = _device(source, backend, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded, plan = _load(source, SceneOverrides.of(overrides, annotations), values)
+        loaded, plan = load_applied(source, SceneOverrides.of(overrides, annotations), values)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
@@ -576,8 +576,8 @@ def _device(source: Source, backend: Any, threads: int) -> Device:
     return device
 
 
-def _load(
-    source: Source, overrides: SceneOverrides, values: Mapping[str, Any] | None
+def load_applied(
+    source: Source, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
 ) -> tuple[Scene, Plan | None]:
     """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
     columns = overrides.columns
@@ -732,12 +732,17 @@ def scene_about(path: Path) -> dict[str, Any]:
     }
 
 
+def date_of_now() -> str:
+    """Return date and time in UTC, for metadata."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def _about(
     path: Path | None, digest: str, counts: Mapping[str, int], settings: RenderSettings,
     device: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    from datetime import UTC, datetime
-
     about = {"path": None} if path is None else scene_about(path)
     return {
         "version": __version__,
@@ -750,5 +755,5 @@ def _about(
             if not (name in ("dpi", "max_samples") and value is None)
         },
         "backend": device,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": date_of_now(),
     }

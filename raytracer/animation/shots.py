@@ -27,6 +27,7 @@ from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.following import moved_on, with_rows
 from raytracer.pipeline import Job, plan_of, prepare
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
@@ -97,6 +98,8 @@ class Renderer:
         plan: of the animation.
         fixed: results of another renderer for the first frame; None reads it.
         hashed: whether pictures have a digest of their content; the first shot's always does.
+        in_place: whether the spheres of a shot take the places of those before where they can;
+            such pictures have no digest.
 
     Attributes:
         fixed: results for the first frame.
@@ -104,14 +107,16 @@ class Renderer:
         seconds: rendering time of each shot so far.
     """
 
-    def __init__(self, plan: Plan, fixed: Fixed | None = None, hashed: bool = True) -> None:
+    def __init__(
+        self, plan: Plan, fixed: Fixed | None = None, hashed: bool = True, in_place: bool = False
+    ) -> None:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
         self.plan = plan
         self.exposure: float | None = None
-        self.hashed = hashed
+        self.hashed, self.in_place = hashed, in_place
         self.seconds: list[float] = []
         self._device: Device | None = None
         self._job: Job | None = None  # of the frame that was read last
@@ -312,12 +317,20 @@ class Renderer:
                 return Prepared(self._retaken(job, shot), warnings)
             with inferring(self._inferred):
                 scene = self._read(shot.frame)
+            scene = replace(scene, camera=self._camera(shot, scene))
+            seed = {"seed": self._seed(shot)}
+            if self.in_place:
+                scene = with_rows(scene)
+                moved = job and moved_on(job, scene, SceneOverrides.of(seed), _values(shot))
+                if moved is not None:
+                    self._job = moved
+                    return Prepared(moved, warnings)
             self._job = prepare(
-                replace(scene, camera=self._camera(shot, scene)),
-                {"seed": self._seed(shot)},
+                scene,
+                seed,
                 backend=self._device or self.plan.backend,
                 threads=self.plan.threads,
-                keep=self._uses[shot.frame] > 1,
+                keep=self.in_place or self._uses[shot.frame] > 1,
                 values=_values(shot),
                 hashed=self.hashed or shot.index == 0,
             )

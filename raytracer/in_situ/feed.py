@@ -105,12 +105,8 @@ class Feed(LiveSource):
 
     def _scene(self) -> Scene:
         with self._lock:
-            state = self._reader.take()
-            copied = {
-                name: ({key: array.copy() for key, array in arrays.items()}, values)
-                for name, (arrays, values) in state.sets.items()
-            }
-        return scene_of(state._replace(sets=copied))
+            state = self._reader.take().copied()
+        return scene_of(state)
 
 
 def scene_of(state: State) -> Scene:

@@ -225,7 +225,7 @@ class LiveView:
         """
         points = _points(name, positions, radii, colors, columns)
         if name not in self._latest:
-            self._scene({name: points})  # for its errors
+            scene_of(self._state({name: points}))  # for its errors
         if name in self._step:
             self._last, self._step = self._step[-1], []
         is_first = not self._step
@@ -327,12 +327,12 @@ class LiveView:
 
             self._pictures = Pictures(self._settings, self._fps)
         self._images += 1
-        return self._pictures.image(self._scene(self._latest), self._images - 1)
+        return self._pictures.image(scene_of(self._state(self._latest).copied()), self._images - 1)
 
-    def _scene(self, sets: Mapping[str, Points]) -> Scene:
-        """Return the scene of some sets as they are now. Raises UserError."""
+    def _state(self, sets: Mapping[str, Points]) -> State:
+        """Return some sets as they are now. Raises UserError."""
         read = {name: points.on_host(name) for name, points in sets.items()}
-        return scene_of(State(1, dict(read), self._about))
+        return State(1, dict(read), self._about)
 
     def wait(self) -> None:
         """Show the latest state until the user closes the view, or presses Ctrl-C.

@@ -126,6 +126,14 @@ class State(NamedTuple):
     sets: dict[str, tuple[dict[str, NDArray[Any]], Mapping[str, Any]]]
     about: Mapping[str, Any]  # of the whole state
 
+    def copied(self) -> State:
+        """Return the state with arrays of its own."""
+        sets = {
+            name: ({key: array.copy() for key, array in arrays.items()}, values)
+            for name, (arrays, values) in self.sets.items()
+        }
+        return self._replace(sets=sets)
+
 
 class Link(Protocol):
     """What the writer knows of the reader."""

@@ -56,7 +56,7 @@ class Pictures:
         """Return the picture of a state; index: of the picture, from 0."""
         self._latest.scene = scene
         if self._renderer is None:
-            self._renderer = Renderer(self._plan, hashed=False)
+            self._renderer = Renderer(self._plan, hashed=False, in_place=True)
         return self._renderer.image(Shot(index, index, index / self._plan.settings.fps), None)
 
     def close(self) -> None:

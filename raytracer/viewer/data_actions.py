@@ -310,7 +310,7 @@ def select(viewer: ViewerState, condition: str | None) -> None:
 def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: bool = False) -> None:
     """Select the particles whose centres are in a rectangle of the picture, in pixels."""
     loaded = viewer.loaded_scene
-    points = np.stack([loaded.buffers.x, loaded.buffers.y, loaded.buffers.z], axis=1)
+    points = np.stack([loaded.packed.x, loaded.packed.y, loaded.packed.z], axis=1)
     places, ahead = view.project(viewer.view, points.astype(np.float64), viewer.aspect)
     corners = np.array([(x0, y0), (x1, y1)], np.float64) / viewer.size * (2, -2) + (-1, 1)
     inside = (places >= corners.min(axis=0)).all(axis=1) & ahead

@@ -14,6 +14,7 @@ from typing import Any
 
 from raytracer.backends.base import Device
 from raytracer.errors import RaytracerError, UserError, shown
+from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS
@@ -133,16 +134,21 @@ class Frames:
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
-        loaded = LoadedScene.load(
-            applied.scene, content.glyphs(applied.scene), like.job.device, self._threads, step,
-            annotations=self._drawn(content),
-        )  # fmt: skip
+        scene, loaded = applied.scene, None
+        glyphs, drawn = content.glyphs(scene), self._drawn(content)
+        if self.live is not None:
+            scene = with_rows(scene)
+            loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
+        if loaded is None:
+            loaded = LoadedScene.load(
+                scene, glyphs, like.job.device, self._threads, step, annotations=drawn
+            )
         selection = applied.marked
         if selection is not None:
             selection = marked(loaded.scene, applied.scene.spheres, selection)
-        scene = like.job.about["scene"] | {"digest": loaded.job.digest}
+        about = like.job.about["scene"] | {"digest": loaded.job.digest}
         job = replace(
-            loaded.job, about=loaded.job.about | {"scene": scene},
+            loaded.job, about=loaded.job.about | {"scene": about},
             warnings=[*warnings, *loaded.job.warnings],
         )  # fmt: skip
         return replace(

@@ -54,7 +54,7 @@ def save(
     shown, scene = viewer.view, viewer.loaded_scene
     if shown.fits_all and size[0] * viewer.size[1] != size[1] * viewer.size[0]:  # another shape
         aspect, around = size[0] / size[1], scene.surroundings(size)
-        shown = view.to_all(shown, scene.buffers, aspect, around=around)
+        shown = view.to_all(shown, scene.packed, aspect, around=around)
     buffers = scene.buffers_for(shown, size, viewer.edits)
     path = path or viewer.outputs.path(Path(), f"{scene.stem}-view", ".png")
     settings = viewer.edits.applied_to(scene.scene).render

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from raytracer.backends.base import Device
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import TEXT_LETTERS, shown
+from raytracer.following import follow, followed, packed
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.annotations import Annotations
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
@@ -49,12 +51,13 @@ class LoadedScene:
     """A scene with its packed spheres and the job that renders them."""
 
     scene: Scene
-    buffers: SceneBuffers  # the scene with its own camera, packed
+    # The scene with its own camera, packed. Spheres and colours may be those of an earlier state:
+    # see `packed`.
+    buffers: SceneBuffers
     job: Job  # renders it
     path: Path | None  # its file; None for a scene made in Python
-    # The spheres that a camera collides with, found during loading because it takes a while.
-    colliders: Colliders
-    closed: bool = False  # whether the memory of the device was freed
+    closed: bool = False  # whether another scene has replaced it
+    owns_memory: bool = True  # whether its spheres are those in the memory of the device
     content: Content = field(default_factory=Content)  # what of the particles is shown
     # The frame with its original colours and all particles; None: same as `scene`.
     plain: Scene | None = None
@@ -66,6 +69,13 @@ class LoadedScene:
     # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
     # camera changes little of it.
     _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None
+    _packed: SceneBuffers | None = None
+    _colliders: Colliders | None = None
+    _is_camera_moving: bool = False  # whether colliders were asked for
+
+    def __post_init__(self) -> None:
+        assert self.job.kept is not None
+        self.on_device = self.job.kept[0]  # the state in the memory that it owns
 
     @classmethod
     def load(
@@ -98,7 +108,58 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
-        return cls(scene, buffers, job, source.path, Colliders.of(buffers, scene.camera))
+        loaded = cls(scene, buffers, job, source.path, _packed=buffers)
+        loaded.find_colliders()
+        return loaded
+
+    def followed(self, scene: Scene, overrides: SceneOverrides) -> LoadedScene | None:
+        """Return another state of the scene in the same memory; None: it has to be packed anew.
+
+        Nothing is packed, and the memory of the device changes when it is shown (`take_over`).
+        """
+        with collected() as warnings:
+            job = followed(self.job, scene, overrides)
+        if job is None or job.kept is None:
+            return None
+        job.warnings = warnings
+        shown = replace(job.kept[0], render=job.settings, camera=self.scene.camera)
+        state = replace(
+            self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None,
+            _colliders=None, _is_camera_moving=False,
+        )  # fmt: skip
+        if self._is_camera_moving:  # and this is the time to find them
+            state.find_colliders()
+        return state
+
+    def take_over(self, before: LoadedScene) -> None:
+        """Show this state in the memory of another, while no film adds samples of that.
+
+        Raises:
+            SceneError: a sphere that cannot be shown; the memory stays as it was.
+        """
+        before.owns_memory, self.owns_memory = False, True
+        shown, self.on_device = self.on_device, before.on_device
+        follow(self.job.scene, self.buffers, before.on_device, shown)
+        self.on_device = shown
+
+    @property
+    def packed(self) -> SceneBuffers:
+        """The packed scene, made when it is first asked for if another state was before it."""
+        if self._packed is None:
+            assert self.job.kept is not None
+            self._packed = packed(self.buffers, self.job.kept[0])
+        return self._packed
+
+    @property
+    def colliders(self) -> Colliders:
+        """The spheres that a camera collides with, found when they are first asked for."""
+        self._is_camera_moving = True
+        return self._colliders or self.find_colliders()
+
+    def find_colliders(self) -> Colliders:
+        """Find the colliders, which takes a while."""
+        self._colliders = Colliders.of(self.packed, self.scene.camera)
+        return self._colliders
 
     @property
     def name(self) -> str:
@@ -179,7 +240,8 @@ class LoadedScene:
         view = seen_buffers.view.with_samples(0, samples)
         settings = settings or self.job.settings
         settings = settings.override(width=width, height=height, samples=samples)
-        scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
+        digest = self.packed.seen(seen_buffers.view).digest()
+        scene = self.job.about["scene"] | {"digest": digest}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         del about["camera"]  # of the scene, not of the saved view
         return replace(
@@ -211,11 +273,12 @@ class LoadedScene:
 
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
         """Return centre, float64 (3,), and radius of a sphere in render space."""
-        b = self.buffers
+        b = self.packed
         center = np.array([b.x[prim_id], b.y[prim_id], b.z[prim_id]], np.float64)
         return center, float(b.radius[prim_id])
 
     def close(self) -> None:
         self.closed = True
-        with self.job.device.turn():  # freeing waits for the GPU
-            self.job.scene.close()
+        if self.owns_memory:
+            with self.job.device.turn():  # freeing waits for the GPU
+                self.job.scene.close()

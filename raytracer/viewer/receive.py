@@ -195,6 +195,10 @@ def _receive_opened(viewer: ViewerState, message: Opened) -> None:
 
 def _receive_shown(viewer: ViewerState, message: Shown) -> None:
     """Show another frame, or other particles or colours of it; the camera stays."""
+    shown = message.loaded_scene
+    if not shown.owns_memory and shown.job.scene is not viewer.loaded_scene.job.scene:
+        viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
+        return
     old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
     if viewer.view.fits_all and old.content.box != message.content.box:
         viewer.view = viewer.showing_all(viewer.view)

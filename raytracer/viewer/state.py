@@ -205,13 +205,13 @@ class ViewerState:
         """Return the view of the scene's camera."""
         scene = self.loaded_scene
         around = scene.surroundings(self.size)
-        return view.initial_view(scene.scene.camera, scene.buffers, self.aspect, around)
+        return view.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
 
     def showing_all(self, start: View, whole: bool = True) -> View:
         """Return a view of all spheres from the same direction; see `view.to_all`."""
         scene = self.loaded_scene
         around = scene.surroundings(self.size)
-        return view.to_all(start, scene.buffers, self.aspect, whole, around)
+        return view.to_all(start, scene.packed, self.aspect, whole, around)
 
     def set_view(self, changed: View) -> None:
         self.view = changed

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.surface import COARSEST
-from raytracer.errors import UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import layer_size, rims
 from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
@@ -160,8 +160,12 @@ class Worker:
     def _run(self) -> None:
         try:
             while not self._stopped:
-                with suppress(Superseded):
+                try:
                     self._step()
+                except Superseded:
+                    pass
+                except SceneError as error:  # of arrays of a GPU: what is wrong was not shown
+                    self.post(Refused(str(error)))
         except BaseException as error:
             self.post(Failed(error))
 
@@ -211,6 +215,7 @@ class Worker:
             self._publish(request, 0.0, 0.0)
             self._wait_for_window()
             return
+        self._take_over(request.loaded_scene)
         if self._loaded_scenes[0] is not request.loaded_scene:
             self._close_scenes_before(request.loaded_scene)
         is_moved = before is not None and _frame_of(before) != _frame_of(request)
@@ -243,6 +248,16 @@ class Worker:
         """Wait until the frame is presented, at most `PRESENT_TIMEOUT`."""
         with self._changed:
             self._changed.wait_for(lambda: self._presented or self._stopped, PRESENT_TIMEOUT)
+
+    def _take_over(self, state: LoadedScene) -> None:
+        """Move the spheres of an earlier state, if a state is to be shown in its memory."""
+        owners = [each for each in self._loaded_scenes if each.owns_memory and each is not state]
+        for before in owners:
+            if before.job.scene is state.job.scene:
+                try:
+                    state.take_over(before)
+                except SceneError as error:
+                    self.post(Refused(str(error)))
 
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
         """Free the memory of the scenes that this one replaces, and cancel their save job."""

@@ -10,6 +10,7 @@ import pytest
 
 from raytracer.errors import ClosedError
 from raytracer.film import png
+from raytracer.film.film import Film
 from raytracer.viewer.keep import save
 from raytracer.viewer.session import Picture, Session
 from support.live import SETTINGS, Simulation, grid
@@ -111,6 +112,74 @@ def test_colors_selection_and_hidden_points_follow(
     finished(session, 2)
     simulation.log(grid(7), speed=np.arange(7) + 1.0)
     finished(session, 2)
+
+
+def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
+    simulation: Simulation, session: Session
+) -> None:
+    memory = session.viewer.loaded_scene.job.scene
+    for shift in (0.5, 1.0, 1.5):
+        simulation.log(grid(3, shift))
+        shown_at(session, shift)
+        loaded = session.viewer.loaded_scene
+        assert loaded.job.scene is memory
+        assert loaded._packed is None
+        assert loaded._colliders is None
+    for center in (loaded.sphere(2)[0], loaded.hit(session.viewer.buffers, 32, 24)):
+        assert center is not None
+    np.testing.assert_allclose(loaded.packed.x[0] * loaded.buffers.scale, 1.5 - 1.0)
+    before = session.viewer.camera
+    session.do("fit-all")
+    assert session.viewer.camera.look_at == pytest.approx((2.5, 0.0, 0.0), abs=1e-6)
+    assert session.viewer.camera != before
+    simulation.log(grid(3, 2.0))
+    shown_at(session, 2.0)
+    assert session.viewer.loaded_scene._colliders is not None  # the camera moved
+    simulation.log(grid(4))
+    finished(session, 4)
+    assert session.viewer.loaded_scene.job.scene is not memory
+
+
+def test_colors_by_data_and_a_hidden_state_are_shown_in_place(
+    simulation: Simulation, session: Session
+) -> None:
+    session.do("color-by", "speed")
+    session.do("select", "speed > 2.5")
+    session.do("hide-selected")
+    finished(session, 2)
+    memories = set()
+    for shift in (0.5, 1.0, 1.5):
+        simulation.log(grid(3, shift), speed=[3.0, shift, 1.0])
+        shown_at(session, shift + 1.0)
+        memories.add(id(session.viewer.loaded_scene.job.scene))
+    assert len(memories) == 1
+    assert [session.viewer.loaded_scene.number_of(each) for each in (0, 1)] == [1, 2]
+
+
+def shown_at(session: Session, place: float) -> Picture:
+    """The finished picture of a state whose first sphere is at a place along x."""
+
+    def last() -> Picture | None:
+        found = session.picture(PATIENCE)
+        first = session.viewer.loaded_scene.scene.spheres[0].centers[0, 0]
+        return found if found is not None and found.finished and first == place else None
+
+    found: Picture = wait_for(last, f"the picture of a point at {place}")
+    return found
+
+
+def test_a_picture_in_place_is_that_of_the_packed_state(
+    simulation: Simulation, session: Session
+) -> None:
+    simulation.log(grid(3, 0.5))
+    pixels = shown_at(session, 0.5).pixels
+    loaded, viewer = session.viewer.loaded_scene, session.viewer
+    device = loaded.job.device
+    with device.scene(loaded.packed) as scene:
+        film = device.film(Film.blank(*viewer.size))
+        film.add(scene, viewer.buffers.view, viewer.samples)
+        expected = film.develop(viewer.tone, 8)[0]
+    assert (pixels == expected).all()
 
 
 def test_several_sets_are_one_scene(simulation: Simulation, session: Session) -> None:

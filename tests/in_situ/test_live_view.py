@@ -267,6 +267,22 @@ def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
     assert (first.to_uint8() == again.to_uint8()).all()
 
 
+def test_images_of_an_array_that_changes_in_place_are_of_its_states() -> None:
+    positions, memories, pictures = grid(3), set(), []
+    with raytracer.live(open=None, color_by="speed", **SETTINGS) as view:
+        view.log_box((3, 3, 3))
+        for step in range(4):
+            positions[:, 1] = 0.3 * step
+            speed = np.arange(3.0) * (step + 1)
+            view.log_points("points", positions, radii=0.5, columns={"speed": speed})
+            pictures.append(view.image().to_uint8())
+            assert view._pictures is not None
+            assert view._pictures._renderer is not None
+            memories.add(view._pictures._renderer._job.scene)  # type: ignore[union-attr]
+    assert len(memories) == 1
+    assert all((one != other).any() for one, other in pairwise(pictures))
+
+
 def test_points_with_colors_and_without_the_column_keep_their_colors() -> None:
     speed = {"speed": np.arange(3.0)}
     with raytracer.live(open=None, color_by="speed", map=["red", "blue"], **SETTINGS) as view:

@@ -1,0 +1,268 @@
+"""Following: the spheres of a scene on a device take the places of those of another state of it.
+
+Render space and all else stay, as in a `LiveScene`: a picture has the bytes of one of the other
+state that is packed anew in this space. No array of the other state is packed on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.layout import code
+from raytracer.pipeline import Job, date_of_now, load_applied
+from raytracer.scene.arrays import aligned
+from raytracer.scene.colors import linear_rgb
+from raytracer.scene.packing.large_spheres import RATIO
+from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
+from raytracer.scene.packing.render_space import REACH, Space
+from raytracer.scene.scene import SolidSet, SphereSet
+from raytracer.scene.source import Source
+from raytracer.sphere_update import SphereUpdate
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceScene
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.overrides import SceneOverrides
+    from raytracer.scene.scene import Scene
+
+FIXED = (
+    "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
+    "environment", "capsules", "cones", "ellipsoids",
+)  # fmt: skip
+"""Parts of a scene that stay as they are packed."""
+
+NOT_PACKED = ("_data", "file", "labels", "rows", "source", "scales", "made_for")
+"""Attributes of sets that are no part of a picture."""
+
+MAX_DRIFT = 16.0
+"""Units of render space up to which most spheres lie, and its inverse: beyond, float32 coordinates
+would be less precise than in a space of their own."""
+
+SAMPLE = 1 << 10
+"""Spheres that are sampled for this."""
+
+
+def can_follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
+    """Return whether a state differs in its spheres alone, and these can be moved in place.
+
+    Args:
+        on_device: the scene on its device.
+        buffers: what it was packed to.
+        old: the state that it shows.
+        new: the other one.
+    """
+    pairs = list(zip(_filled(old), _filled(new), strict=False))
+    return (
+        on_device.can_update
+        and old.count == new.count > 0
+        and len(pairs) == len(_filled(old)) == len(_filled(new))
+        and all(_is_alike(old, one, new, other) for one, other in pairs)
+        and (len(pairs) == 1 or all(one.transform == pairs[0][0].transform for one, _ in pairs))
+        and all(_is_same(getattr(old, name), getattr(new, name)) for name in FIXED)
+        and not _is_tabled(new, buffers)
+        and _is_near([other for _, other in pairs], buffers)
+    )
+
+
+def follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
+    """Move and recolour the spheres of a scene that `can_follow`; arguments as there.
+
+    Raises:
+        SceneError: a sphere that cannot be shown; what it shows stays as it was.
+    """
+    pairs = list(zip(_filled(old), _filled(new), strict=True))
+    ends = _ends([each.count for _, each in pairs])
+    moved = [
+        k for k, (one, other) in enumerate(pairs)
+        if not (_is_same(one.centers, other.centers) and _is_same(one.radius, other.radius))
+    ]  # fmt: skip
+    if len(moved) > 1:  # the tree is refitted once
+        moved = list(range(len(pairs)))
+    sets = [pairs[k][1] for k in moved]
+    is_by_sphere = buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE)
+    first_color = ends if is_by_sphere else _ends([len(each.color) for _, each in pairs])
+    if sets:
+        centers = _joined([each.centers for each in sets])
+        on_device.update(_update(buffers, sets, ends[moved[0]], centers, _radii(sets)))
+    for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
+        if not _is_same(_colors(one), _colors(other)):
+            colors = linear_rgb(other.color, other.color_space)
+            on_device.update(_update(buffers, [other], first, None, None, colors, row))
+
+
+def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
+    """Return the packed scene of a state that was followed, in the space of the one before."""
+    x, y, z, radius = (
+        np.concatenate([column, old[buffers.spheres :]])
+        for column, old in zip(
+            place(_filled(scene), Space.of(buffers)),
+            (buffers.x, buffers.y, buffers.z, buffers.radius),
+            strict=True,
+        )
+    )
+    solids = [each for each in scene.solids if each.count]
+    color, color_id, _ = pack_colors([*scene.surfaces(), *end_colors(solids)])
+    return replace(buffers, x=x, y=y, z=z, radius=radius, color=color, color_id=color_id)
+
+
+def followed(
+    job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
+) -> Job | None:
+    """Return a job of another state in the memory of a job, to `follow`; None: it cannot be there.
+
+    Args:
+        job: of the state before, with what it keeps.
+        scene: the other state.
+        overrides, values: as `prepare` was given for the state before.
+    """
+    assert job.kept is not None
+    old, buffers = job.kept
+    if not job.scene.can_update or scene.count != old.count:
+        return None
+    new, plan = load_applied(Source.of(scene), overrides, values)
+    if not can_follow(job.scene, buffers, old, new):
+        return None
+    about = job.about | {"date": date_of_now(), "scene": job.about["scene"] | {"digest": ""}}
+    return replace(
+        job, kept=(new, buffers), plan=plan, about=about, timings={}, frames=[], warnings=[],
+        noise=None, _last_overlay=None,
+    )  # fmt: skip
+
+
+def moved_on(
+    job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
+) -> Job | None:
+    """Show another state in the memory of a job now; arguments and result as for `followed`.
+
+    Raises:
+        SceneError: as for `follow`.
+    """
+    moved = followed(job, scene, overrides, values)
+    if moved is not None and job.kept is not None and moved.kept is not None:
+        follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
+    return moved
+
+
+def with_rows(scene: Scene) -> Scene:
+    """Return a scene whose spheres have a colour each in place of one of a palette.
+
+    A palette is packed with indices into it, which do not change in place.
+    """
+    changed = copy(scene)
+    changed.spheres = [_with_rows(spheres) for spheres in scene.spheres]
+    return changed
+
+
+def _with_rows(spheres: SphereSet) -> SphereSet:
+    if spheres.color_id is None:
+        return spheres
+    changed = copy(spheres)
+    changed.color = linear_rgb(spheres.color, spheres.color_space)[spheres.color_id]
+    changed.color_id, changed.color_space = None, "linear"
+    return changed
+
+
+def _filled(scene: Scene) -> list[SphereSet]:
+    return [each for each in scene.spheres if each.count]
+
+
+def _update(
+    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, positions: Any, radii: Any,
+    colors: Any = None, first_color: int = 0,
+) -> SphereUpdate:  # fmt: skip
+    transform = sets[0].transform
+    linear, offset = Space.of(buffers).placing(transform)
+    return SphereUpdate(
+        first, sum(each.count for each in sets), positions, radii, colors, "linear", first_color,
+        linear, offset, transform.scale / buffers.scale,
+    )  # fmt: skip
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    return aligned(arrays[0] if len(arrays) == 1 else np.concatenate(arrays))
+
+
+def _radii(sets: Sequence[SphereSet]) -> Any:
+    """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
+    first = sets[0].radius
+    if all(isinstance(each.radius, float) and each.radius == first for each in sets):
+        return np.atleast_1d(first)
+    return _joined([np.broadcast_to(each.radius, each.count) for each in sets])
+
+
+def _ends(counts: Sequence[int]) -> list[int]:
+    return [0, *accumulate(counts)]
+
+
+def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
+    """Return whether sets of two states are packed alike, in other places, sizes and colours."""
+    has_rows = one.color_id is None is other.color_id and 1 < len(one.color) == len(other.color)
+    return (
+        one.count == other.count
+        and one.transform == other.transform
+        and old.material_of(one) == new.material_of(other)
+        and one.has_color == other.has_color
+        and _is_same(one.opacity, other.opacity)
+        and (has_rows or _is_same(_colors(one), _colors(other)))
+    )
+
+
+def _colors(spheres: SphereSet) -> tuple[Any, ...]:
+    return spheres.color, spheres.color_id, spheres.color_space
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether parts of two scenes are packed to the same bytes."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.shape == other.shape and one.dtype == other.dtype and bool((one == other).all())
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, (SphereSet, SolidSet)):
+        names = [name for name in vars(one) if name not in NOT_PACKED]
+        return all(_is_same(getattr(one, name), getattr(other, name)) for name in names)
+    return bool(one == other)
+
+
+def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
+    """Return whether something is packed in tables that are made of the spheres.
+
+    These are tables of lamps, of the glass in which rays start, of large spheres, and a ground
+    below the lowest sphere.
+    """
+    materials = [scene.material_of(each) for each in _filled(scene)]
+    ground = scene.ground
+    solids = buffers.radius[buffers.spheres :]
+    low = min([np.min(each.radius) for each in _filled(scene)])
+    high = max([np.max(each.radius) for each in _filled(scene)])
+    if len(solids):
+        low = min(low, solids.min() * buffers.scale)
+        high = max(high, solids.max() * buffers.scale)
+    return (
+        any(getattr(each, "emission", 0.0) > 0.0 for each in materials)
+        or (buffers.view.nests and any(getattr(e, "transmission", 0.0) > 0.0 for e in materials))
+        or (ground is not None and (isinstance(ground.height, str) or ground.fade > 0.0))
+        or len(buffers.large_id) > buffers.has_ground
+        or bool(high >= RATIO * low)
+    )
+
+
+def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
+    """Return whether render space still suits most spheres."""
+    stride = -(-sum(each.count for each in sets) // SAMPLE)
+    center = np.asarray(buffers.center) - np.asarray(sets[0].transform.translate)
+    places = np.concatenate([each.centers[::stride] for each in sets]).astype(np.float64)
+    away = np.abs(places @ sets[0].transform.linear().T - center).max(axis=1)
+    radii = np.concatenate([np.broadcast_to(e.radius, e.count)[::stride] for e in sets])
+    reach = (away + radii * sets[0].transform.scale) / buffers.scale
+    typical = float(np.quantile(reach, REACH))
+    return 1.0 / MAX_DRIFT < typical < MAX_DRIFT
