@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import RaytracerWarning, load
-from raytracer.scene.elements import Element, find
+from raytracer import load
+from raytracer.scene.elements import Element
 from raytracer.scene.particles.read import read
-from raytracer.scene.particles.source import Particles
 from raytracer.scene.spacing import mean_spacing
 
 
@@ -66,99 +65,13 @@ def test_npz_whose_headers_have_extra_fields(tmp_path: Path, points: np.ndarray)
     np.testing.assert_array_equal(read(tmp_path / "a.npz").centers, points)
 
 
-def test_npy(tmp_path: Path, points: np.ndarray) -> None:
-    np.save(tmp_path / "a.npy", points)
-    data = read(tmp_path / "a.npy")
-    assert data.radius is None
-    np.testing.assert_array_equal(data.centers, points)
+def test_the_fourth_column_of_an_npy_is_the_radius(tmp_path: Path, points: np.ndarray) -> None:
     four = np.column_stack([points, np.arange(1, 21)]).astype(np.float32)
-    np.save(tmp_path / "b.npy", four)
-    (spheres,) = load(tmp_path / "b.npy").spheres
+    np.save(tmp_path / "a.npy", four)
+    (spheres,) = load(tmp_path / "a.npy").spheres
     np.testing.assert_array_equal(spheres.centers, points)
     np.testing.assert_array_equal(spheres.radius, four[:, 3])
     assert spheres.centers.dtype == np.float32
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_csv(tmp_path: Path, separator: str) -> None:
-    rows = ["id,X,y,Z,radius", "7,0.5,-1e3,2,0.25", "8,1,2,3,4"]
-    path = write(tmp_path / "a.csv", "\n".join(rows).replace(",", separator) + "\n")
-    data = read(path)
-    np.testing.assert_array_equal(data.centers, [[0.5, -1000, 2], [1, 2, 3]])
-    np.testing.assert_array_equal(data.radius, [0.25, 4])
-    assert data.color is None
-
-
-def test_csv_colors_and_own_names(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "r,g,b,px,py,pz,d\n0,128,255,1,2,3,9\n")
-    data = read(path, {"x": "px", "y": "py", "z": "pz", "radii": "d"})
-    np.testing.assert_array_equal(data.centers, [[1, 2, 3]])
-    np.testing.assert_allclose(colors_of(data), [[0, 128 / 255, 1]])
-    assert data.radius is not None
-    assert data.radius[0] == 9
-    unit = write(tmp_path / "b.csv", "# x, y, z, r, g, b\n1, 2, 3, 0, 0.5, 1\n")
-    np.testing.assert_array_equal(read(unit).color, [[0, 0.5, 1]])
-
-
-def colors_of(data: Particles) -> np.ndarray:
-    assert data.color is not None
-    return data.color if data.color_id is None else data.color[data.color_id]
-
-
-def test_plain_xyz(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "a.xyz",
-        "4\nwater and gold, x = 3\nO 0 0 0 0.1\nH 0.96 0 0\nH -0.24 0.93 0\n79 1e1 2 3\n"
-        "4\nthe second frame\nC 9 9 9\n",
-    )
-    data = read(path)
-    np.testing.assert_array_equal(data.centers[3], [10, 2, 3])
-    assert [note for part, note in data.notes if "more frames follow" in note]
-    names = ["O", "H", "H", "Au"]
-    np.testing.assert_array_equal(data.radius, [find(n).radius for n in names])
-    np.testing.assert_allclose(colors_of(data), [find(n).color or () for n in names], rtol=1e-6)
-    assert data.color is not None
-    assert len(data.color) == 3
-    with pytest.warns(RaytracerWarning, match="more frames follow; the first is shown"):
-        assert load(path).count == 4
-
-
-def test_xyz_with_own_elements(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", "2\n\nAu 0 0 0\nBead 1 1 1\n")
-    own = {"Au": Element(2.0, (1.0, 0.0, 0.0)), "Bead": Element(0.5)}
-    data = read(path, elements=own)
-    np.testing.assert_array_equal(data.radius, [2.0, 0.5])
-    np.testing.assert_allclose(colors_of(data)[0], [1, 0, 0])
-
-
-def test_extended_xyz(tmp_path: Path) -> None:
-    comment = (
-        'Lattice="5.0 0 0 0 5.0 0 0 0 5.0" energy=-1.5 '
-        'Properties=id:I:1:species:S:1:pos:R:3:radius:R:1:color:R:3 pbc="T T T"'
-    )
-    path = write(
-        tmp_path / "a.xyz",
-        f"2\n{comment}\n1 Cu 0 1 2 0.5 1 0.5 0\n2 Zn 3 4 5 0.75 0 0 1\n",
-    )
-    data = read(path)
-    np.testing.assert_array_equal(data.centers, [[0, 1, 2], [3, 4, 5]])
-    np.testing.assert_array_equal(data.radius, [0.5, 0.75])
-    np.testing.assert_array_equal(colors_of(data), [[1, 0.5, 0], [0, 0, 1]])
-
-
-def test_extended_xyz_with_half_of_it(tmp_path: Path) -> None:
-    text = "1\nProperties=pos:R:3:Z:I:1:r:R:1:color:I:3\n0 0 0 26 3.5 255 0 51\n"
-    path = write(tmp_path / "a.extxyz", text)
-    by_element = read(path)
-    assert by_element.radius is not None
-    assert by_element.radius[0] == find("Fe").radius
-    np.testing.assert_array_equal(colors_of(by_element), [[255, 0, 51]])
-    own = read(path, {"radii": "r"})
-    assert own.radius is not None
-    assert own.radius[0] == 3.5
-    sized = write(tmp_path / "b.xyz", "1\nProperties=pos:R:3:radius:R:1\n1 2 3 4\n")
-    assert read(sized).color is None
-    assert load(sized).count == 1
 
 
 def test_many_labels_over_several_blocks(tmp_path: Path) -> None:

@@ -41,15 +41,6 @@ def test_records(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(path, {"radii": "mass"}).radius, MASSES)
 
 
-def test_frames(tmp_path: Path) -> None:
-    path = tmp_path / "a.npy"
-    np.save(path, np.stack([POINTS, POINTS + 1]))
-    with pytest.warns(RaytracerWarning, match="has 2 frames; the first is shown"):
-        scene = load(path)
-    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
-    assert frames_of(path) == (12, 2)
-
-
 # HDF5
 
 
@@ -141,19 +132,6 @@ def test_odd_headers(tmp_path: Path, h5py: Any, name: str, value: Any, said: str
         file.create_group("Header").attrs[name] = value
     with pytest.raises(DataFileError, match=re.escape(f"a.hdf5: Header: {said}")):
         summary(read(path).file)  # type: ignore[arg-type]
-
-
-def test_h5md(tmp_path: Path, h5py: Any) -> None:
-    path = tmp_path / "a.h5md"
-    with h5py.File(path, "w") as file:
-        group = file.create_group("particles/all")
-        group["position/value"] = np.stack([POINTS, POINTS + 1])
-        group["position/step"] = [0, 1]
-        group["mass/value"] = np.ones((2, 12))
-    with pytest.warns(RaytracerWarning, match="has 2 frames"):
-        scene = load(path)
-    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
-    assert frames_of(path) == (12, 2)
 
 
 def test_hdf5_that_holds_no_particles(

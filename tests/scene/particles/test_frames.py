@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.cli import main
 from raytracer.scene.particles import frame_index, frames, lines
-from raytracer.scene.particles.read import frame_count
+from raytracer.scene.particles.read import frame_count, source_of
 from support.particle_files import write
 
 RNG = np.random.default_rng(23)
@@ -141,6 +141,8 @@ def test_frames_of_arrays(tmp_path: Path, name: str) -> None:
         with h5py.File(path, "w") as file:
             file["particles/all/position/value"] = series
     assert frame_count(path) == 4
+    with source_of(path) as source:
+        assert source.count == 6
     for k in (3, 0, 2):
         np.testing.assert_array_equal(centers(path, k), series[k])
     if name == "a.npz":

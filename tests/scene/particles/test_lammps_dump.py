@@ -30,12 +30,6 @@ def rows_of(points: np.ndarray, before: str = "") -> list[str]:
     return [f"{before}{x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
 
 
-@pytest.mark.parametrize("axes", ["x y z", "xu yu zu"])
-def test_coordinates_are_those_of_the_file(tmp_path: Path, axes: str) -> None:
-    path = write(tmp_path / "a.dump", dump(axes, rows_of(INSIDE)))
-    np.testing.assert_array_equal(read(path).centers, INSIDE)
-
-
 @pytest.mark.parametrize("axes", ["xs ys zs", "xsu ysu zsu"])
 @pytest.mark.parametrize(
     ("box", "origin", "edges"),
@@ -90,13 +84,6 @@ def test_other_columns_of_an_atom(tmp_path: Path) -> None:
     found = load(path).describe(1)
     assert found.values == {"id": 3, "type": 1, "element": "N", "ix": 0, "c_pe": 2}
     assert found.position[0] == -0.5
-
-
-def test_own_names(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.dump", dump("x y z vx vy vz c_r", ["0 0 0 1 2 3 0.5"]))
-    data = read(path, {"x": "vx", "y": "vy", "z": "vz", "radii": "c_r"})
-    np.testing.assert_array_equal(data.centers, [[1, 2, 3]])
-    np.testing.assert_array_equal(data.radius, [0.5])
 
 
 def test_units_and_time_before_the_frame(tmp_path: Path) -> None:

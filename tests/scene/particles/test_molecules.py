@@ -32,43 +32,12 @@ from support.particle_files import complaint, refusal, write
 
 RNG = np.random.default_rng(5)
 SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
-CELL = [10.0, 11.0, 12.0, 90.0, 90.0, 60.0]
-EDGES = np.array([[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]])
-POINTS = RNG.uniform(0.1, 0.9, (6, 3)) @ EDGES
+POINTS = RNG.uniform(1.0, 9.0, (6, 3))
 
 
 def box_of(path: Path) -> Box | None:
     with source_of(path) as source:
         return source.box
-
-
-def require_elements(path: Path) -> None:
-    """Check that radii and colours are those of the elements."""
-    data = read(path)
-    np.testing.assert_array_equal(data.radius, [find(name).radius for name in SYMBOLS])
-    assert data.color is not None
-    expected = [find(name).color or () for name in SYMBOLS]
-    np.testing.assert_allclose(data.color[data.color_id], expected, rtol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_data_file_of_ase(tmp_path: Path) -> None:
-    library = pytest.importorskip("ase")
-    from ase.io import write as write_by_ase
-
-    atoms = library.Atoms(SYMBOLS, POINTS, cell=CELL, pbc=True)
-    for masses in (False, True):
-        path = tmp_path / "a.data"
-        write_by_ase(path, atoms, format="lammps-data", specorder=SYMBOLS, masses=masses)
-        np.testing.assert_allclose(read(path).centers, POINTS, rtol=1e-14)
-        box = box_of(path)
-        assert box is not None
-        np.testing.assert_allclose(box.edges, atoms.cell[:], atol=1e-9)
-    notes = [note for _, note in read(path).notes]
-    assert "types are taken as the elements" in notes[0]
-    require_elements(path)
-    scene = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.data"\nlabels = "types"\n')
-    assert load(scene).count == 6
 
 
 def test_the_cell_of_a_crystal_is_filled(tmp_path: Path) -> None:
@@ -320,20 +289,6 @@ Bonds
 2 1 1 3
 """
 
-POSCAR = """\
-Fe O
--343
-7 0 0
-0 7 0
-0 0 7
-1 2
-Selective dynamics
-Direct
-0 0 0 T T T
-0.5 0.5 0.5 F F F
-0.25 0.5 0 T T T
-"""
-
 
 def test_pdb(tmp_path: Path) -> None:
     path = write(tmp_path / "a.pdb", PDB)
@@ -466,20 +421,6 @@ def test_styles_of_atoms(tmp_path: Path, row: str, columns: str, hint: bool) -> 
     np.testing.assert_array_equal(data.centers, [[1, 2, 3]])
     if columns == "sphere":
         np.testing.assert_array_equal(data.radius, [0.25])
-
-
-def test_poscar(tmp_path: Path) -> None:
-    pytest.importorskip("ase")
-    path = write(tmp_path / "POSCAR", POSCAR)
-    data = read(path)
-    places = np.array([[0, 0, 0], [3.5, 3.5, 3.5], [1.75, 3.5, 0]])
-    np.testing.assert_allclose(data.centers, places)
-    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("Fe", "O", "O")])
-    named = POSCAR.replace("1 2\n", "Fe_pv O/abc\n1 2\n").replace("Fe O", "a title")
-    cartesian = named.replace("Direct", "Cartesian").replace("-343", "2.0")
-    np.testing.assert_allclose(
-        read(write(tmp_path / "b.vasp", cartesian)).centers[1:], np.array([[1, 1, 1], [0.5, 1, 0]])
-    )
 
 
 @pytest.mark.parametrize("odd", ["inf", "nan", "-inf"])

@@ -16,13 +16,7 @@ from raytracer.scene.particles.summary import summary
 from support.particle_files import refusal, write
 
 
-def test_tabs(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.tsv", "x\ty\tz\tradius\n1\t2\t3\t0.5\n")
-    np.testing.assert_array_equal(read(path).centers, [[1, 2, 3]])
-    np.testing.assert_array_equal(read(path).radius, [0.5])
-
-
-@pytest.mark.parametrize("suffix", [".txt", ".dat", ".asc"])
+@pytest.mark.parametrize("suffix", [".txt", ".dat", ".asc", ".tsv"])
 def test_a_table_of_savetxt(tmp_path: Path, suffix: str) -> None:
     points = np.random.default_rng(3).normal(size=(9, 4))
     path = tmp_path / f"a{suffix}"
@@ -75,14 +69,6 @@ def test_a_cell_without_a_value_is_nan(tmp_path: Path, blank: str, first: bool) 
     path.write_text(f"x,y,z,T\n1,2,3,8\n2,{blank},4,9\n")
     with pytest.raises(DataFileError, match="line 3, column 'y'"):
         raytracer.load(path)
-
-
-def test_quotes_around_texts_are_no_part_of_them(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('x,y,z,T,note\n1,2,3,9,"hot,dry"\n2,3,4,8,"cold"\n3,4,5,7,mild\n')
-    columns = raytracer.load(path).spheres[0].columns
-    assert list(columns["note"]) == ["hot,dry", "cold", "mild"]
-    np.testing.assert_array_equal(columns["T"], [9.0, 8.0, 7.0])
 
 
 NANOMETRES = """\

@@ -25,35 +25,6 @@ def require_points(path: Path) -> None:
     np.testing.assert_array_equal(data.radius, RADII)
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("suffix", "options"),
-    [
-        ("vtu", {"binary": False}),
-        ("vtu", {"binary": True, "compression": None}),
-        ("vtu", {"binary": True, "compression": "zlib"}),
-        ("vtu", {"binary": True, "compression": "lzma"}),
-        ("vtk", {"binary": False}),
-        ("vtk", {"binary": True}),
-        ("vtk", {"binary": True, "file_format": "vtk42"}),
-        ("vtk", {"binary": False, "file_format": "vtk42"}),
-    ],
-)
-def test_files_of_meshio(tmp_path: Path, suffix: str, options: dict[str, object]) -> None:
-    meshio = pytest.importorskip("meshio")
-    path = tmp_path / f"a.{suffix}"
-    cells = [("tetra", np.arange(12).reshape(3, 4))]
-    mesh = meshio.Mesh(
-        POINTS, cells, {"radius": RADII, "velocity": POINTS * 2}, {"density": [np.ones(3)]}
-    )
-    mesh.write(path, **options)
-    tolerance = 1e-11 if options == {"binary": False} and suffix == "vtu" else 0.0  # its digits
-    np.testing.assert_allclose(read(path).centers, POINTS, rtol=tolerance)
-    np.testing.assert_array_equal(read(path).radius, RADII)
-    velocity = load(path).describe(4).values["velocity"]
-    np.testing.assert_allclose(np.array(velocity), POINTS[4] * 2, rtol=tolerance)
-
-
 def encoded(data: bytes) -> str:
     return b64encode(np.array([len(data)], "<u4").tobytes() + data).decode()
 
