@@ -270,7 +270,7 @@ def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> 
 @pytest.mark.parametrize("shape", [(3, 50), (2, 50, 4), (50, 7)])
 def test_an_array_of_another_shape_is_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
     np.save(tmp_path / "a.npy", np.zeros(shape))
-    with pytest.raises(UserError, match=r"a\.npy: has shape .*save only these columns"):
+    with pytest.raises(UserError, match=r"a\.npy: has shape .*leave out further columns"):
         load(tmp_path / "a.npy")
 
 

@@ -14,6 +14,8 @@ from raytracer.scene.particles.source import Particles
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from raytracer.files.npz import Header
+
 
 class Source(ObjectSource):
     noun = "field"
@@ -26,7 +28,7 @@ class Source(ObjectSource):
     @property
     def frames(self) -> int | None:
         array = self._array
-        return len(array) if array is not None and _is_series(array) else 1
+        return len(array) if array is not None and is_series(array) else 1
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -52,18 +54,27 @@ class Source(ObjectSource):
             arrays = {str(name): as_array(value, str(name), Where(self.name))
                      for name, value in self.value.items()}  # fmt: skip
             return {name: each for name, each in arrays.items() if each.ndim}
-        if array.dtype.names and array.ndim == 1:
-            return {name: array[name] for name in array.dtype.names}
-        if _is_series(array):
-            return {"centers": array[self.frame]}
-        if array.ndim != 2 or array.shape[1] not in (3, 4) or array.dtype.kind not in "iuf":
-            raise DataFileError(
-                f"{self.name}: has shape {array.shape} and type {array.dtype}; centres are (N, 3), "
-                "(N, 4) with radii, or (T, N, 3) frames, of numbers"
-            )
-        columns = {"centers": array[:, :3]}
-        return columns if array.shape[1] == 3 else columns | {"radius": array[:, 3]}
+        return columns_of(array[self.frame] if is_series(array) else array, self.name)
 
 
-def _is_series(array: NDArray[Any]) -> bool:
-    return array.ndim == 3 and array.shape[2] == 3 and len(array) > 0 and not array.dtype.names
+def is_series(array: Header | NDArray[Any]) -> bool:
+    """Whether an array has frames, (T, N, 3)."""
+    shape = array.shape
+    return len(shape) == 3 and shape[2] == 3 and shape[0] > 0 and not array.dtype.names
+
+
+def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
+    """Return the columns of records (N,), of centres (N, 3), or of centres and radii (N, 4).
+
+    Raises:
+        DataFileError: the array has another shape or type.
+    """
+    if array.dtype.names and array.ndim == 1:
+        return {name: array[name] for name in array.dtype.names}
+    if array.ndim != 2 or array.shape[1] not in (3, 4) or array.dtype.kind not in "iuf":
+        raise DataFileError(
+            f"{source}: has shape {array.shape} and type {array.dtype}; centres are (N, 3), (N, 4) "
+            "with radii, or (T, N, 3) frames, of numbers: leave out further columns"
+        )
+    columns = {"centers": array[:, :3]}
+    return columns if array.shape[1] == 3 else columns | {"radius": array[:, 3]}
