@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raytracer.backends.cuda.check import translated
-from raytracer.benchmark import host, ncu, runner
+from raytracer.benchmark import host, ncu, record, runner
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
@@ -134,21 +134,15 @@ class OperationBenchmark(Benchmark):
     def _result(self, axes: Axes, options: BenchOptions) -> Result:
         """Return the result at one size, without rows."""
         dtype = options.dtype_of(self.op)
+        made = record.result(self.name, axes, [], options.mode, options.distribution)
+        made["dtype"], made["note"] = dtype, self.op.note
         work = self.op.work(axes, dtype)
-        return {
-            "op": self.op.name,
-            "axes": dict(axes),
-            "dtype": dtype,
-            "input": options.distribution,
-            "mode": options.mode,
-            "work": {
-                "flop": work.flop,
-                "bytes_read": work.bytes_read,
-                "bytes_written": work.bytes_written,
-            },
-            "note": self.op.note,
-            "rows": [],
+        made["work"] = {
+            "flop": work.flop,
+            "bytes_read": work.bytes_read,
+            "bytes_written": work.bytes_written,
         }
+        return made
 
 
 def _count(

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
-from raytracer.benchmark import timing
+from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result, device_of
@@ -97,18 +97,11 @@ def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> R
     rows.append(timing.row("last event to full size at rest", idle_times, kind="stage"))
     alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
     rows.append(timing.row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
-    return {
-        "op": "preview",
-        "axes": {"spheres": scene.count, "width": size[0], "height": size[1]},
-        "dtype": "float32",
-        "input": "cloud",
-        "mode": "full size" if full else "adaptive",
-        "backend": backend,
-        "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
-        "note": NOTE.format(frames=frames),
-        "traced": list(min(run.traced[WARM:])),
-        "rows": rows,
-    }
+    axes = {"spheres": scene.count, "width": size[0], "height": size[1]}
+    made = record.result("preview", axes, rows, "full size" if full else "adaptive", "cloud")
+    made["backend"], made["note"] = backend, NOTE.format(frames=frames)
+    made["traced"] = list(min(run.traced[WARM:]))
+    return made
 
 
 def _run(

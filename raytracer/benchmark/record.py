@@ -5,6 +5,7 @@ Times are seconds, sizes bytes, rates per second.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -229,6 +230,22 @@ class Record(TypedDict):
 def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str = "") -> Row:
     """Create a row without times."""
     return {"label": label, "title": title, "kind": kind, "status": status, "reason": reason}
+
+
+def result(
+    op: str, axes: Mapping[str, int | str], rows: list[Row], mode: str, values: str
+) -> Result:
+    """Create a result of float32 without work and note; values: the distribution, or the scene."""
+    return {
+        "op": op,
+        "axes": dict(axes),
+        "dtype": "float32",
+        "input": values,
+        "mode": mode,
+        "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
+        "note": "",
+        "rows": rows,
+    }
 
 
 def device_of(backend: ComputeDevice) -> Device:

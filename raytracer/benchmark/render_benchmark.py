@@ -13,7 +13,7 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
-from raytracer.benchmark import ncu, render_levels, timing
+from raytracer.benchmark import ncu, record, render_levels, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
@@ -190,21 +190,12 @@ def result(
     ladder = Ladder(buffers, tree, size)
     rows = ladder.run(ladder_rungs, min_time, tell)
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
-    return {
-        "op": "render",
-        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": _count_of(scene)},
-        "dtype": "float32",
-        "input": name,
-        "mode": "frames",
-        "backend": backend,
-        "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
-        "note": NOTE,
-        "device": device_of(select(backend)),
-        "rows": [
-            *rows,
-            *(_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()),
-        ],
-    }
+    rows += [_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()]
+    axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
+    axes["spheres"] = _count_of(scene)
+    made = record.result("render", axes, rows, "frames", name)
+    made["backend"], made["note"], made["device"] = backend, NOTE, device_of(select(backend))
+    return made
 
 
 def _count_of(scene: Scene) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raytracer.benchmark import timing
+from raytracer.benchmark import record, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.session import Session
@@ -124,17 +124,8 @@ def _on_device(work: ToneBench) -> Passes:
 def _result(name: str, size: tuple[int, int], rows: list[Row], mode: str) -> Result:
     pixels = size[0] * size[1]
     reads, written, note = RESULTS[name]
-    return {
-        "op": f"tone {name}",
-        "axes": {"width": size[0], "height": size[1]},
-        "dtype": "float32",
-        "input": "log-normal",
-        "mode": mode,
-        "work": {
-            "flop": 0,
-            "bytes_read": reads * PIXEL * pixels,
-            "bytes_written": written * pixels,
-        },
-        "note": note,
-        "rows": rows,
-    }
+    axes = {"width": size[0], "height": size[1]}
+    made = record.result(f"tone {name}", axes, rows, mode, "log-normal")
+    made["work"] |= {"bytes_read": reads * PIXEL * pixels, "bytes_written": written * pixels}
+    made["note"] = note
+    return made

@@ -88,7 +88,9 @@ class SpheresBenchmark(Benchmark):
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
                 axes |= self._axes(machine.backend, options)
                 found = self._rows(device, *spheres(kind, count), options)
-                results += [_result(op, axes, machine, rows) for op, rows in found.items()]
+                for op, rows in found.items():
+                    results.append(record.result(op, axes, rows, "warm", kind))
+                    results[-1]["backend"] = machine.backend
         results[-1]["note"] = self.note
         return results
 
@@ -181,14 +183,6 @@ class LiveBenchmark(SpheresBenchmark):
         for row in rows[:3]:
             row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
         return {"live": rows}
-
-
-def _result(op: str, axes: dict[str, int | str], machine: Machine, rows: list[Row]) -> Result:
-    return {
-        "op": op, "axes": axes, "dtype": "float32", "input": str(axes["scene"]), "mode": "warm",
-        "backend": machine.backend, "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
-        "note": "", "rows": rows,
-    }  # fmt: skip
 
 
 def _row(
