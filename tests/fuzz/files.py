@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from raytracer import Film
 from raytracer.film.aovs import AOVS
+from support.particle_texts import LAMMPS_DATA, PDB, PLY, VTK
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 
@@ -74,82 +75,6 @@ LAMMPS_DUMP = (
     "-2 5.5 1.0\n-0.5 4 -1.5\n0 5 0.75\nITEM: ATOMS id type element xs ys zs c_pe\n"
     "1 1 O 0.25 0.5 0.125 -1.5\n2 2 H 0.5 0.75 0.5 1e-3\n3 2 H 0 1 0 7\n"
 )
-
-
-PDB = """\
-CRYST1   10.000   11.000   12.000  90.00  90.00  60.00 P 1
-MODEL        1
-ATOM      1  CA AGLY A   1       1.000   2.000   3.000  0.50  1.00           C
-HETATM    3 CA    CA A   2       4.000   5.000   6.000  1.00  1.00
-ENDMDL
-"""
-
-LAMMPS_DATA = """\
-LAMMPS data file
-
-2 atoms
-1 bonds
-2 atom types
-
--1 9 xlo xhi
-0 5 ylo yhi
-0 5 zlo zhi
-1 0.5 0 xy xz yz
-
-Masses
-
-1 15.9994  # O
-2 1.008    # H
-
-Atoms # full
-
-2 1 2 0.4 1.0 2.0 3.0 0 0 1
-1 1 1 -0.8 4.0 5.0 6.0 0 0 0  # the oxygen
-
-Bonds
-
-1 1 1 2
-"""
-
-PLY = """\
-ply
-format ascii 1.0
-element vertex 2
-property double x
-property double y
-property double z
-property uchar red
-property uchar green
-property uchar blue
-property float radius
-element face 1
-property list uchar int vertex_indices
-end_header
-1 2 3 255 0 51 0.5
-4 5 6 0 255 0 0.25
-3 0 1 0
-"""
-
-
-VTK = """\
-# vtk DataFile Version 3.0
-a cloud
-ASCII
-DATASET POLYDATA
-POINTS 2 float
-1 2 3
-4 5 6
-VERTICES 2 4
-1 0
-1 1
-POINT_DATA 2
-SCALARS radius double 1
-LOOKUP_TABLE default
-0.5 0.25
-FIELD FieldData 1
-mass 1 2 float
-7 8
-"""
 
 
 def hdf5(folder: Path) -> bytes:

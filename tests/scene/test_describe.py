@@ -16,20 +16,10 @@ from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.describe import describe
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.transform import Transform
+from support.particle_files import write
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(6, 3))
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_bytes(text.encode())
-    return path
-
-
-def values(path: Path, prim_id: int) -> dict[str, Any]:
-    found = load(path).describe(prim_id)
-    assert found.note == ""
-    return found.values
 
 
 # Where it is and how it looks

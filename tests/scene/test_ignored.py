@@ -18,6 +18,7 @@ from raytracer.scene.packing.pack import pack_colors
 from raytracer.scene.particles.labels import type_color
 from raytracer.scene.scene import SphereSet
 from raytracer.warning import collected
+from support.particle_files import write
 
 POINTS = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])
 XYZ = "4\n{comment}\n{0} 0 0 0\n{1} 2 0 0\n{2} 0 2 0\n{3} 0 0 2\n"
@@ -29,13 +30,8 @@ def loaded(path: Path) -> tuple[Scene, list[str]]:
         return load(path), found
 
 
-def written(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def xyz(folder: Path, *labels: str, comment: str = "") -> Path:
-    return written(folder / "a.xyz", XYZ.format(*labels, comment=comment))
+    return write(folder / "a.xyz", XYZ.format(*labels, comment=comment))
 
 
 def colors_of(spheres: SphereSet) -> np.ndarray:
@@ -121,7 +117,7 @@ def test_a_property_named_type_needs_no_warning(tmp_path: Path) -> None:
 
 def scene_of(tmp_path: Path, text: str, *labels: str) -> tuple[Scene, list[str]]:
     xyz(tmp_path, *labels)
-    return loaded(written(tmp_path / "s.toml", text))
+    return loaded(write(tmp_path / "s.toml", text))
 
 
 def test_a_scene_file_says_what_labels_are(tmp_path: Path) -> None:
@@ -198,7 +194,7 @@ BALLS = "0,0,0,{0}\n2,0,0,{1}\n"
     "name", ["diameter", "Diameter", "diameters", "DIAM", "diameter [nm]", "Particle Diameter"]
 )
 def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
-    table = written(tmp_path / "a.csv", f"x,y,z,{name}\n" + BALLS.format(1, 3))
+    table = write(tmp_path / "a.csv", f"x,y,z,{name}\n" + BALLS.format(1, 3))
     assert loaded(table)[0].spheres[0].radius.tolist() == [0.5, 1.5]  # type: ignore[union-attr]
     assert loaded(table)[1] == []
     arrays: dict[str, Any] = {"centers": POINTS[:2], name: np.array([1, 3], np.float32)}
@@ -208,14 +204,14 @@ def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
     assert np.asarray(scene.spheres[0].radius).dtype == np.float32
     if " " not in name:
         text = f"2\nProperties=pos:R:3:{name}:R:1\n" + BALLS.format(1, 3).replace(",", " ")
-        scene, found = loaded(written(tmp_path / "a.xyz", text))
+        scene, found = loaded(write(tmp_path / "a.xyz", text))
         assert (found, radii_of(scene)) == ([], [0.5, 1.5])
 
 
 def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
-    written(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
+    write(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
     text = '[[spheres]]\nfile = "a.csv"\narrays = {diameters = "w"}\n'
-    scene, found = loaded(written(tmp_path / "s.toml", text))
+    scene, found = loaded(write(tmp_path / "s.toml", text))
     assert (found, radii_of(scene)) == ([], [0.5, 1.5])
 
 
@@ -224,14 +220,14 @@ def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
                '"x","y","z","radius"', "Points:0,Points:1,Points:2,rad", "pos_x,pos_y,pos_z,Radii"]
 )  # fmt: skip
 def test_names_of_columns_in_use(tmp_path: Path, header: str) -> None:
-    scene, found = loaded(written(tmp_path / "a.csv", f"{header}\n" + BALLS.format(1, 3)))
+    scene, found = loaded(write(tmp_path / "a.csv", f"{header}\n" + BALLS.format(1, 3)))
     assert radii_of(scene) == [1.0, 3.0]
     guessed = header.split(",")[-1].lower().startswith("r") and "ad" not in header
     assert [("is taken as the radius" in each) for each in found] == [True] * guessed
 
 
 def test_a_column_of_one_letter_is_a_guess(tmp_path: Path) -> None:
-    scene, found = loaded(written(tmp_path / "a.csv", "x,y,z,d\n" + BALLS.format(1, 3)))
+    scene, found = loaded(write(tmp_path / "a.csv", "x,y,z,d\n" + BALLS.format(1, 3)))
     assert radii_of(scene) == [0.5, 1.5]
     assert "column 'd' is taken as the diameter" in found[0]
     assert 'arrays = {diameters = "d"}' in found[0]
@@ -249,7 +245,7 @@ def test_a_column_of_one_letter_is_a_guess(tmp_path: Path) -> None:
 def test_colours_of_tables(
     tmp_path: Path, header: str, cells: list[str], expected: list[Any]
 ) -> None:
-    scene, found = loaded(written(tmp_path / "a.csv", f"{header}\n" + BALLS.format(*cells)))
+    scene, found = loaded(write(tmp_path / "a.csv", f"{header}\n" + BALLS.format(*cells)))
     assert found == []
     np.testing.assert_allclose(colors_of(scene.spheres[0]), expected)
     assert len(pack_colors(scene.spheres)[0]) == 2
@@ -258,11 +254,11 @@ def test_colours_of_tables(
 @pytest.mark.parametrize(("name", "told"), [("A", 1), ("alpha", 1), ("opacity", 1), ("mass", 0)])
 def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> None:
     rows = BALLS.format("1,0,0,0.5", "0,0,1,0.5")
-    _, found = loaded(written(tmp_path / "a.csv", f"x,y,z,R,G,B,{name}\n" + rows))
+    _, found = loaded(write(tmp_path / "a.csv", f"x,y,z,R,G,B,{name}\n" + rows))
     ignored = f"column '{name}' is ignored; give `opacity` instead"
     assert [ignored in each for each in found] == [True] * told
     _, found = loaded(
-        written(tmp_path / "a.csv", f"x,y,z,radius,{name}\n" + BALLS.format("1,1", "1,1"))
+        write(tmp_path / "a.csv", f"x,y,z,radius,{name}\n" + BALLS.format("1,1", "1,1"))
     )
     assert found == []  # which has no colours
 
@@ -282,19 +278,19 @@ def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: 
     _, found = loaded(tmp_path / "a.npy")
     assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
     text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
-    assert loaded(written(tmp_path / "s.toml", text))[1] == []
+    assert loaded(write(tmp_path / "s.toml", text))[1] == []
 
 
 def test_colour_names_in_extended_xyz(tmp_path: Path) -> None:
     text = "2\nProperties=pos:R:3:radius:R:1:color:S:1\n0 0 0 1 red\n2 0 0 1 #00f\n"
-    scene, found = loaded(written(tmp_path / "a.xyz", text))
+    scene, found = loaded(write(tmp_path / "a.xyz", text))
     assert found == []
     np.testing.assert_allclose(colors_of(scene.spheres[0]), [[1, 0, 0], [0, 0, 1]])
 
 
 def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:
     _, found = loaded(
-        written(tmp_path / "a.csv", "x,y,z,grain size,color,mass\n0,0,0,1,5,1\n2,0,0,1,6,1\n")
+        write(tmp_path / "a.csv", "x,y,z,grain size,color,mass\n0,0,0,1,5,1\n2,0,0,1,6,1\n")
     )
     assert len(found) == 2
     assert "column 'grain size' is not used" in found[0]
@@ -305,7 +301,7 @@ def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", centers=POINTS, radii=np.ones(4), sizes=np.ones(4))
     assert loaded(tmp_path / "a.npz")[1] == []
     text = '[[spheres]]\nfile = "a.csv"\nradius = 0.5\ncolor = "red"\n'
-    assert loaded(written(tmp_path / "s.toml", text))[1] == []
+    assert loaded(write(tmp_path / "s.toml", text))[1] == []
 
 
 def test_npz_of_axes(tmp_path: Path) -> None:
@@ -342,7 +338,7 @@ def test_npz_of_axes(tmp_path: Path) -> None:
     ],
 )
 def test_tables_of_all_kinds(tmp_path: Path, text: str) -> None:
-    scene, found = loaded(written(tmp_path / "a.csv", text))
+    scene, found = loaded(write(tmp_path / "a.csv", text))
     assert found == []
     assert scene.spheres[0].centers.tolist() == [[0, 0, 0], [2, 0, 0]]
     assert radii_of(scene) == [1, 3]
@@ -392,13 +388,13 @@ def test_the_command_line_warns_once_and_goes_on(
 
 
 def test_a_data_file_without_particles_beside_others_is_told_of(tmp_path: Path) -> None:
-    written(tmp_path / "a.csv", "x,y,z,radius\n")
+    write(tmp_path / "a.csv", "x,y,z,radius\n")
     a_set = '[[spheres]]\nfile = "a.csv"\n'
     ball = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
-    scene, found = loaded(written(tmp_path / "s.toml", a_set + ball))
+    scene, found = loaded(write(tmp_path / "s.toml", a_set + ball))
     assert (scene.count, found) == (1, ["a.csv: holds no particles"])
     with pytest.raises(UserError, match=r"s\.toml: has no spheres: a\.csv holds no particles"):
-        loaded(written(tmp_path / "s.toml", a_set))
+        loaded(write(tmp_path / "s.toml", a_set))
 
 
 @pytest.mark.parametrize("text", ["spheres = []\n", "[[spheres]]\ncenters = []\nradius = 1\n"])
@@ -406,11 +402,11 @@ def test_a_scene_that_says_it_is_empty_is_its_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / "s.toml", text)
+    write(tmp_path / "s.toml", text)
     size = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
     assert main(["render", "s.toml", *size]) == 0
     assert "raytracer: warning: the scene has no spheres" in capsys.readouterr().err
-    written(tmp_path / "s.toml", "title = 'forgotten'\n")
+    write(tmp_path / "s.toml", "title = 'forgotten'\n")
     assert main(["render", "s.toml", *size]) == 2
     assert "s.toml: has no spheres" in capsys.readouterr().err
 
@@ -419,7 +415,7 @@ def test_types_that_ase_took_for_atomic_numbers(tmp_path: Path) -> None:
     head = "Properties=species:S:1:pos:R:3:type:I:1"
     rows = "{} 0 0 0 {}\n{} 1 0 0 {}\n"
     path = tmp_path / "a.xyz"
-    _, found = loaded(written(path, f"2\n{head}\n" + rows.format("H", 1, "He", 2)))
+    _, found = loaded(write(path, f"2\n{head}\n" + rows.format("H", 1, "He", 2)))
     assert "the labels 1, 2 are taken as types" in found[0]
-    scene, found = loaded(written(path, f"2\n{head}\n" + rows.format("Cu", 1, "Zr", 2)))
+    scene, found = loaded(write(path, f"2\n{head}\n" + rows.format("Cu", 1, "Zr", 2)))
     assert (found, radii_of(scene)) == ([], [find("Cu").radius, find("Zr").radius])

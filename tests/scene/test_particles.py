@@ -12,16 +12,12 @@ from raytracer import load
 from raytracer.scene.elements import Element
 from raytracer.scene.particles.read import read
 from raytracer.scene.spacing import mean_spacing
+from support.particle_files import write
 
 
 @pytest.fixture
 def points() -> np.ndarray:
     return np.random.default_rng(9).normal(size=(20, 3)).astype(np.float32)
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_npz(tmp_path: Path, points: np.ndarray) -> None:

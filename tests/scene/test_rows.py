@@ -17,14 +17,10 @@ from raytracer import RaytracerWarning, load
 from raytracer.scene.elements import find
 from raytracer.scene.particles import lines as text_lines
 from raytracer.scene.particles.text_table import number
+from support.particle_files import write
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(6, 3))
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_bytes(text.encode())
-    return path
 
 
 def values(path: Path, prim_id: int) -> dict[str, Any]:

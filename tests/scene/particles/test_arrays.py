@@ -15,6 +15,7 @@ from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, refusal, write
+from support.particle_texts import PLY, PLY_HEAD
 
 RNG = np.random.default_rng(23)
 POINTS = RNG.normal(size=(12, 3))
@@ -194,27 +195,6 @@ def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:
 # PLY
 
 
-HEAD = """\
-ply
-format {order} 1.0
-comment a cloud
-element camera 1
-property float focus
-element vertex 2
-property double x
-property double y
-property double z
-property uchar red
-property uchar green
-property uchar blue
-property float radius
-element face 1
-property list uchar int vertex_indices
-end_header
-"""
-PLY = HEAD.format(order="ascii") + "1.5\n1 2 3 255 0 51 0.5\n4 5 6 0 255 0 0.25\n3 0 1 0\n"
-
-
 @pytest.mark.parametrize(
     ("order", "sign"), [("binary_little_endian", "<"), ("binary_big_endian", ">")]
 )
@@ -224,7 +204,7 @@ def test_ply(tmp_path: Path, order: str, sign: str) -> None:
     rows = np.array(
         [(1, 2, 3, 255, 0, 51, 0.5), (4, 5, 6, 0, 255, 0, 0.25)], [*kinds, ("s", f"{sign}f4")]
     )
-    content = HEAD.format(order=order).encode() + np.array([1.5], f"{sign}f4").tobytes()
+    content = PLY_HEAD.format(order=order).encode() + np.array([1.5], f"{sign}f4").tobytes()
     binary = write(tmp_path / "a.ply", content + rows.tobytes() + b"\3" + bytes(12))
     text = write(tmp_path / "b.ply", PLY)
     for path in (binary, text):

@@ -27,8 +27,9 @@ from raytracer.viewer.content import Content
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.watch import stamps
 from scene.particles.test_lammps_dump import GOOD as DUMP
-from scene.particles.test_vtk import LEGACY, in_text
+from scene.particles.test_vtk import in_text
 from support.particle_files import complaint, refusal, write
+from support.particle_texts import LAMMPS_DATA, PDB, VTK
 
 RNG = np.random.default_rng(5)
 SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
@@ -238,19 +239,6 @@ def test_a_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 # Own texts
 
-PDB = """\
-CRYST1   10.000   11.000   12.000  90.00  90.00  90.00 P 1
-MODEL        1
-ATOM      1  CA AGLY A   1       1.000   2.000   3.000  0.50  1.00           C
-ATOM      2  CA BGLY A   1       9.000   9.000   9.000  0.50  1.00           C
-HETATM    3 CA    CA A   2       4.000   5.000   6.000  1.00  1.00
-HETATM    4  OW  SOL A   3       7.000   8.000   9.000
-ENDMDL
-MODEL        2
-ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  1.00           C
-ENDMDL
-"""
-
 GRO = """\
 water
     3
@@ -258,35 +246,6 @@ water
     1SOL    HW1    2   0.190   1.661   1.747  0.8085  0.3191 -0.7791
     2CL      CL    3   0.177   1.568   1.613 -0.9045 -2.6469  1.3180
    1.82060   1.82060   1.82060
-"""
-
-DATA = """\
-LAMMPS data file
-
-3 atoms
-2 bonds
-2 atom types
-
--1 9 xlo xhi
-0 5 ylo yhi
-0 5 zlo zhi
-1 0.5 0 xy xz yz
-
-Masses
-
-1 15.9994  # O
-2 1.008    # H
-
-Atoms # full
-
-3 1 2 0.4 1.0 2.0 3.0 0 0 1
-1 1 1 -0.8 4.0 5.0 6.0 0 0 0  # the oxygen
-2 1 2 0.4 7.0 8.0 9.0 0 0 0
-
-Bonds
-
-1 1 1 2
-2 1 1 3
 """
 
 
@@ -389,7 +348,7 @@ def test_gro(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*types are taken as the elements")
 def test_lammps_data(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.data", DATA)
+    path = write(tmp_path / "a.data", LAMMPS_DATA)
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("H", "O", "H")])
@@ -399,7 +358,7 @@ def test_lammps_data(tmp_path: Path) -> None:
         assert source.box == Box((-1, 0, 0), ((10, 0, 0), (1, 5, 0), (0.5, 0, 5)))
     assert load(path).describe(1).values["q"] == -0.8
     for name in ("data.water", "water"):
-        assert load(write(tmp_path / name, DATA)).count == 3
+        assert load(write(tmp_path / name, LAMMPS_DATA)).count == 3
 
 
 @pytest.mark.parametrize(
@@ -456,8 +415,8 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
             ["line 2 states 9 atoms, but there are fewer"],
         ),
         ("a.gro", GRO.replace("1.661", "1.6.1"), ["line 4, column 'y': '1.6.1' is not"]),
-        ("a.data", DATA.replace("3 atoms", "4 atoms"), ["line 23: too few columns"]),
-        ("a.data", DATA.replace("# full", "# fulll"), ["atom style 'fulll'", "'full'?"]),
+        ("a.data", LAMMPS_DATA.replace("3 atoms", "4 atoms"), ["line 23: too few columns"]),
+        ("a.data", LAMMPS_DATA.replace("# full", "# fulll"), ["atom style 'fulll'", "'full'?"]),
         ("a.xtc", "no trajectory", ["is damaged, or not a valid XTC file"]),
         ("a.gsd", "no trajectory", ["is damaged, or not a .gsd file"]),
         ("a.cif", "data_a\nloop_\n_x\n'1\n", ["is not CIF"]),
@@ -481,7 +440,8 @@ def test_lines_of_digits_take_no_time(tmp_path: Path) -> None:
 
 
 SEEDS = {
-    "a.pdb": PDB, "a.gro": GRO, "a.data": DATA, "a.dump": DUMP, "a.vtk": LEGACY, "a.vtp": in_text()
+    "a.pdb": PDB, "a.gro": GRO, "a.data": LAMMPS_DATA, "a.dump": DUMP, "a.vtk": VTK,
+    "a.vtp": in_text(),
 }  # fmt: skip
 
 

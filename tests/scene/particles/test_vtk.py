@@ -12,6 +12,7 @@ import pytest
 from raytracer import load
 from raytracer.scene.particles.read import read
 from support.particle_files import refusal, write
+from support.particle_texts import VTK
 
 RNG = np.random.default_rng(29)
 POINTS = RNG.normal(size=(12, 3))
@@ -76,29 +77,8 @@ def test_inline_and_appended_arrays(tmp_path: Path) -> None:
     require_points(write(path, head.encode() + content + tail.encode()))
 
 
-LEGACY = """\
-# vtk DataFile Version 3.0
-a cloud
-ASCII
-DATASET POLYDATA
-POINTS 2 float
-1 2 3
-4 5 6
-VERTICES 2 4
-1 0
-1 1
-POINT_DATA 2
-SCALARS radius double 1
-LOOKUP_TABLE default
-0.5 0.25
-FIELD FieldData 1
-mass 1 2 float
-7 8
-"""
-
-
 def test_a_legacy_file(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.vtk", LEGACY)
+    path = write(tmp_path / "a.vtk", VTK)
     np.testing.assert_array_equal(read(path).centers, [[1, 2, 3], [4, 5, 6]])
     np.testing.assert_array_equal(read(path).radius, [0.5, 0.25])
     assert load(path).describe(1).values == {"mass": 8.0}
@@ -119,7 +99,7 @@ def test_a_legacy_file(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(
     tmp_path: Path, name: str, old: str, new: str, part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seed = LEGACY if name == "a.vtk" else in_text()
+    seed = VTK if name == "a.vtk" else in_text()
     assert part in refusal(write(tmp_path / name, seed.replace(old, new)), capsys)
 
 
