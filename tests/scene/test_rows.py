@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer import RaytracerWarning, load
-from raytracer.scene.elements import find
+from raytracer import load
 from raytracer.scene.particles import lines as text_lines
 from raytracer.scene.particles.text_table import number
 from support.particle_files import write
@@ -109,18 +108,6 @@ def test_csv(tmp_path: Path, separator: str, end: str) -> None:
         {} if separator == "," else {"id": "maybe"}
     )
     assert values(path, 2) == {"kind": "1_000", "id": 42, "grade": 3, "column 9": 0.5}
-
-
-def test_plain_xyz(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", "3\n \nO 0 0 0 -0.8\n\n  \n79 1 0 0\nH 2 0 0\n2\n\nC 9 9 9\n")
-    with pytest.warns(RaytracerWarning, match="more frames"):
-        scene = load(path)
-    assert [scene.describe(i).values for i in range(3)] == [
-        {"species": "O", "column 5": -0.8},
-        {"species": "79"},
-        {"species": "H"},
-    ]
-    assert scene.describe(0).radius == find("O").radius
 
 
 def test_extended_xyz(tmp_path: Path) -> None:

@@ -62,18 +62,6 @@ def test_a_comment_that_is_no_style_of_atoms(tmp_path: Path) -> None:
     assert read(write(tmp_path / "a.data", DATA)).centers.tolist() == [[0.25, 0.5, 0.75]]
 
 
-def test_files_of_dl_poly_by_their_content() -> None:
-    names = {}
-    for text in (
-        f"title\n         0         3         1\n{CELL}{ATOM}",
-        f"title\n         0         0\n{ATOM}",
-        f"title\n    0    3    1    1    8\ntimestep    1    1 0 3  0.005  0.005\n{CELL}{ATOM}",
-    ):
-        found = by_content(text.encode())
-        names[text] = found and found.variant
-    assert list(names.values()) == [".config", ".config", ".history"]
-
-
 MOL2 = """\
 @<TRIPOS>MOLECULE
 water
@@ -148,6 +136,9 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
         ("!BIOSYM archive 3\n", ".car"),
         ("$coord\n 0 0 0 h\n", ".coord"),
         ("#$magres-abinitio-v1.0\n", ".magres"),
+        (f"title\n         0         3         1\n{CELL}{ATOM}", ".config"),
+        (f"title\n         0         0\n{ATOM}", ".config"),
+        (f"title\n  0  3  1  1  8\ntimestep  1  1 0 3  0.005  0.005\n{CELL}{ATOM}", ".history"),
     ],
 )
 def test_files_of_libraries_by_their_content(text: str, variant: str | None) -> None:

@@ -68,37 +68,31 @@ Cl1 Cl 0.5 0.5 0.5
     assert scene.describe(0).values["element"] == "Na"
 
 
-def test_a_file_of_gsd(tmp_path: Path) -> None:
-    pytest.importorskip("gsd")
-    import gsd.hoomd
-
-    frame = gsd.hoomd.Frame()
-    frame.particles.N = 6
-    frame.particles.position = POINTS.astype(np.float32)
-    frame.particles.types = ["wall", "grain"]
-    frame.particles.typeid = [0, 1, 0, 1, 0, 1]
+def gsd_file(path: Path, points: np.ndarray, frames: int = 1, **particles: object) -> Path:
+    """Write a trajectory with two bonds in a tilted box."""
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N, frame.particles.position = len(points), points.astype(np.float32)
     frame.configuration.box = [10, 11, 12, 0.5, 0, 0]
-    frame.bonds.N = 2
-    frame.bonds.group = [[0, 1], [4, 5]]
-    sized = tmp_path / "sized.gsd"
-    with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
-        file.append(frame)
-        frame.configuration.step = 1
-        file.append(frame)
-    frame.particles.diameter = np.arange(1, 7)
-    with gsd.hoomd.open(str(sized), "w") as file:
-        file.append(frame)
-    np.testing.assert_array_equal(read(sized).centers, POINTS.astype(np.float32))
-    np.testing.assert_array_equal(read(sized).radius, np.arange(1, 7) / 2)
-    with source_of(tmp_path / "a.gsd") as source:
-        frames = source.frames
+    frame.bonds.N, frame.bonds.group = 2, [[0, 1], [1, 2]]
+    for name, values in particles.items():
+        setattr(frame.particles, name, values)
+    with hoomd.open(str(path), "w") as file:
+        for frame.configuration.step in range(frames):
+            file.append(frame)
+    return path
+
+
+def test_a_file_of_gsd(tmp_path: Path) -> None:
+    path = gsd_file(tmp_path / "a.gsd", POINTS, 2, types=["wall", "grain"], typeid=[0, 1] * 3)
+    with source_of(path) as source:
+        assert source.frames == 2
         assert source.bonds is not None
-        np.testing.assert_array_equal(source.bonds, [[0, 1], [4, 5]])
+        np.testing.assert_array_equal(source.bonds, [[0, 1], [1, 2]])
         assert source.box is not None
         np.testing.assert_allclose(source.box.edges[1], (5.5, 11, 0))
-    assert frames == 2
     with pytest.warns(RaytracerWarning, match="are taken as types"):
-        scene = load(tmp_path / "a.gsd", 0)
+        scene = load(path, 0)
     assert np.ptp(scene.spheres[0].radius) == 0  # half of the mean spacing
     assert scene.describe(1).values == {"species": "grain"}
 
@@ -280,43 +274,23 @@ def test_alternate_places_of_pdb(tmp_path: Path) -> None:
 
 def test_a_file_of_gsd_of_one_species(tmp_path: Path) -> None:
     """The library stores no types where all particles have the first one."""
-    pytest.importorskip("gsd")
-    import gsd.hoomd
-
-    frame = gsd.hoomd.Frame()
-    frame.particles.N = 3
-    frame.particles.position = np.arange(9, dtype=np.float32).reshape(3, 3)
-    frame.particles.types = ["Ar"]
-    with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
-        file.append(frame)
-    assert load(tmp_path / "a.gsd").describe(0).values["species"] == "Ar"
+    path = gsd_file(tmp_path / "a.gsd", np.eye(3), types=["Ar"])
+    assert load(path).describe(0).values["species"] == "Ar"
 
 
 def test_a_file_of_gsd_without_types_needs_no_topology(tmp_path: Path) -> None:
     """A file of particles of the type "A" alone has no types: that is what gsd takes as given."""
-    hoomd = pytest.importorskip("gsd.hoomd")
-    frame = hoomd.Frame()
-    frame.particles.N = 2
-    frame.particles.position = np.eye(3)[:2]
-    frame.particles.types = ["A"]
-    with hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
-        file.append(frame)
+    path = gsd_file(tmp_path / "a.gsd", np.eye(3), types=["A"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert load(tmp_path / "a.gsd").count == 2
+        assert load(path).count == 3
 
 
 @pytest.mark.parametrize("axis", ["wide", None])
 def test_shapes_of_types_that_are_none(tmp_path: Path, axis: object) -> None:
-    hoomd = pytest.importorskip("gsd.hoomd")
-    frame = hoomd.Frame()
-    frame.particles.N = 2
-    frame.particles.position = np.eye(3)[:2]
-    frame.particles.types = ["Ar"]
-    frame.particles.type_shapes = [{"type": "Ellipsoid", "a": axis}]
-    with hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
-        file.append(frame)
-    assert load(tmp_path / "a.gsd").count == 2
+    shapes = [{"type": "Ellipsoid", "a": axis}]
+    path = gsd_file(tmp_path / "a.gsd", np.eye(3), types=["Ar"], type_shapes=shapes)
+    assert load(path).count == 3
 
 
 def test_a_reader_of_its_own_imports_nothing_from_the_current_folder(

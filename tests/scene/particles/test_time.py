@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import Annotations, Scene, load
+from raytracer import Annotations, load
 from raytracer.animation.animate import animate
 from raytracer.annotations.from_scene import values_of
 from raytracer.annotations.texts import filled
@@ -105,15 +105,6 @@ def test_the_time_of_snapshots(tmp_path: Path) -> None:
             for axis, key in enumerate("xyz"):
                 step[f"particles/ions/position/{key}"] = points[0][:, axis]
     assert _times(tmp_path, "c.h5", 2) == ["0 s", "1e-13 s"]
-
-
-def test_the_time_of_objects() -> None:
-    hoomd = pytest.importorskip("gsd.hoomd")
-    frame = hoomd.Frame()
-    frame.configuration.step = 3000
-    frame.particles.N, frame.particles.position = 1, [[0, 0, 0]]
-    scene = Scene.from_object(frame)
-    assert scene.spheres[0].time == (3000.0, "steps")
 
 
 def test_the_time_in_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
