@@ -30,6 +30,7 @@ _HOMES = {
         "film.tone_settings": "ToneSettings",
         "live_scene": "LiveScene",
         "in_situ.live_view": "LiveView live",
+        "measurements": "Measurements measure",
         "pipeline": "render",
         "scene.animation": "AnimationSettings Keyframe",
         "scene.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "

@@ -19,6 +19,8 @@ from raytracer.film.tone_settings import ToneSettings as ToneSettings
 from raytracer.in_situ.live_view import LiveView as LiveView
 from raytracer.in_situ.live_view import live as live
 from raytracer.live_scene import LiveScene as LiveScene
+from raytracer.measurements import Measurements as Measurements
+from raytracer.measurements import measure as measure
 from raytracer.pipeline import render as render
 from raytracer.scene.animation import AnimationSettings as AnimationSettings
 from raytracer.scene.animation import Keyframe as Keyframe

@@ -30,6 +30,7 @@ SUMMARIES = {
     "preview": "Open a scene in an interactive window.",
     "serve": "Show a scene in a web browser, here or through SSH.",
     "tone": "Make pictures of saved films without rendering.",
+    "measure": "Measure how far particles are exposed.",
     "scene": "Check scene files, make large scenes.",
     "devices": "List the devices that can render here, and what is missing.",
     "info": "Print the contents of a data file, or how a picture was made.",
@@ -78,6 +79,7 @@ def program() -> None:
       raytracer scene check FILE           the contents of a scene file, or its mistakes
       raytracer scene generate --list      generators of large scenes
       raytracer info FILE                  the contents of a data file, or how a picture was made
+      raytracer measure FILE               occlusion and exposed area of each particle
       raytracer tone FILM                  another exposure of a saved film, without rendering
     """
 

@@ -9,6 +9,7 @@
 #define RT_FIELD_LISTS
 #include "../geom/clip.h"
 #include "../integrator/camera.h"
+#include "../integrator/exposure.h"
 #include "../integrator/integrators.h"
 #include "../integrator/interior.h"
 #include "../shade/background.h"
@@ -168,7 +169,7 @@
   S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) S(Media, RT_MEDIA)    \
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
   S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) S(StridedArray, RT_STRIDEDARRAY) \
-  S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
+  S(FirstHit, RT_FIRSTHIT) S(Exposure, RT_EXPOSURE) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
   S(PackArgs, RT_PACKARGS) S(PackInfo, RT_PACKINFO)
 #define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
 
@@ -224,7 +225,8 @@ static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) =
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
               sizeof(EnvironmentTexel) == 32 && sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
 static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
-static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
+static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(Exposure) == 16 &&
+              sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);
 }  // namespace rt

@@ -2,4 +2,5 @@
 // instruction set (RT_ISA_*), each in a namespace of its own.
 #define RT_SOLIDS 1
 #include "render_tile.h"
+#include "exposure_rows.h"
 #include "first_hit_row.h"

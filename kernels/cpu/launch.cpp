@@ -15,7 +15,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
 
 namespace rt {
 namespace {
@@ -154,6 +154,17 @@ void first_hits(const SceneView& scene, FirstHit* out, int threads) {
       .each(height, [&](int64_t y, int) {
         FlushDenormals mode;
         row(scene, out + y * width, (int)(f.y0 + y));
+      });
+}
+
+void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads) {
+  constexpr int64_t kStretch = 64;  // spheres of a unit of work
+  const auto rows = scene.has_capsules ? current_isa().exposures_capsules : current_isa().exposures;
+  const int64_t stretches = (scene.sphere_count + kStretch - 1) / kStretch;
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(stretches, 1)), scene.cancel)
+      .each(stretches, [&](int64_t i, int) {
+        FlushDenormals mode;
+        rows(scene, out, count, i * kStretch, std::min(scene.sphere_count, (i + 1) * kStretch));
       });
 }
 

@@ -10,10 +10,12 @@ struct Isa {
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*render_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHit* row, int y);
+  void (*exposures)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   // of scenes with capsules
   void (*render_capsules)(const SceneView&, Scratch&, TileRect);
   void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits_capsules)(const SceneView&, FirstHit* row, int y);
+  void (*exposures_capsules)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);
   void (*clean)(const DraftRows&);
@@ -37,5 +39,8 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
 
 // The first hits of the frame's pixels, row by row.
 void first_hits(const SceneView& scene, FirstHit* out, int threads);
+
+// out: of the first `count` primitives, by number
+void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads);
 
 }  // namespace rt

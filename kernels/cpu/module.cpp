@@ -417,6 +417,23 @@ class Scene {
     });
   }
 
+  void exposures(nb::object camera, nb::object frame, Out<uint8_t, 2> out, int threads) {
+    Structs<rt::Camera> camera_view(camera);
+    Structs<rt::Frame> frame_view(frame);
+    rt::SceneView scene = seen(camera_view, frame_view);
+    const rt::Frame f = unlit(frame_view.one());
+    scene.frame = &f;
+    raise(rt::view_problem(f, lengths_, 0, 1));
+    if (out.shape(1) != sizeof(rt::Exposure) || (int64_t)out.shape(0) > scene.sphere_count)
+      throw nb::value_error("out: is not of the spheres of the scene");
+    rt::Exposure* to = (rt::Exposure*)out.data();
+    const int64_t count = (int64_t)out.shape(0);
+    interruptible([&](rt::Cancel* cancel) {
+      scene.cancel = cancel;
+      rt::exposures(scene, to, count, threads);
+    });
+  }
+
   void replace_sky(nb::object sky) {
     std::vector<rt::EnvironmentTexel> texels = Structs<rt::EnvironmentTexel>(sky).all();
     raise(rt::sky_problem(texels.data(), (int64_t)texels.size()));
@@ -709,7 +726,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("growth", &Scene::growth,
                    "Surfaces of the boxes of the tree at its last refit, by those after it was built.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
-           "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
+           "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).")
+      .def("exposures", &Scene::exposures, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+           "How far the first spheres are exposed: Exposure as uint8 (N, 16), by number.");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
         "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "opacities"_a = 0,
         "texels"_a = 0, "color_rows"_a = 0,

@@ -84,6 +84,7 @@ struct TileRect {
   namespace ns {                                                      \
   void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect); \
   void first_hit_row(const rt::SceneView&, rt::FirstHit*, int y);     \
+  void exposure_rows(const rt::SceneView&, rt::Exposure*, int64_t count, int64_t begin, int64_t end); \
   }
 
 }  // namespace rt

@@ -115,6 +115,15 @@ class DeviceScene(Closeable, ABC):
         return hits
 
     @abstractmethod
+    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+        """Count the exposed points of spheres (kernels/integrator/exposure.h).
+
+        Structured (count,), dtype Exposure, of the first `count` surfaces, which are spheres; each
+        has the view's samples as points, drawn by its seed. The view is of the `ao` integrator,
+        whose distance rays have.
+        """
+
+    @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; the id of the ground is the number of the spheres."""
 

@@ -74,6 +74,12 @@ class CpuScene(DeviceScene):
         self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
         return hits
 
+    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+        exposures = np.zeros(count, layout.dtype("Exposure"))
+        raw = exposures.view(np.uint8).reshape(count, exposures.itemsize)
+        self.arrays.exposures(view.camera, view.frame, raw, self._threads)
+        return exposures
+
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         if self._arrays is not None:
             self._arrays.replace_sky(sky)

@@ -97,6 +97,9 @@ class GroupScene(DeviceScene):
     def _first_hits(self, view: View) -> NDArray[np.void]:
         return self.scenes[0]._first_hits(view)
 
+    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+        return self.scenes[0].exposures(view, count)
+
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         for scene in self.scenes:
             scene.take_sky(sky)

@@ -24,7 +24,6 @@ from raytracer.backends.cuda.choose import (
     variant_of,
 )
 from raytracer.backends.cuda.context import connect, primary_context
-from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
     CONSTANT_BYTES,
     TILE,
@@ -35,6 +34,7 @@ from raytracer.backends.cuda.kernel import (
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
+from raytracer.backends.cuda.queries import query
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -341,14 +341,26 @@ class CudaScene(DeviceScene):
         return arguments
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
+        x0, y0, x1, y1 = view.crop
+        hits = np.empty((y1 - y0, x1 - x0), layout.dtype("FirstHit"))
+        tiles = picture_of(view).tiles
+        return self._ask("first_hits", view.through_centers(), tiles, tiles, hits)
+
+    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+        exposures, warps = np.zeros(count, layout.dtype("Exposure")), self._shown(view)
+        return self._ask("exposure", view, count, warps, exposures) if count else exposures
+
+    def _ask(
+        self, entry: str, view: View, tile_end: int, warps: int, answers: NDArray[np.void]
+    ) -> NDArray[np.void]:
+        """Fill `answers` by a kernel of `queries`, and return them."""
         self.check(view, is_lit=False)
-        picture = picture_of(view)
-        arguments = self.arguments(view, picture)
-        arguments["tile_end"] = picture.tiles
+        arguments = self.arguments(view, picture_of(view))
+        arguments["tile_end"] = tile_end
         with self._context.lock, self._context.active():
             self.settle()
-            kernel = first_hits(self.number, self.has_capsules)
-            return kernel.find(arguments, self.large, view.through_centers())
+            kernel = query(self.number, entry, self.has_capsules)
+            return kernel.ask(arguments, self.large, view, warps, answers)
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         self._bring("sky", sky)

@@ -1,0 +1,32 @@
+// The kernel of how far spheres are exposed: a warp has a sphere, and each thread some of its points.
+#pragma once
+#include "traverse_single.cuh"
+#include "warp_reduce.cuh"
+#include "../core/layout.h"
+#include "../integrator/exposure.h"
+#include "../integrator/scene.h"
+
+__constant__ rt::Camera c_camera;
+__constant__ rt::Frame c_frame;
+__constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
+RT_LAYOUT_TABLE
+
+// args.film: Exposure by number, of the first `tile_end` primitives
+extern "C" __global__ void __launch_bounds__(128) exposure(const __grid_constant__ rt::RenderArgs args) {
+  const int64_t prim = (int64_t)blockIdx.x * 4 + threadIdx.x / 32;
+  if (prim >= args.sphere_count) return;
+  const int32_t number = __ldg((const int32_t*)args.order + prim);
+  if (number >= args.tile_end) return;
+  const rt::SceneTables tables = {(const int32_t*)args.order, nullptr, nullptr, nullptr, &c_camera, nullptr, nullptr,
+                                  c_large, nullptr, nullptr, nullptr, &c_frame};
+  const rt::PrimitiveRecord* records = (const rt::PrimitiveRecord*)args.spheres;
+  const rt::WideTree tree = {(const rt::Node*)args.nodes, records};
+  const rt::Sphere<float> sphere = rt::emitting_sphere(rt::load_primitive(records, (size_t)prim));
+  const int lane = threadIdx.x % 32;
+  rt::Exposure counts =
+      rt::exposure_of(tree, tables, sphere, (uint32_t)prim, (uint32_t)number, lane, 32);
+  counts.exposed = (int32_t)rt::warp_add((unsigned)counts.exposed);
+  counts.open = (int32_t)rt::warp_add((unsigned)counts.open);
+  counts.visible = (int32_t)rt::warp_add((unsigned)counts.visible);
+  if (lane == 0) ((rt::Exposure*)args.film)[number] = counts;
+}

@@ -1,0 +1,90 @@
+"""`raytracer measure`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from raytracer.commands.options import (
+    FILE,
+    SettingsCommand,
+    backend_option,
+    json_option,
+    scene_path,
+    source_options,
+    style_options,
+    take_view,
+    threads_option,
+    view_options,
+)
+from raytracer.commands.report import file_size, print_json, print_outline
+
+
+@click.command(
+    cls=SettingsCommand,
+    settings=(view_options, style_options),
+    common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
+)
+@click.argument("file", type=FILE, metavar="FILE")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    help="Write the measurements with the columns of the file, .npz or .csv.",
+)
+@click.option(
+    "--samples",
+    type=int,
+    default=256,
+    show_default=True,
+    metavar="N",
+    help="Points drawn on each particle.",
+)
+@click.option(
+    "--distance",
+    type=float,
+    metavar="LENGTH",
+    help="Length of occlusion rays; unlimited by default.",
+)
+@click.option(
+    "--probe",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="RADIUS",
+    help="Radius of the ball that rolls over the particles, for the accessible area.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the points.")
+@source_options("frame", "format", "topology")
+@backend_option
+@threads_option
+@json_option
+def measure(file: str, output: str | None, as_json: bool, **options: Any) -> None:
+    """Measure occlusion, accessible and visible area of each particle.
+
+    occlusion: part of an even sky's light that does not reach the surface, 0 to 1.
+    accessible_area: area outside of all other particles, with --probe where the middle of a ball of
+    that radius can go. visible_area: area that the camera sees. Each with its error.
+
+    \b
+    Examples:
+      raytracer measure protein.pdb --probe 1.4 -o measured.npz
+      raytracer render measured.npz --color-by occlusion -o occlusion.png
+      raytracer measure heap.csv --distance 0.1 -o measured.csv
+    """  # fmt: skip
+    from raytracer.measurements import checked_path, summary
+    from raytracer.measurements import measure as library
+
+    target = checked_path(output) if output is not None else None
+    measured = library(scene_path(file), **take_view(options), **options)
+    about = summary(measured)
+    if target is not None:
+        measured.save(target)
+    if as_json:
+        print_json(about | ({"file": str(target)} if target else {}))
+        return
+    print_outline(about)
+    if target is not None:
+        print(f"{target}  {file_size(target)}")

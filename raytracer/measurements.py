@@ -1,0 +1,286 @@
+"""Measurements of particles: how far the surface of each is exposed, and what occludes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from io import TextIOWrapper
+from math import pi
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.arguments import real, whole
+from raytracer.errors import SceneError, UserError
+from raytracer.fields import check_names, takes
+from raytracer.files import output
+from raytracer.files.access import path_of
+from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.particles import naming
+from raytracer.scene.source import Source
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Unpack
+
+    from raytracer.scene.coloring.style import StyleOverrides
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.view_settings import ViewOverrides
+
+    class Settings(ViewOverrides, StyleOverrides, total=False):
+        """Settings as keyword arguments, for type checkers."""
+
+    Doubles = NDArray[np.float64]
+
+MAX_POINTS = 1 << 24
+ENDINGS = (".csv", ".npz")
+"""Of files of measurements."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was measured of each sphere; arrays (N,), float64 but for `set`.
+
+    An `_error` is the standard deviation that independent points would give; those that are drawn
+    are stratified, so that it is an upper bound of the mean error.
+
+    Args:
+        positions: (N, 3), scene units.
+        radius: scene units.
+        set: int64, the number of the sphere's set in the scene.
+        occlusion: ambient occlusion, 0 to 1: the part of the light of an even sky that does not
+            reach the exposed surface; 1 where nothing is exposed.
+        accessible_area: area of the sphere of radius `radius + probe` that lies in no other such
+            sphere, in square scene units. Without a probe it is the exposed area.
+        visible_area: area of the exposed surface that faces the camera with nothing in between, in
+            square scene units, whether it is in the picture or not.
+        columns: further values of the spheres by name, of the file, (N,) or (N, K).
+    """
+
+    positions: Doubles
+    radius: Doubles
+    set: NDArray[np.int64]
+    occlusion: Doubles
+    occlusion_error: Doubles
+    accessible_area: Doubles
+    accessible_area_error: Doubles
+    visible_area: Doubles
+    visible_area_error: Doubles
+    columns: Mapping[str, NDArray[Any]]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays by name: positions, radius, columns of the file, and measurements."""
+        measured = {each.name: getattr(self, each.name) for each in fields(self)[:-1]}
+        if not self.set.any():
+            del measured["set"]
+        first = {name: measured.pop(name) for name in ("positions", "radius")}
+        return first | {k: v for k, v in self.columns.items() if k not in first} | measured
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write all arrays to a .npz or .csv file, which `raytracer render` takes; return its path.
+
+        Raises:
+            UserError: the path cannot be written, or has another ending.
+        """
+        target = output.check_file(checked_path(path))
+        arrays = self.arrays()
+        with output.replacing(target) as file:
+            if target.suffix.lower() == ".npz":
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+            else:
+                _write_table(file, arrays)
+        return target
+
+
+def checked_path(path: str | PathLike[str]) -> Path:
+    """Return the path of a file of measurements. Raises UserError for another ending."""
+    target = path_of(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise UserError(f"{target}: must end in .npz or .csv")
+    return target
+
+
+@takes(VIEW_SETTINGS, STYLE)
+def measure(
+    scene: object,
+    *,
+    samples: int = 256,
+    distance: float | None = None,
+    probe: float = 0.0,
+    seed: int = 0,
+    frame: int | None = None,
+    format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
+    backend: str = "auto",
+    threads: int = 0,
+    **settings: Unpack[Settings],
+) -> Measurements:
+    """Measure how far the surface of each sphere is exposed.
+
+    Points are drawn evenly on each sphere. A point is exposed where it lies in no other sphere or
+    solid (A. Shrake, J. A. Rupley, "Environment and Exposure to Solvent of Protein Atoms", Journal
+    of Molecular Biology 79, 1973). From each exposed point one ray is traced with the density of a
+    cosine about the normal (S. Zhukov, A. Iones, G. Kronin, "An Ambient Light Illumination Model",
+    Rendering Techniques 1998), and one to the camera. All is opaque here, and clipping planes do
+    not cut.
+
+    Args:
+        scene, frame, format, topology, backend, threads: as for `raytracer.render`.
+        samples: points of each sphere.
+        distance: length of the rays for `occlusion`, scene units; None is unlimited.
+        probe: radius of a ball that rolls over the spheres, scene units, for `accessible_area`;
+            1.4 in a file in angstroms is a molecule of water.
+        seed: of the points.
+        **settings: of camera, spheres and colours, as for `raytracer.render`.
+
+    Returns:
+        The measurements, in the order of the spheres.
+
+    Raises:
+        UserError: the scene or an argument is invalid.
+        TypeError: there is no argument of that name.
+    """
+    check_names(measure, settings)
+    count = whole(samples, "samples", 1, MAX_POINTS, UserError)
+    ball = real(probe, "probe", 0.0, error=UserError)
+    length = (
+        None if distance is None else real(distance, "distance", 0.0, above=True, error=UserError)
+    )
+    traced: dict[str, Any] = {"integrator": "ao", "seed": seed, "ao_distance": length}
+    source = Source.of(scene, frame=frame, format=format, topology=topology)
+    options: dict[str, Any] = {
+        "backend": backend,
+        "threads": threads,
+        "keep": True,
+        "hashed": False,
+    }
+    with prepare(source, dict(settings) | traced, **options) as job:
+        loaded = _kept(job)
+        radius, counts = _counted(job, loaded.count, count)
+        positions = _positions(loaded.spheres)
+        columns = _columns(loaded.spheres)
+    exposed, area = counts["exposed"], 4.0 * pi * radius**2
+    if ball:
+        enlarged = _enlarged(loaded, ball)
+        with prepare(enlarged, traced, **options) as job:
+            reach, accessible = _counted(job, loaded.count, count)
+        accessible_area = _shares(accessible["exposed"], count, 4.0 * pi * reach**2)
+    else:
+        accessible_area = _shares(exposed, count, area)
+    occlusion, occlusion_error = _shares(exposed - counts["open"], exposed, np.ones_like(radius))
+    occlusion[exposed == 0] = 1.0
+    sets = np.repeat(np.arange(len(loaded.spheres)), [each.count for each in loaded.spheres])
+    return Measurements(
+        positions, radius, sets, occlusion, occlusion_error, *accessible_area,
+        *_shares(counts["visible"], count, area), columns,
+    )  # fmt: skip
+
+
+def _kept(job: Job) -> Scene:
+    assert job.kept is not None
+    return job.kept[0]
+
+
+def _counted(job: Job, spheres: int, samples: int) -> tuple[Doubles, NDArray[np.void]]:
+    """Return the radii in scene units, (N,), and the counts of the points of the spheres."""
+    assert job.kept is not None
+    buffers = job.kept[1]
+    radius = buffers.radius[:spheres].astype(np.float64) * buffers.scale
+    return radius, job.scene.exposures(job.view.with_samples(0, samples), spheres)
+
+
+def _shares(
+    found: NDArray[np.int32], drawn: NDArray[np.int32] | int, whole: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Return shares of points times what all are, and their standard errors.
+
+    The variance is that of a binomial distribution whose share is estimated by Laplace's rule, so
+    that it is not 0 where all points are alike.
+    """
+    drawn = np.asarray(drawn, np.float64)
+    share = found / np.maximum(drawn, 1.0)
+    likely = (found + 1.0) / (drawn + 2.0)
+    return share * whole, np.sqrt(likely * (1.0 - likely) / np.maximum(drawn, 1.0)) * whole
+
+
+def _enlarged(scene: Scene, probe: float) -> Scene:
+    """Return a scene of the spheres alone, with larger radii."""
+    from raytracer.scene.scene import Scene, SphereSet
+
+    sets = [
+        SphereSet(
+            each.centers, each.radius + probe / each.transform.scale, transform=each.transform
+        )
+        for each in scene.spheres
+    ]
+    return Scene(sets)
+
+
+def _positions(sets: Sequence[SphereSet]) -> Doubles:
+    """Return the centres in scene units, float64 (N, 3)."""
+    placed = [
+        np.einsum("ij,nj->ni", each.transform.linear(), each.centers) + each.transform.translate
+        for each in sets
+    ]
+    return np.concatenate(placed) if placed else np.zeros((0, 3))
+
+
+def _columns(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
+    """Return what all sets have besides centres and radii, and in the same shape, by name."""
+    if not sets:
+        return {}
+    placing = {n for part in ("centers", "radius", "diameter", *"xyz") for n in naming.USUAL[part]}
+    own = [n for n in sets[0].columns.about if n not in sets[0].columns.derived]
+    own = [name for name in own if naming.plain(name) not in placing]
+    names = [name for name in own if all(each.columns.has(name) for each in sets)]
+    parts = {name: [np.asarray(each.columns[name]) for each in sets] for name in names}
+    return {
+        name: np.concatenate(each)
+        for name, each in parts.items()
+        if len({part.shape[1:] for part in each}) == 1
+    }
+
+
+def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write columns as comma-separated values."""
+    import csv
+
+    flat = dict(_flat(arrays))
+    lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    rows = csv.writer(lines)
+    rows.writerow(flat)
+    rows.writerows(zip(*(column.tolist() for column in flat.values()), strict=True))
+    lines.detach()  # the file is closed by who has opened it
+
+
+def _flat(arrays: Mapping[str, NDArray[Any]]) -> list[tuple[str, NDArray[Any]]]:
+    """Return columns of one number per row, of which a table consists."""
+    rows: list[tuple[str, NDArray[Any]]] = []
+    for name, array in arrays.items():
+        if array.ndim == 1:
+            rows.append((name, array))
+        elif name == "positions":
+            rows += [(axis, array[:, k]) for k, axis in enumerate("xyz")]
+        else:
+            rows += [(f"{name}_{k}", array[:, k]) for k in range(array.shape[1])]
+    return rows
+
+
+def summary(measured: Measurements, error: type[UserError] = SceneError) -> dict[str, Any]:
+    """Return number, means and extremes of the measurements, as JSON types."""
+    count = len(measured.radius)
+    if not count:
+        raise error("there are no spheres to measure")
+    named = ("occlusion", "accessible_area", "visible_area")
+    return {"spheres": count} | {
+        name: {
+            "least": float(values.min()),
+            "mean": float(values.mean()),
+            "greatest": float(values.max()),
+            "error": float(getattr(measured, f"{name}_error").mean()),
+        }
+        for name, values in ((name, getattr(measured, name)) for name in named)
+    }

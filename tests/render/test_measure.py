@@ -1,0 +1,202 @@
+"""Measurements of particles, beside closed forms and sums in float64."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import CapsuleSet, Scene, SphereSet, Transform, UserError
+from raytracer.cli import main
+
+SIGMAS = 5.0
+
+
+def overlapping(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return centres and radii of spheres of which some overlap."""
+    random = np.random.default_rng(seed)
+    return random.uniform(-1, 1, (count, 3)), random.uniform(0.1, 0.5, count)
+
+
+def directions(count: int, seed: int) -> np.ndarray:
+    """Return unit vectors, even on the sphere, (N, 3)."""
+    found = np.random.default_rng(seed).normal(size=(count, 3))
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def is_covered(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Whether points lie in a sphere, by brute force."""
+    distances = np.linalg.norm(points[:, None] - centers, axis=2)
+    return np.asarray((distances < radii).any(axis=1))
+
+
+def is_blocked(
+    points: np.ndarray, rays: np.ndarray, centers: np.ndarray, radii: np.ndarray, length: float
+) -> np.ndarray:
+    """Whether rays meet a sphere within a length, by brute force."""
+    to_center = centers - points[:, None]
+    along = np.einsum("ijk,ik->ij", to_center, rays)
+    half2 = radii**2 - (to_center**2).sum(axis=2) + along**2
+    near = along - np.sqrt(np.maximum(half2, 0.0))
+    return np.asarray(((half2 > 0) & (near > 0) & (near < length)).any(axis=1))
+
+
+def expected(
+    number: int, centers: np.ndarray, radii: np.ndarray, length: float
+) -> tuple[float, float]:
+    """Return the exposed part of a sphere, and the part of an even sky that does not reach it."""
+    count = 20_000
+    normals = directions(count, number)
+    points = centers[number] + radii[number] * normals
+    others = np.arange(len(radii)) != number
+    around = centers[others], radii[others]
+    free = ~is_covered(points, *around)
+    rays = normals + directions(count, number + 1000)  # with the density of the cosine
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    blocked = is_blocked(points[free], rays[free], *around, length)
+    return float(free.mean()), float(blocked.mean()) if len(blocked) else 1.0
+
+
+def agrees(value: float, wanted: float, error: float, other: float = 0.0) -> bool:
+    return abs(value - wanted) <= SIGMAS * float(np.hypot(error, other)) + 1e-9
+
+
+def test_a_sphere_alone_is_open() -> None:
+    measured = raytracer.measure(Scene.from_arrays(np.zeros((1, 3)), 2.0), backend="cpu")
+    assert measured.occlusion[0] == 0.0
+    assert measured.accessible_area[0] == pytest.approx(16 * np.pi)
+
+
+def test_the_camera_sees_a_cap_of_a_sphere() -> None:
+    scene = Scene.from_arrays(np.zeros((1, 3)), 1.0)
+    near = raytracer.Camera(position=(0, 0, 3), look_at=(0, 0, 0), fit=False)
+    scene.camera = near
+    measured = raytracer.measure(scene, samples=4096, backend="cpu")
+    wanted = 2 * np.pi * (1 - 1 / 3)  # beyond the horizon nothing is seen
+    assert agrees(measured.visible_area[0], wanted, measured.visible_area_error[0])
+    measured = raytracer.measure(scene, samples=4096, ortho=True, backend="cpu")
+    assert agrees(measured.visible_area[0], 2 * np.pi, measured.visible_area_error[0])
+
+
+@pytest.mark.parametrize("probe", [0.0, 0.4])
+def test_areas_of_two_spheres_are_those_without_caps(probe: float) -> None:
+    distance, radii = 3.0, np.array([2.0, 1.5])
+    scene = Scene.from_arrays(np.array([[0, 0, 0], [distance, 0, 0]]), radii)
+    measured = raytracer.measure(scene, samples=8192, probe=probe, backend="cpu")
+    for number in range(2):
+        r, other = radii[number] + probe, radii[1 - number] + probe
+        cap = 2 * np.pi * r * (r - (distance**2 - other**2 + r**2) / (2 * distance))
+        wanted, error = 4 * np.pi * r**2 - cap, measured.accessible_area_error[number]
+        assert agrees(measured.accessible_area[number], wanted, error)
+
+
+@pytest.mark.parametrize("length", [0.3, np.inf])
+def test_measurements_are_those_by_brute_force(length: float) -> None:
+    centers, radii = overlapping(40, 7)
+    distance = None if np.isinf(length) else length
+    measured = raytracer.measure(
+        Scene.from_arrays(centers, radii), samples=2048, distance=distance, backend="cpu"
+    )
+    for number in range(len(radii)):
+        free, blocked = expected(number, centers, radii, length)
+        area = 4 * np.pi * radii[number] ** 2
+        share, error = (
+            measured.accessible_area[number] / area,
+            measured.accessible_area_error[number],
+        )
+        assert agrees(share, free, error / area, 0.5 / 20_000**0.5)
+        other = 0.5 / max(20_000 * free, 1.0) ** 0.5
+        occlusion, error = measured.occlusion[number], measured.occlusion_error[number]
+        assert agrees(occlusion, blocked, error, other)
+
+
+def test_errors_are_bounds_of_the_scatter_of_seeds() -> None:
+    centers, radii = overlapping(60, 3)
+    scene = Scene.from_arrays(centers, radii)
+    runs = [raytracer.measure(scene, samples=64, seed=seed, backend="cpu") for seed in range(12)]
+    for name in ("occlusion", "accessible_area", "visible_area"):
+        scatter = np.std([getattr(run, name) for run in runs], axis=0)
+        stated = np.mean([getattr(run, f"{name}_error") for run in runs], axis=0)
+        assert np.mean(scatter) <= np.mean(stated) < 20 * np.mean(scatter)
+
+
+def test_measurements_do_not_depend_on_threads_and_scale() -> None:
+    centers, radii = overlapping(300, 5)
+    one, two = (
+        raytracer.measure(Scene.from_arrays(centers, radii), threads=threads, backend="cpu")
+        for threads in (1, 2)
+    )
+    np.testing.assert_array_equal(one.occlusion, two.occlusion)
+    scaled = Scene([SphereSet(centers, radii, transform=Transform(scale=8.0))])
+    large = raytracer.measure(scaled, backend="cpu")
+    np.testing.assert_allclose(large.accessible_area, 64 * one.accessible_area, rtol=1e-6)
+    np.testing.assert_allclose(large.positions, 8 * centers)
+
+
+def test_solids_occlude_and_are_not_measured() -> None:
+    around = CapsuleSet([[-5, 0, 0]], [[5, 0, 0]], 1.0)
+    scene = Scene([SphereSet([[0, 0, 0], [0, 10, 0]], 0.5)], capsules=[around])
+    measured = raytracer.measure(scene, backend="cpu")
+    assert measured.occlusion[0] == 1.0
+    assert measured.accessible_area[0] == 0.0
+    assert 0.0 < measured.occlusion[1] < 0.2
+
+
+def test_no_spheres_have_no_measurements() -> None:
+    measured = raytracer.measure(Scene([SphereSet(np.zeros((0, 3)), 1.0)]), backend="cpu")
+    assert measured.occlusion.shape == (0,)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
+def test_a_file_of_measurements_is_rendered_by_them(ending: str, tmp_path: Path) -> None:
+    data = tmp_path / "heap.csv"
+    data.write_text("x,y,z,radius,mass\n0,0,0,1,5\n1.5,0,0,1,6\n9,0,0,1,7\n")
+    made = tmp_path / f"made{ending}"
+    assert main(["measure", str(data), "-o", str(made), "--backend", "cpu"]) == 0
+    loaded = raytracer.load(made).spheres[0]
+    np.testing.assert_allclose(loaded.columns["mass"], [5, 6, 7])
+    measured = raytracer.measure(data, backend="cpu")
+    np.testing.assert_allclose(loaded.columns["occlusion"], measured.occlusion, rtol=1e-6)
+    np.testing.assert_allclose(loaded.radius, 1.0)
+    image = raytracer.render(made, color_by="occlusion", width=16, height=16, backend="cpu")
+    assert image.pixels().shape == (16, 16, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"samples": 0}, "samples: must be at least 1, not 0"),
+        ({"probe": -1}, "probe: must be at least 0, not -1"),
+        ({"distance": 0}, "distance: must be above 0, not 0"),
+        ({"probe": float("nan")}, "probe: "),
+        ({"seed": -1}, "seed: "),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UserError) as raised:
+        raytracer.measure(Scene.from_arrays(np.zeros((1, 3)), 1.0), **arguments)
+    assert sentence in str(raised.value)
+
+
+def test_nothing_is_measured_for_a_file_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["measure", str(tmp_path / "none.xyz"), "-o", str(tmp_path / "made.txt")]) == 2
+    assert "made.txt: must end in .npz or .csv" in capsys.readouterr().err
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("count", [1, 40, 5000])
+@pytest.mark.parametrize("has_solids", [False, True])
+def test_a_gpu_counts_the_points_of_the_cpu(count: int, has_solids: bool) -> None:
+    centers, radii = overlapping(count, count)
+    solids = [CapsuleSet([[-5, 0, 0]], [[5, 0, 0]], 0.1)] if has_solids else []
+    scene = Scene([SphereSet(centers, 0.1 * radii)], capsules=solids)
+    cpu, cuda = (raytracer.measure(scene, samples=96, backend=name) for name in ("cpu", "cuda"))
+    for name in ("occlusion", "accessible_area", "visible_area"):
+        one, other = getattr(cpu, name), getattr(cuda, name)
+        assert (one != other).mean() < 0.01  # a ray on an edge may fall to either side
+        np.testing.assert_allclose(other, one, atol=0.05 * max(float(one.max()), 1e-6))
