@@ -1,6 +1,7 @@
 // Keys by which primitives lie along a curve: 21 bits an axis of their centres, interleaved (Morton 1966).
 #pragma once
 #include "../../core/float_key.h"
+#include "../warp_reduce.cuh"
 #include "state.cuh"
 
 namespace rt {
@@ -21,15 +22,8 @@ RT_DEVICE void add_bounds(const Build& b) {
   }
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) {
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) {
-      lo[axis] = fminf(lo[axis], __shfl_xor_sync(~0u, lo[axis], d));
-      hi[axis] = fmaxf(hi[axis], __shfl_xor_sync(~0u, hi[axis], d));
-    }
-    if ((threadIdx.x & 31u) == 0) {
-      atomicMax(&b.state->low[axis], ~float_key(lo[axis]));
-      atomicMax(&b.state->high[axis], float_key(hi[axis]));
-    }
+    const uint32_t low = warp_least(float_key(lo[axis])), high = warp_least(~float_key(hi[axis]));
+    if ((threadIdx.x & 31u) == 0) atomicMax(&b.state->low[axis], ~low), atomicMax(&b.state->high[axis], ~high);
   }
 }
 

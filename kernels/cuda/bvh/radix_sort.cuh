@@ -37,10 +37,11 @@ RT_DEVICE uint32_t lanes_with(uint32_t digit) {
 // The first pass makes the values: the numbers of the primitives, as leaves.
 RT_DEVICE void sort_pass(const Build& b, int pass, SortShared& shared) {
   const uint32_t thread = threadIdx.x, lane = thread & 31u, warp = thread >> 5, count = b.total();
-  const uint64_t* keys_in = b.keys[pass & 1];
-  const uint32_t* values_in = b.values[pass & 1];
-  uint64_t* keys_out = b.keys[~pass & 1];
-  uint32_t* values_out = b.values[~pass & 1];
+  const bool is_odd = pass & 1;
+  const uint64_t* keys_in = is_odd ? b.keys[1] : b.keys[0];
+  const uint32_t* values_in = is_odd ? b.values[1] : b.values[0];
+  uint64_t* keys_out = is_odd ? b.keys[0] : b.keys[1];
+  uint32_t* values_out = is_odd ? b.values[0] : b.values[1];
   if (thread == 0) shared.tile = atomicAdd(&b.state->sort_ticket[pass], 1u);
 #pragma unroll
   for (int w = 0; w < kSortWarps; ++w) shared.ranks[w][thread] = 0;

@@ -83,41 +83,23 @@ struct alignas(16) NodeBox {
 
 // The arguments with their types.
 struct Build {
-  const PrimitiveRecord* records;
-  Node* nodes;
-  PrimitiveRecord* spheres;
-  uint32_t* order;
-  uint64_t* keys[2];
-  uint32_t* values[2];
-  uint64_t* lookback;
-  uint32_t* parents;
-  Cluster* clusters;
-  uint8_t* sizes;
-  uint32_t* queue;
-  uint64_t* status;
-  NodeBox* boxes;  // null: no refit follows
-  BuildState* state;
-  const uint32_t* apart;
-  uint32_t count, apart_count;
-
-  RT_DEVICE explicit Build(const BuildArgs& a)
-      : records((const PrimitiveRecord*)a.records),
-        nodes((Node*)a.nodes),
-        spheres((PrimitiveRecord*)a.spheres),
-        order((uint32_t*)a.order),
-        keys{(uint64_t*)a.keys, (uint64_t*)a.keys_b},
-        values{(uint32_t*)a.values, (uint32_t*)a.values_b},
-        lookback((uint64_t*)a.lookback),
-        parents((uint32_t*)a.parents),
-        clusters((Cluster*)a.clusters),
-        sizes((uint8_t*)a.sizes),
-        queue((uint32_t*)a.queue),
-        status((uint64_t*)a.status),
-        boxes((NodeBox*)a.boxes),
-        state((BuildState*)a.state),
-        apart((const uint32_t*)a.apart),
-        count((uint32_t)a.count),
-        apart_count((uint32_t)a.apart_count) {}
+  const BuildArgs& args;
+  const PrimitiveRecord* records = (const PrimitiveRecord*)args.records;
+  Node* nodes = (Node*)args.nodes;
+  PrimitiveRecord* spheres = (PrimitiveRecord*)args.spheres;
+  uint32_t* order = (uint32_t*)args.order;
+  uint64_t* keys[2] = {(uint64_t*)args.keys, (uint64_t*)args.keys_b};
+  uint32_t* values[2] = {(uint32_t*)args.values, (uint32_t*)args.values_b};
+  uint64_t* lookback = (uint64_t*)args.lookback;
+  uint32_t* parents = (uint32_t*)args.parents;
+  Cluster* clusters = (Cluster*)args.clusters;
+  uint8_t* sizes = (uint8_t*)args.sizes;
+  uint32_t* queue = (uint32_t*)args.queue;
+  uint64_t* status = (uint64_t*)args.status;
+  NodeBox* boxes = (NodeBox*)args.boxes;  // null: no refit follows
+  BuildState* state = (BuildState*)args.state;
+  const uint32_t* apart = (const uint32_t*)args.apart;
+  uint32_t count = (uint32_t)args.count, apart_count = (uint32_t)args.apart_count;
 
   // all primitives, those beside the tree too
   RT_DEVICE uint32_t total() const { return count + apart_count; }
