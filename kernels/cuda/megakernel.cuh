@@ -4,6 +4,7 @@
 #include "traverse_single.cuh"
 #include "traverse_packet.cuh"
 #include "path.cuh"
+#include "tables.cuh"
 
 namespace RT_NS {
 
@@ -50,6 +51,15 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
   if (at.inside) *out = sum;
+}
+
+// A block of four warps. in_constant: the spheres, where they are in constant memory too.
+RT_DEVICE void render_block(const rt::RenderArgs& args, const PrimitiveRecord* in_constant) {
+  __shared__ WarpScratch scratch[4];
+  const int warp = threadIdx.x / 32, tile = args.tile_begin + (int)blockIdx.x * 4 + warp;
+  if (tile >= args.tile_end) return;
+  const rt::SceneTables scene = scene_tables(args, c_camera, c_lights, c_materials, c_large, c_frame);
+  render_tile(args, scene, {(const PrimitiveRecord*)args.spheres, in_constant}, tile, scratch[warp]);
 }
 
 }  // namespace RT_NS
