@@ -80,6 +80,8 @@ class MovingSpheres:
         stream.synchronize()
         memory.rename("roomy", "nodes")
         self._refit = self._kernels.refit(memory, count, self._apart)
+        self._refit(stream)  # of no nodes yet: a capture may not load the kernel
+        stream.synchronize()
         self._stream, self._branch = (self._driver.Stream(NON_BLOCKING) for _ in range(2))
         self._done = Fence(number)  # behind the last update
         self._is_pending = False  # whether there were updates since results were read
@@ -87,7 +89,7 @@ class MovingSpheres:
         self._is_built = False  # whether there is a tree with boxes
         self._is_new = False  # whether it was built since results were read
         self._queued = 0  # refits since then
-        self._refits = 0  # those of the tree until then
+        self._refits = 1  # those of the tree until then
         self._excess = math.inf  # above any limit
         self.node_count = 0
 
