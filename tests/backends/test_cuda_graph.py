@@ -92,7 +92,7 @@ class Graph:
 
 @pytest.fixture
 def captured() -> Iterator[Callable[..., Graph]]:
-    """Returns a function that captures work; graphs are destroyed before scenes are closed."""
+    """Returns a function that captures work; graphs are destroyed after the test."""
     from raytracer.backends.cuda.context import primary_context
 
     made: list[Graph] = []
