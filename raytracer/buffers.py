@@ -103,8 +103,8 @@ class SceneBuffers:
         frame: structured (1,), `Frame`.
         center: float64 (3,), scene space.
         scale: power of two, scene units a render-space unit.
-        large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
-            are the last in leaf order.
+        large_id: int32 (G,), of more than 2^31 spheres uint32, ascending: indices of the large
+            spheres, which are not in the tree and are the last in leaf order.
         large: structured (G,), `LargeSphere`: the large spheres, in the same order; the ground, a
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
@@ -134,7 +134,7 @@ class SceneBuffers:
     frame: NDArray[np.void]
     center: NDArray[np.float64]
     scale: float
-    large_id: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
+    large_id: NDArray[np.int32 | np.uint32] = field(default_factory=partial(_empty, "i4"))
     large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
     emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
     opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
@@ -344,7 +344,9 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
 
 
 def host_tree(
-    columns: tuple[NDArray[np.float32], ...], large_id: NDArray[np.int32], threads: int = 0
+    columns: tuple[NDArray[np.float32], ...],
+    large_id: NDArray[np.int32 | np.uint32],
+    threads: int = 0,
 ) -> Bvh:
     """Build a hierarchy on the host; arguments as in `SceneBuffers`."""
     return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))

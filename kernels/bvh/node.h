@@ -6,7 +6,7 @@
 namespace RT_NS {
 
 // "no sphere" among leaf positions, which stay below it
-constexpr uint32_t kNoPrim = 0x7fffffffu;
+constexpr uint32_t kNoPrim = ~0u >> (32 - RT_POSITION_BITS);
 
 // Levels of nodes in any tree: kMaxSahDepth + 1 split by area (build.cpp), then eighths by number, ten
 // of which bring 2^31 spheres down to a leaf. At each level at most 7 siblings wait while one is visited.

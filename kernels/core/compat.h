@@ -24,6 +24,13 @@
 #define RT_CPU_COLD RT_COLD
 #endif
 
+// Bits of the position of a primitive in leaf order; the largest such number is none. Lanes of a CPU compare with sign.
+#if defined(__CUDACC__)
+#define RT_POSITION_BITS 32
+#else
+#define RT_POSITION_BITS 31
+#endif
+
 // NVRTC has no standard headers, so none may be included anywhere else in kernels/core, geom, shade.
 #if !defined(__CUDACC_RTC__)
 #include <stdint.h>

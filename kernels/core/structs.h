@@ -145,7 +145,7 @@
   F(uint64_t, keys_b, 1) F(uint64_t, values_b, 1)     /* the other pair of the sort */                        \
   F(uint64_t, lookback, 1)                   /* uint64: 256 for each tile of the sort */                      \
   F(uint64_t, parents, 1)                    /* uint32 (N): the other end of a range, or ~0 */                \
-  F(uint64_t, clusters, 1) F(uint64_t, sizes, 1) /* Cluster (N), uint8 (N): primitives, at most 255 */        \
+  F(uint64_t, clusters, 1) F(uint64_t, sizes, 1) /* Cluster (N), uint8 (N): primitives and kinds of children */ \
   F(uint64_t, queue, 1)                      /* uint32: cluster of each node, in the order of the nodes */    \
   F(uint64_t, status, 1)                     /* uint64: of each tile of nodes, a prefix of sums */            \
   F(uint64_t, boxes, 1)                      /* NodeBox of each node: for a refit */                          \

@@ -12,21 +12,21 @@ namespace rt {
 
 constexpr int kHandedOn = 2;
 
-// The clusters of a node, left to right.
+// The clusters of a node, left to right. One of size 1 is a primitive, and `ref` its number.
 struct Clusters {
   Box3 box[2 * kHandedOn];
   uint32_t ref[2 * kHandedOn], size[2 * kHandedOn];
   int count;
 };
 
-RT_DEVICE void load_cluster(const Build& b, Clusters& c, int i, uint32_t ref) {
+RT_DEVICE void load_cluster(const Build& b, Clusters& c, int i, uint32_t ref, bool is_primitive) {
   c.ref[i] = ref;
-  if (ref & kLeafBit) {
-    c.box[i] = b.primitive_box_of(ref & ~kLeafBit), c.size[i] = 1;
+  if (is_primitive) {
+    c.box[i] = b.primitive_box_of(ref), c.size[i] = 1;
   } else {
     const float4* p = (const float4*)(b.clusters + ref);
     const float4 low = load_fresh(p), high = load_fresh(p + 1);
-    c.box[i] = {vec3(low.x, low.y, low.z), vec3(low.w, high.x, high.y)}, c.size[i] = load_fresh(b.sizes + ref);
+    c.box[i] = {vec3(low.x, low.y, low.z), vec3(low.w, high.x, high.y)}, c.size[i] = load_fresh(b.sizes + ref) & kMaxSize;
   }
 }
 
@@ -59,7 +59,7 @@ RT_DEVICE void merge_pair(const Build& b, Clusters& c, uint32_t id) {
   float smallest = kInfinity * 1.1f;
   Box3 box = {};
   int first = 0, second = 1;
-  uint32_t left = 0, right = 0, size = 0;
+  uint32_t left = 0, right = 0, size = 0, kinds = 0;
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
 #pragma unroll
@@ -70,13 +70,14 @@ RT_DEVICE void merge_pair(const Build& b, Clusters& c, uint32_t id) {
       if (!(area < smallest)) continue;
       smallest = area, box = both, first = i, second = j;
       left = c.ref[i], right = c.ref[j], size = c.size[i] + c.size[j];
+      kinds = (c.size[i] == 1 ? kLeftIsPrimitive : 0u) | (c.size[j] == 1 ? kRightIsPrimitive : 0u);
     }
   }
-  size = min(size, 255u);
+  size = min(size, kMaxSize);
   float4* at = (float4*)(b.clusters + id);
   at[0] = make_float4(box.lo.x, box.lo.y, box.lo.z, box.hi.x);
   at[1] = make_float4(box.hi.y, box.hi.z, __uint_as_float(left), __uint_as_float(right));
-  b.sizes[id] = (uint8_t)size;
+  b.sizes[id] = (uint8_t)(size | kinds);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (i == first) c.box[i] = box, c.ref[i] = id, c.size[i] = size;
@@ -168,27 +169,33 @@ RT_DEVICE bool cluster_in_block(const Build& b, ClusterRange& r, ClusterShared& 
 }
 
 // A thread begins with one primitive and goes up: at each node the first of two threads leaves its clusters and ends,
-// the second goes on with the range of both.
+// the second goes on with the range of both. Which clusters of a range are primitives is left at the byte of its last
+// primitive, whose number no cluster has yet; those of two primitives or one are.
 RT_DEVICE void cluster_primitives(const Build& b, ClusterShared& shared) {
   uint32_t* refs = b.values[0];
   ClusterRange r;
   r.left = r.right = blockIdx.x * kClusterThreads + threadIdx.x;
   r.c.count = 1;
-  if (r.left < b.count) load_cluster(b, r.c, 0, refs[r.left]);
+  if (r.left < b.count) load_cluster(b, r.c, 0, refs[r.left], true);
   if (!cluster_in_block(b, r, shared)) return;
   while (!r.is_all(b)) {
     refs[r.left] = r.c.ref[0];
-    if (r.left < r.right) refs[r.left + 1] = r.c.count > 1 ? r.c.ref[1] : kNone;
+    if (r.left < r.right) {
+      refs[r.left + 1] = r.c.count > 1 ? r.c.ref[1] : kNone;
+      b.sizes[r.right] = (uint8_t)((r.c.size[0] == 1 ? kLeftIsPrimitive : 0u) |
+                                   (r.c.size[1] == 1 ? kRightIsPrimitive : 0u));
+    }
     const bool is_right = r.goes_right(b);
     __threadfence();
     const uint32_t end = atomicExch(b.parents + (is_right ? r.right : r.left - 1), is_right ? r.left : r.right);
     if (end == kNone) return;
     const uint32_t first = is_right ? r.right + 1 : end, size = is_right ? end - r.right : r.left - end;
     const uint32_t second = size > 1 ? load_fresh(refs + first + 1) : kNone;
+    const uint32_t kinds = size > 1 ? load_fresh(b.sizes + (first + size - 1)) : kLeftIsPrimitive;
     Clusters n;
     n.count = second == kNone ? 1 : 2;
-    load_cluster(b, n, 0, load_fresh(refs + first));
-    if (n.count > 1) load_cluster(b, n, 1, second);
+    load_cluster(b, n, 0, load_fresh(refs + first), kinds & kLeftIsPrimitive);
+    if (n.count > 1) load_cluster(b, n, 1, second, kinds & kRightIsPrimitive);
     r.join_neighbor(b, n, end, is_right);
   }
   if (r.c.count > 1) merge_pair(b, r.c, b.count - 2);

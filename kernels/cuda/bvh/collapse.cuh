@@ -8,33 +8,39 @@
 namespace rt {
 
 constexpr int kNodeThreads = 256, kTileNodes = kNodeThreads / kSlots;
-constexpr int kNodeShift = 60, kPlaceBits = 31;  // a published sum: 29 bits of nodes, 31 of primitives
+constexpr int kNodeShift = 62, kPlaceBits = 32;  // a published sum: 30 bits of nodes, 32 of primitives
 
-// A child of a node, a cluster or a primitive, and the children that take its place when it is opened.
+// A child of a node, a cluster or a primitive, and the children that take its place when it is opened. bits: the byte
+// of the cluster; 1 of a primitive, 0 where there is none.
 struct Child {
-  uint32_t ref, size, left, right;
+  uint32_t ref, bits, left, right;
   float area;
+  RT_DEVICE uint32_t size() const { return bits & kMaxSize; }
+  RT_DEVICE bool is_primitive() const { return bits == 1; }
 };
 
 RT_DEVICE Box3 box_of(const Cluster& c) { return {vec3(c.lo[0], c.lo[1], c.lo[2]), vec3(c.hi[0], c.hi[1], c.hi[2])}; }
-RT_DEVICE Box3 box_of(const Build& b, uint32_t ref) {
-  return ref & kLeafBit ? b.primitive_box_of(ref & ~kLeafBit) : box_of(b.clusters[ref]);
+RT_DEVICE Box3 box_of(const Build& b, uint32_t ref, bool is_primitive) {
+  return is_primitive ? b.primitive_box_of(ref) : box_of(b.clusters[ref]);
 }
 
-RT_DEVICE Child load_child(const Build& b, uint32_t ref) {
-  if (ref & kLeafBit) return {ref, 1, 0, 0, 0.0f};
+RT_DEVICE Child load_child(const Build& b, uint32_t ref, bool is_primitive) {
+  if (is_primitive) return {ref, 1, 0, 0, 0.0f};
   const Cluster c = b.clusters[ref];
   return {ref, b.sizes[ref], c.left, c.right, half_area(box_of(c))};
 }
+
+// The root of a tree of one primitive is that one.
+RT_DEVICE bool is_primitive_root(const Build& b) { return b.count == 1; }
 
 // Returns the child of this lane's slot, of size 0 where it is empty; by all lanes of the warp.
 RT_DEVICE Child open_slots(const Build& b, uint32_t root, bool exists) {
   const uint32_t lane = slot_lane();
   Child c = {0, 0, 0, 0, 0.0f};
-  if (exists && lane == 0) c = load_child(b, root);
+  if (exists && lane == 0) c = load_child(b, root, is_primitive_root(b));
 #pragma unroll 1
   for (int count = 1; count < kSlots; ++count) {
-    float largest = c.size < 2 ? -1.0f : c.size <= kLeafSize ? kLeafSplitGain * c.area : c.area;
+    float largest = c.size() < 2 ? -1.0f : c.size() <= kLeafSize ? kLeafSplitGain * c.area : c.area;
     uint32_t pick = lane;
 #pragma unroll
     for (int d = 1; d < kSlots; d *= 2) {
@@ -43,26 +49,33 @@ RT_DEVICE Child open_slots(const Build& b, uint32_t root, bool exists) {
       if (gain > largest || (gain == largest && other < pick)) largest = gain, pick = other;
     }
     const uint32_t left = from_slot(c.left, (int)pick), right = from_slot(c.right, (int)pick);
-    const Child before = {__shfl_up_sync(~0u, c.ref, 1), __shfl_up_sync(~0u, c.size, 1), __shfl_up_sync(~0u, c.left, 1),
+    const uint32_t bits = from_slot(c.bits, (int)pick);
+    const Child before = {__shfl_up_sync(~0u, c.ref, 1), __shfl_up_sync(~0u, c.bits, 1), __shfl_up_sync(~0u, c.left, 1),
                           __shfl_up_sync(~0u, c.right, 1), __shfl_up_sync(~0u, c.area, 1)};
     if (largest < 0.0f) continue;
     if (lane > pick + 1) c = before;
-    if (lane == pick || lane == pick + 1) c = load_child(b, lane == pick ? left : right);
+    if (lane == pick) c = load_child(b, left, bits & kLeftIsPrimitive);
+    if (lane == pick + 1) c = load_child(b, right, bits & kRightIsPrimitive);
   }
   return c;
 }
 
 // Puts the primitives of a leaf slot into leaf order from `place` on.
-RT_DEVICE void place_primitives(const Build& b, uint32_t cluster, uint32_t place) {
-  uint32_t waiting[kLeafSize], top = 0;
-  waiting[top++] = cluster;
-  while (top) {
-    const uint32_t ref = waiting[--top];
-    if (ref & kLeafBit) {
-      const uint32_t id = ref & ~kLeafBit;
-      b.spheres[place] = load_record(b.records + id), b.order[place++] = id;
+RT_DEVICE void place_primitives(const Build& b, const Child& child, uint32_t place) {
+  // those that wait, the next one first, and whether they are primitives, from the lowest bit on; in registers
+  uint32_t waiting[kLeafSize] = {child.ref}, kinds = child.is_primitive();
+  for (uint32_t count = 1; count;) {
+    const uint32_t ref = waiting[0];
+    if (kinds & 1u) {
+      b.spheres[place] = load_record(b.records + ref), b.order[place++] = ref;
+#pragma unroll
+      for (uint32_t i = 1; i < kLeafSize; ++i) waiting[i - 1] = waiting[i];
+      kinds >>= 1, --count;
     } else {
-      waiting[top++] = b.clusters[ref].right, waiting[top++] = b.clusters[ref].left;
+#pragma unroll
+      for (uint32_t i = kLeafSize - 1; i > 1; --i) waiting[i] = waiting[i - 1];
+      waiting[0] = b.clusters[ref].left, waiting[1] = b.clusters[ref].right;
+      kinds = kinds >> 1 << 2 | b.sizes[ref] / kLeftIsPrimitive, ++count;
     }
   }
 }
@@ -97,10 +110,10 @@ RT_DEVICE void make_tile(const Build& b, int depth, uint32_t tile, uint32_t tile
   const uint32_t root = exists ? b.queue[node] : 0;
   const Child c = open_slots(b, root, exists);
   NodeSlot s;
-  s.is_used = c.size > 0, s.is_inner = c.size > kLeafSize;
+  s.is_used = c.size() > 0, s.is_inner = c.size() > kLeafSize;
   const bool is_leaf = s.is_used && !s.is_inner;
   if (depth == kMaxLevels - 1 && s.is_inner) s.is_inner = false, b.state->result.too_deep = 1;  // and is not placed
-  s.end = slot_sum(is_leaf ? c.size : 0);
+  s.end = slot_sum(is_leaf ? c.size() : 0);
   const uint32_t inner = slot_ballot(s.is_inner), lane = slot_lane();
   const uint64_t own = lane == kSlots - 1 ? (uint64_t)__popc(inner) << kPlaceBits | s.end : 0;
   uint64_t total, before = block_sum_before<kNodeThreads>(own, shared.sums, total);
@@ -113,12 +126,12 @@ RT_DEVICE void make_tile(const Build& b, int depth, uint32_t tile, uint32_t tile
   s.child_base = level.end + (uint32_t)(before >> kPlaceBits);
   s.sphere_base = level.spheres + (uint32_t)(before & ((1ull << kPlaceBits) - 1));
   if (s.is_inner) b.queue[s.child_base + __popc(inner & ((1u << lane) - 1u))] = c.ref;
-  if (is_leaf) place_primitives(b, c.ref, s.sphere_base + s.end - c.size);
-  const Box3 all = exists ? box_of(b, root) : Box3{};
-  if (s.is_used) s.box = box_of(b, c.ref);
+  if (is_leaf) place_primitives(b, c, s.sphere_base + s.end - c.size());
+  const Box3 all = exists ? box_of(b, root, is_primitive_root(b)) : Box3{};
+  if (s.is_used) s.box = box_of(b, c.ref, c.is_primitive());
   __syncwarp();
   write_node(b.nodes + (size_t)node, s, all, exists);
-  const float cost = slots_cost(s, is_leaf ? s.end - c.size : s.end);
+  const float cost = slots_cost(s, is_leaf ? s.end - c.size() : s.end);
   if (b.boxes && exists && lane == 0) b.boxes[node].step = 0, b.boxes[node].first_cost = cost;
   __syncthreads();  // `shared` is used again
 }

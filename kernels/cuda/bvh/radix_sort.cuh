@@ -34,7 +34,7 @@ RT_DEVICE uint32_t lanes_with(uint32_t digit) {
   return lanes;
 }
 
-// The first pass makes the values: the numbers of the primitives, as leaves.
+// The first pass makes the values: the numbers of the primitives.
 RT_DEVICE void sort_pass(const Build& b, int pass, SortShared& shared) {
   const uint32_t thread = threadIdx.x, lane = thread & 31u, warp = thread >> 5, count = b.total();
   const bool is_odd = pass & 1;
@@ -104,7 +104,7 @@ RT_DEVICE void sort_pass(const Build& b, int pass, SortShared& shared) {
 #pragma unroll
   for (int k = 0; k < kSortItems; ++k) {
     const uint32_t i = first + 32 * k;
-    value[k] = pass == 0 ? i | kLeafBit : i < count ? values_in[i] : 0;
+    value[k] = pass == 0 ? i : i < count ? values_in[i] : 0;
   }
   __syncthreads();
 #pragma unroll

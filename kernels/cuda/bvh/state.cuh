@@ -6,7 +6,10 @@
 namespace rt {
 
 constexpr int kDigits = 256, kSortPasses = 8;
-constexpr uint32_t kNone = ~0u, kLeafBit = 1u << 31;
+constexpr uint32_t kNone = ~0u;
+
+// The byte of a cluster: its primitives, or kMaxSize of more; and which of its children are primitives.
+constexpr uint32_t kMaxSize = 63, kLeftIsPrimitive = 64, kRightIsPrimitive = 128;
 
 // Nodes [begin, end) of one level; its primitives in leaf order begin at `spheres`, its tiles at `tile`.
 struct Level {
@@ -38,7 +41,7 @@ RT_DEVICE float half_area(const Box3& b) {
   return d.x * d.y + d.y * d.z + d.z * d.x;
 }
 
-// An inner node of the binary tree. A child is the number of a cluster, or with kLeafBit of a primitive.
+// An inner node of the binary tree. A child is the number of a cluster or of a primitive, as its byte says.
 struct alignas(32) Cluster {
   float lo[3], hi[3];
   uint32_t left, right;

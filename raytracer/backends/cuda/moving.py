@@ -52,7 +52,7 @@ class MovingSpheres:
     """
 
     def __init__(
-        self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32]
+        self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32]
     ) -> None:
         """Allocate what updates need, and recover the records from their order in the leaves.
 

@@ -21,9 +21,9 @@ from raytracer.film.film import Film
 from raytracer.memory import FILM
 from raytracer.variants import Kernel
 
-MAX_SPHERES = 2**31 - 2
-"""Most spheres: positions in leaf order, with that of a ground, are int32, and the largest one
-means no hit."""
+MAX_SPHERES = 2**32 - 2**22
+"""Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count
+beyond the last one."""
 
 
 class CudaDevice:

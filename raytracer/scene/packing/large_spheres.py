@@ -43,7 +43,7 @@ def pack_large(
     exact: Callable[[int], tuple[Point, Fraction]],
     clip: Mapping[str, Any],
     most: int,
-) -> tuple[NDArray[np.int32], NDArray[np.void]]:
+) -> tuple[NDArray[np.int64], NDArray[np.void]]:
     """Return the large spheres: their indices, ascending, and their description for kernels.
 
     Args:
@@ -54,7 +54,7 @@ def pack_large(
         most: largest number to describe.
 
     Returns:
-        int32 (G,) and structured (G,), `LargeSphere`.
+        int64 (G,) and structured (G,), `LargeSphere`.
     """
     numbers = _candidates(radius)
     large = [(number, *exact(number)) for number in numbers if number < spheres]
@@ -71,7 +71,7 @@ def pack_large(
         table[row]["curvature"] = 1.0 / length
         table[row]["height"] = float(_power(center, size)) / (2.0 * length)
         table[row]["prim"] = len(radius) - len(near) + row
-    return np.array([number for number, _, _ in near], np.int32), table
+    return np.array([number for number, _, _ in near], np.int64), table
 
 
 def plane(up: Vector, height: float) -> NDArray[np.void]:

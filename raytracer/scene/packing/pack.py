@@ -131,7 +131,7 @@ def _packed(
         solids[3], number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
     )
     if has_ground:
-        large_id = np.append(large_id, np.int32(len(solids[0])))
+        large_id = np.append(large_id, np.int64(len(solids[0])))
         if before is not None and before[0].has_ground:
             ground = before[0].large[-1:]
         else:
@@ -161,7 +161,8 @@ def _packed(
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
         frame, center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
+        large_id=large_id.astype(np.int32 if len(solids[0]) < 2**31 else np.uint32),
+        large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
     )  # fmt: skip
     if before is not None:
         return retake(buffers, scene, settings, pose).check(), camera
