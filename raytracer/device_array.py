@@ -12,7 +12,7 @@ import ctypes
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -172,10 +172,8 @@ class DeviceArray:
         """
         if not self.size:
             return np.empty(self.shape, self.dtype)
-        steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
-        first = sum(step for step in steps if step < 0)
-        last = sum(step for step in steps if step > 0) + self.dtype.itemsize
-        memory = np.empty(last - first, np.uint8)
+        first, size = self._span()
+        memory = np.empty(size, np.uint8)
         with _context(self.device or 0) as cuda:
             if self.stream is not None:
                 _check(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
@@ -187,6 +185,63 @@ class DeviceArray:
                 )
             )
         return np.ndarray(self.shape, self.dtype, memory, -first, self.strides)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first to the last number in memory."""
+        return self._span()[1]
+
+    def _span(self) -> tuple[int, int]:
+        """Return the first byte, relative to the address, and the number of bytes."""
+        if not self.size:
+            return 0, 0
+        steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
+        first = sum(step for step in steps if step < 0)
+        return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
+
+    def copied_to(self, memory: DeviceMemory, stream: int) -> DeviceArray:
+        """Return a copy on the GPU, which is made on a stream after all of the default stream.
+
+        Args:
+            memory: of `nbytes` or more, on the same GPU.
+            stream: its handle; the default stream waits for the copy.
+        """
+        first, size = self._span()
+        number = memory.device
+        order(stream, LEGACY_STREAM, number)
+        if self.stream is not None:
+            order(stream, self.stream, number)
+        with _context(number) as cuda:
+            _check(
+                cuda.cuMemcpyDtoDAsync_v2(
+                    ctypes.c_uint64(memory.address), ctypes.c_uint64(self.address + first),
+                    ctypes.c_size_t(size), ctypes.c_void_p(stream),
+                )
+            )  # fmt: skip
+        order(LEGACY_STREAM, stream, number)
+        return replace(
+            self, address=memory.address - first, device=number, stream=LEGACY_STREAM, owner=memory
+        )
+
+
+class DeviceMemory:
+    """Bytes in the memory of a GPU, which are freed with the object.
+
+    Raises:
+        BackendError: there is no room, or the driver cannot be used.
+    """
+
+    def __init__(self, size: int, device: int) -> None:
+        self.size, self.device, self.address = size, device, 0
+        address = ctypes.c_uint64()
+        with _context(device) as cuda:
+            _check(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 1))))
+        self.address = address.value
+
+    def __del__(self) -> None:
+        if self.address:
+            with suppress(Exception), _context(self.device) as cuda:
+                cuda.cuMemFree_v2(ctypes.c_uint64(self.address))
 
 
 def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray | None:

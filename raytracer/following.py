@@ -18,12 +18,13 @@ from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
+from raytracer.scene.device_spheres import on_device
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
 from raytracer.scene.packing.render_space import REACH, Space
 from raytracer.scene.scene import SolidSet, SphereSet
 from raytracer.scene.source import Source
-from raytracer.sphere_update import SphereUpdate
+from raytracer.sphere_update import ColorMap, SphereUpdate
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceScene
@@ -48,18 +49,18 @@ SAMPLE = 1 << 10
 """Spheres that are sampled for this."""
 
 
-def can_follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
+def can_follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
     """Return whether a state differs in its spheres alone, and these can be moved in place.
 
     Args:
-        on_device: the scene on its device.
+        device_scene: the scene on its device.
         buffers: what it was packed to.
         old: the state that it shows.
         new: the other one.
     """
     pairs = list(zip(_filled(old), _filled(new), strict=False))
     return (
-        on_device.can_update
+        device_scene.can_update
         and old.count == new.count > 0
         and len(pairs) == len(_filled(old)) == len(_filled(new))
         and all(_is_alike(old, one, new, other) for one, other in pairs)
@@ -70,7 +71,7 @@ def can_follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: S
     )
 
 
-def follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
+def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
     """Move and recolour the spheres of a scene that `can_follow`; arguments as there.
 
     Raises:
@@ -78,22 +79,23 @@ def follow(on_device: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene
     """
     pairs = list(zip(_filled(old), _filled(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
-    moved = [
-        k for k, (one, other) in enumerate(pairs)
-        if not (_is_same(one.centers, other.centers) and _is_same(one.radius, other.radius))
-    ]  # fmt: skip
-    if len(moved) > 1:  # the tree is refitted once
-        moved = list(range(len(pairs)))
-    sets = [pairs[k][1] for k in moved]
+    sets = [each for _, each in pairs]
+    moved = [k for k, (one, other) in enumerate(pairs) if _is_moved(one, other)]
+    if len(moved) > 1 and not any(map(_is_there, sets)):
+        groups = [sets]  # the tree is refitted once
+    else:
+        groups = [[sets[k]] for k in moved]
     is_by_sphere = buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE)
     first_color = ends if is_by_sphere else _ends([len(each.color) for _, each in pairs])
-    if sets:
-        centers = _joined([each.centers for each in sets])
-        on_device.update(_update(buffers, sets, ends[moved[0]], centers, _radii(sets)))
+    for group in groups:
+        device_scene.update(
+            _update(buffers, group, ends[sets.index(group[0])], positions=_centers(group),
+                    radii=_radii(group))
+        )  # fmt: skip
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            colors = linear_rgb(other.color, other.color_space)
-            on_device.update(_update(buffers, [other], first, None, None, colors, row))
+            change = _update(buffers, [other], first, first_color=row, **_coloring(other))
+            device_scene.update(change)
 
 
 def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
@@ -173,15 +175,50 @@ def _filled(scene: Scene) -> list[SphereSet]:
 
 
 def _update(
-    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, positions: Any, radii: Any,
-    colors: Any = None, first_color: int = 0,
+    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, *, positions: Any = None,
+    radii: Any = None, colors: Any = None, color_space: str = "linear",
+    color_map: ColorMap | None = None, first_color: int = 0,
 ) -> SphereUpdate:  # fmt: skip
     transform = sets[0].transform
     linear, offset = Space.of(buffers).placing(transform)
     return SphereUpdate(
-        first, sum(each.count for each in sets), positions, radii, colors, "linear", first_color,
-        linear, offset, transform.scale / buffers.scale,
+        first, sum(each.count for each in sets), positions, radii, colors, color_space,
+        first_color, linear, offset, transform.scale / buffers.scale, color_map=color_map,
     )  # fmt: skip
+
+
+def _coloring(spheres: SphereSet) -> dict[str, Any]:
+    """Return what an update says of the colours of a set."""
+    there = on_device(spheres, "color")
+    if there is None:
+        return {"colors": linear_rgb(spheres.color, spheres.color_space)}
+    colors, scale = there
+    if scale is not None:
+        return {"colors": colors, "color_map": scale.color_map()}
+    return {"colors": colors, "color_space": spheres.color_space}
+
+
+def _numbers(spheres: SphereSet, name: str) -> Any:
+    """Return an attribute where it is, on the host or on a GPU."""
+    there = on_device(spheres, name)
+    return getattr(spheres, name) if there is None else there[0]
+
+
+def _is_there(spheres: SphereSet) -> bool:
+    """Return whether centres or radii are on a GPU alone."""
+    return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
+
+
+def _is_moved(one: SphereSet, other: SphereSet) -> bool:
+    return any(
+        not _is_same(_numbers(one, name), _numbers(other, name)) for name in ("centers", "radius")
+    )
+
+
+def _centers(sets: Sequence[SphereSet]) -> Any:
+    if len(sets) == 1 and on_device(sets[0], "centers"):
+        return _numbers(sets[0], "centers")
+    return _joined([each.centers for each in sets])
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
@@ -190,6 +227,8 @@ def _joined(arrays: Sequence[Any]) -> Any:
 
 def _radii(sets: Sequence[SphereSet]) -> Any:
     """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
+    if len(sets) == 1 and on_device(sets[0], "radius"):
+        return _numbers(sets[0], "radius")
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
         return np.atleast_1d(first)
@@ -202,7 +241,9 @@ def _ends(counts: Sequence[int]) -> list[int]:
 
 def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
     """Return whether sets of two states are packed alike, in other places, sizes and colours."""
-    has_rows = one.color_id is None is other.color_id and 1 < len(one.color) == len(other.color)
+    has_rows = one.color_id is None is other.color_id and (
+        1 < len(_numbers(one, "color")) == len(_numbers(other, "color"))
+    )
     return (
         one.count == other.count
         and one.transform == other.transform
@@ -214,19 +255,20 @@ def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
 
 
 def _colors(spheres: SphereSet) -> tuple[Any, ...]:
-    return spheres.color, spheres.color_id, spheres.color_space
+    colors = on_device(spheres, "color") or spheres.color
+    return colors, spheres.color_id, spheres.color_space
 
 
 def _is_same(one: Any, other: Any) -> bool:
     """Return whether parts of two scenes are packed to the same bytes."""
     if one is other:
         return True
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(one) == len(other) and all(map(_is_same, one, other))
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
         return one.shape == other.shape and one.dtype == other.dtype and bool((one == other).all())
-    if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(_is_same, one, other))
     if isinstance(one, (SphereSet, SolidSet)):
         names = [name for name in vars(one) if name not in NOT_PACKED]
         return all(_is_same(getattr(one, name), getattr(other, name)) for name in names)
@@ -242,11 +284,9 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
     materials = [scene.material_of(each) for each in _filled(scene)]
     ground = scene.ground
     solids = buffers.radius[buffers.spheres :]
-    low = min([np.min(each.radius) for each in _filled(scene)])
-    high = max([np.max(each.radius) for each in _filled(scene)])
-    if len(solids):
-        low = min(low, solids.min() * buffers.scale)
-        high = max(high, solids.max() * buffers.scale)
+    radii = [each.radius for each in _filled(scene) if on_device(each, "radius") is None]
+    radii += [solids * buffers.scale] if len(solids) else []
+    low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (
         any(getattr(each, "emission", 0.0) > 0.0 for each in materials)
         or (buffers.view.nests and any(getattr(e, "transmission", 0.0) > 0.0 for e in materials))
@@ -257,7 +297,9 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
 
 
 def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
-    """Return whether render space still suits most spheres."""
+    """Return whether render space still suits most spheres; those of a GPU are not looked at."""
+    if any(map(_is_there, sets)):
+        return True
     stride = -(-sum(each.count for each in sets) // SAMPLE)
     center = np.asarray(buffers.center) - np.asarray(sets[0].transform.translate)
     places = np.concatenate([each.centers[::stride] for each in sets]).astype(np.float64)

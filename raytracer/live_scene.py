@@ -327,7 +327,7 @@ class LiveScene:
         there = {
             name: each
             for name, each in on_gpu.items()
-            if _is_packed_there(name, each, count, job.device.number)
+            if is_read_there(name, each, count, job.device.number)
         }
         if "values" in there and self._values.scale is None:
             if in_graph:
@@ -644,8 +644,8 @@ class LiveScene:
         self._take_camera(camera, pose)
 
 
-def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> bool:
-    """Whether the kernel of GPU `number` reads an array of an update where it is."""
+def is_read_there(name: str, array: DeviceArray, count: int, number: int) -> bool:
+    """Return whether the kernel of GPU `number` reads an array of an update where it is."""
     shapes = {"positions": (count, 3), "colors": (count, 3)}
     kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(name, enum("NumberKind"))
     return (

@@ -14,7 +14,7 @@ import numpy as np
 
 from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
 from raytracer.backends.select import select
-from raytracer.device_array import device_array
+from raytracer.device_array import device_array, stream_handle
 from raytracer.errors import RaytracerError, SceneError, UserError, shown, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
@@ -125,7 +125,7 @@ def live(
 
         check_record(path := path_of(record, "record"), given)
     runner = _runner(backend, threads)
-    view = LiveView(given, fps)
+    view = LiveView(given, fps, _gpu_of(backend, threads))
     try:
         if open == "page":
             from raytracer.browser.serve import check_port, require_library, ssh_line
@@ -133,14 +133,14 @@ def live(
             check_port(port)
             require_library()
             of_page = {"port": port, "open_browser": open_browser}
-            view._open(View(runner("page", given | _spared(threads) | of_page)))
+            view._open(View(runner("page", given | _spared(threads) | of_page), view._gpu))
             say(f"{TITLE} is shown at {view.address}")
             say(f"from another machine: {ssh_line(_port_of(view.address))}")
         elif open is not None:
-            view._open(View(runner(open, given | _spared(threads))))
+            view._open(View(runner(open, given | _spared(threads)), view._gpu))
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
-            view._open(Movie(runner("record", to_file), every))
+            view._open(Movie(runner("record", to_file), every, view._gpu))
     except BaseException:
         view._end()
         raise
@@ -149,7 +149,13 @@ def live(
 
 def _runner(backend: str, threads: int) -> Callable[[str, Mapping[str, Any]], Runner]:
     """Return what runs an outlet: a thread where it has to share a GPU, else a process."""
-    return ThreadRunner if select(backend, threads).has_own_memory else ProcessRunner
+    return ThreadRunner if _gpu_of(backend, threads) is not None else ProcessRunner
+
+
+def _gpu_of(backend: str, threads: int) -> int | None:
+    """Return the number of the GPU that renders, or None."""
+    device = select(backend, threads)
+    return device.number if device.has_own_memory else None
 
 
 def _spared(threads: int) -> dict[str, int]:
@@ -174,9 +180,9 @@ class LiveView:
         address: of the page for web browsers, "" without one.
     """
 
-    def __init__(self, settings: Mapping[str, Any], fps: float) -> None:
+    def __init__(self, settings: Mapping[str, Any], fps: float, gpu: int | None) -> None:
         self.address = ""
-        self._settings, self._fps = settings, fps
+        self._settings, self._fps, self._gpu = settings, fps, gpu
         self._outlets: list[Outlet] = []
         self._latest: dict[str, Points] = {}
         self._step: list[str] = []  # names that were logged in this step
@@ -198,11 +204,12 @@ class LiveView:
 
     def log_points(
         self, name: str, positions: Any, *, radii: Any = None, colors: Any = None,
-        columns: Mapping[str, Any] | None = None,
+        columns: Mapping[str, Any] | None = None, stream: Any = None,
     ) -> None:  # fmt: skip
         """Show points as spheres from now on; logging a name again replaces its points.
 
-        For a view it returns at once. The arrays are copied at most 60 times per second, and less
+        For a view it returns at once. Arrays of the GPU that renders are copied there; others come
+        to the host. The arrays are copied at most 60 times per second, and less
         often if copying would take more than 1.5% of the time; a state that comes sooner is left
         out (see `flush`). For a frame of a movie it waits until the state of the frame before is
         taken. Nothing is shown after the view was closed. A step ends when a name is logged that
@@ -217,6 +224,8 @@ class LiveView:
                 opacities, or N colour names; None is light grey. Points without the column of
                 `color_by` keep these colours.
             columns: further values by name, (N,) or (N, K), to colour and select by.
+            stream: on which arrays of a GPU are complete, and which waits until they are copied:
+                the handle of a stream, or a stream of a package; None is CUDA's default one.
 
         Raises:
             UserError: arrays of other shapes or kinds; in the first state of a name, also values
@@ -224,6 +233,7 @@ class LiveView:
                 movie ends (see `close`).
         """
         points = _points(name, positions, radii, colors, columns)
+        points = points._replace(stream=stream_handle(stream))
         if name not in self._latest:
             scene_of(self._state({name: points}))  # for its errors
         if name in self._step:
@@ -292,7 +302,7 @@ class LiveView:
             raise UserError("show: nothing was logged yet: call log_points first")
         self._outlets = [each for each in self._outlets if isinstance(each, Movie) or each.look()]
         runner = InlineRunner()
-        view = View(runner)
+        view = View(runner, self._gpu)
         for name, points in self._latest.items():
             view.log(name, points, self._about, is_last=True)
         of_window = "width", "height"  # a notebook has its own
@@ -331,8 +341,9 @@ class LiveView:
 
     def _state(self, sets: Mapping[str, Points]) -> State:
         """Return some sets as they are now. Raises UserError."""
-        read = {name: points.on_host(name) for name, points in sets.items()}
-        return State(1, dict(read), self._about)
+        here = {name: points.on_host(name) for name, points in sets.items()}
+        read = {name: (points.arrays, points.values) for name, points in here.items()}
+        return State(1, read, self._about)
 
     def wait(self) -> None:
         """Show the latest state until the user closes the view, or presses Ctrl-C.

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.device_array import DeviceArray
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,7 +61,11 @@ GROWTH = 1.25
 PATIENCE = 10.0
 """Seconds in which memory must arrive that the table names."""
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, "NDArray[Any] | DeviceArray"]
+"""Arrays of a set by name. Those of a GPU are handed over as they are, within a process alone."""
+
+DeviceArrays = Mapping[str, Mapping[str, DeviceArray]]
+"""Arrays of a GPU, by the names of set and array."""
 
 
 class Memory:
@@ -123,16 +128,18 @@ class State(NamedTuple):
     number: int  # from 1
     # Arrays and other values of each set by its name; they stay as they are until the next one is
     # taken.
-    sets: dict[str, tuple[dict[str, NDArray[Any]], Mapping[str, Any]]]
+    sets: dict[str, tuple[dict[str, Any], Mapping[str, Any]]]
     about: Mapping[str, Any]  # of the whole state
 
     def copied(self) -> State:
         """Return the state with arrays of its own."""
-        sets = {
-            name: ({key: array.copy() for key, array in arrays.items()}, values)
-            for name, (arrays, values) in self.sets.items()
-        }
+        sets = {name: (_copied(arrays), values) for name, (arrays, values) in self.sets.items()}
         return self._replace(sets=sets)
+
+
+def _copied(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return copies; nothing writes to arrays of a GPU."""
+    return {k: v if isinstance(v, DeviceArray) else v.copy() for k, v in arrays.items()}
 
 
 class Link(Protocol):
@@ -146,6 +153,9 @@ class Link(Protocol):
 
     def share(self, index: int, generation: int, memory: Memory) -> None:
         """Hand memory of a set to the reader."""
+
+    def hand(self, there: DeviceArrays) -> None:
+        """Hand the arrays of a GPU to the reader, while the control memory is locked."""
 
     def wake(self) -> None:
         """Wake the reader."""
@@ -163,6 +173,7 @@ class _Set:
     written: int = NONE  # to be published
     parts: tuple[Part, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+    there: Mapping[str, DeviceArray] = field(default_factory=dict)
     shapes: Any = None  # of the latest arrays, of which `parts` are
     targets: dict[int, list[NDArray[Any]]] = field(default_factory=dict)  # by slot, of `parts`
 
@@ -202,14 +213,20 @@ class Writer:
         kept = self._sets.get(name)
         if kept is None:
             kept = self._add(name)
-        shapes = [(key, array.dtype, array.shape) for key, array in arrays.items()]
+        here, there = dict[str, Any](), dict[str, DeviceArray]()
+        for key, array in arrays.items():
+            if isinstance(array, DeviceArray):
+                there[key] = array
+            else:
+                here[key] = array
+        shapes = [(key, array.dtype, array.shape) for key, array in here.items()]
         if shapes != kept.shapes:
             self._lay_out(kept, shapes)
         held = self._held[kept.index]
         slot = next(each for each in range(SLOTS) if each != kept.slot and each != held)
-        for target, array in zip(self._targets(kept, slot), arrays.values(), strict=True):
+        for target, array in zip(self._targets(kept, slot), here.values(), strict=True):
             target[...] = array
-        kept.written, kept.values = slot, values
+        kept.written, kept.values, kept.there = slot, values, there
 
     def publish(self, about: Mapping[str, Any]) -> bool:
         """Publish what was written, with the sets of before; False if the reader is looking.
@@ -233,6 +250,7 @@ class Writer:
         try:
             self._table[: len(table)] = np.frombuffer(table, np.uint8)
             self._words[SIZE] = len(table)
+            self._link.hand({name: each.there for name, each in self._sets.items() if each.there})
             self._words[NUMBER] += 1
             waits, self._words[WAITS] = self._words[WAITS], 0
         finally:
@@ -294,6 +312,8 @@ class Reader:
         self._held = control.bytes[HELD_FROM:HEAD_BYTES]
         self._memories: dict[tuple[int, int], Memory] = {}
         self._arrived = Condition()
+        self.there: DeviceArrays = {}
+        """Arrays of a GPU in the state that was published last."""
         self.on_change: Callable[[], None] = _nothing
         """Called, by another thread, when there is a state after `awaits` returned False."""
 
@@ -323,10 +343,13 @@ class Reader:
             entries, about = pickle.loads(table)
             for entry in entries:
                 self._held[entry.place] = entry.slot
-            self._words[TAKEN] = number
-        return State(number, {entry.name: self._arrays(entry) for entry in entries}, about)
+            self._words[TAKEN], there = number, self.there
+        sets = {entry.name: self._arrays(entry, there.get(entry.name, {})) for entry in entries}
+        return State(number, sets, about)
 
-    def _arrays(self, entry: Entry) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any]]:
+    def _arrays(
+        self, entry: Entry, there: Mapping[str, DeviceArray]
+    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
         key = entry.place, entry.generation
         with self._arrived:
             self._arrived.wait_for(lambda: key in self._memories, PATIENCE)
@@ -335,7 +358,8 @@ class Reader:
                 del self._memories[other]
         start = entry.slot * entry.capacity
         slot = memory.bytes[start : start + entry.capacity]
-        return {part.name: array_of(slot, part) for part in entry.parts}, entry.values
+        here = {part.name: array_of(slot, part) for part in entry.parts}
+        return {**here, **there}, entry.values
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -398,6 +422,9 @@ class ProcessLink(FileLock):
             self._connection.send(("memory", index, generation, memory.size))
             send_handle(self._connection, memory.descriptor, self._pid)
 
+    def hand(self, there: DeviceArrays) -> None:
+        """Do nothing: arrays of a GPU come to the host for another process."""
+
     def wake(self) -> None:
         """Send a message; the reader waits for one at a time, so that none is held up."""
         with suppress(OSError):
@@ -432,6 +459,11 @@ class ThreadLink:
         """Hand memory to the reader."""
         assert self.reader is not None
         self.reader.add(index, generation, memory)
+
+    def hand(self, there: DeviceArrays) -> None:
+        """Give the arrays to the reader."""
+        assert self.reader is not None
+        self.reader.there = there
 
     def wake(self) -> None:
         """Call the reader; what it does then takes microseconds."""

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
@@ -19,10 +20,13 @@ from threading import Thread
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
+from raytracer.device_array import LEGACY_STREAM, device_array
 from raytracer.errors import RaytracerError, UserError, shown
-from raytracer.in_situ.feed import Feed
+from raytracer.in_situ.copies import Copies
+from raytracer.in_situ.feed import COLUMN, Feed
 from raytracer.in_situ.fronts import show
 from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
+from raytracer.live_scene import is_read_there
 from raytracer.scene.arrays import Where, as_array
 from raytracer.warning import warn
 
@@ -44,12 +48,30 @@ class Points(NamedTuple):
 
     arrays: dict[str, Any]  # of NumPy or another package, on the host or on a GPU
     values: dict[str, Any]
+    stream: int = LEGACY_STREAM  # on which arrays of a GPU are complete
 
     def on_host(self, name: str) -> Points:
         """Return the same with arrays of NumPy; name: of the set. Raises UserError."""
         where = Where(f"log_points '{shown(name)}'")
-        arrays = {key: as_array(array, key, where) for key, array in self.arrays.items()}
-        return Points(arrays, self.values)
+        arrays = {
+            key: as_array(device_array(array, key, self.stream) or array, key, where)
+            for key, array in self.arrays.items()
+        }
+        return self._replace(arrays=arrays)
+
+    def near(self, name: str, gpu: int | None, copies: Copies) -> Points:
+        """Return the same with copies of arrays on a GPU that it reads, and others on the host."""
+        if gpu is None:
+            return self.on_host(name)
+        near, left = dict[str, Any](), dict[str, Any]()
+        for key, array in self.arrays.items():
+            found = device_array(array, key, self.stream)
+            kind = "values" if key.startswith(COLUMN) else key
+            if found is not None and is_read_there(kind, found, len(self.arrays["positions"]), gpu):
+                near[key] = copies.copy(key, found, self.stream)
+            else:
+                left[key] = array
+        return self._replace(arrays=near | self._replace(arrays=left).on_host(name).arrays)
 
 
 class Runner(ABC):
@@ -238,10 +260,12 @@ class Outlet(ABC):
 
     Args:
         runner: shows them.
+        gpu: number of the GPU that shows them, in this process; None: arrays come to the host.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, gpu: int | None = None) -> None:
         self.runner, self.writer = runner, runner.writer
+        self._gpu, self._copies = gpu, defaultdict[str, Copies](Copies)
         self.has_ended = False
         self.error: UserError | None = None  # that ended it
         self._unpublished = False
@@ -269,7 +293,8 @@ class Outlet(ABC):
 
     def _write(self, name: str, points: Points) -> None:
         """Copy a set of points, to be published."""
-        self.writer.write(name, *points.on_host(name))
+        points = points.near(name, self._gpu, self._copies[name])
+        self.writer.write(name, points.arrays, points.values)
         self._unpublished = True
 
     def look(self) -> bool:
@@ -288,9 +313,9 @@ class View(Outlet):
     of the time; `flush` copies one that was left out.
     """
 
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(runner)
-        self._copies = True  # whether the sets of this step are copied
+    def __init__(self, runner: Runner, gpu: int | None = None) -> None:
+        super().__init__(runner, gpu)
+        self._is_taken = True  # whether the sets of this step are copied
         self._due = 0.0  # when the next step may be copied
         self._spent = 0.0  # seconds of copying in this step
         self._unsent: dict[str, Points] = {}  # newer than what was copied
@@ -298,12 +323,12 @@ class View(Outlet):
     def begin(self) -> None:
         if self._unpublished:  # fewer sets than in the step before, or the reader was looking
             self._publish()
-        self._copies = perf_counter() >= self._due
+        self._is_taken = perf_counter() >= self._due
         self._spent = 0.0
 
     def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about
-        if not self._copies:
+        if not self._is_taken:
             self._unsent[name] = points
             return
         start = perf_counter()
@@ -341,8 +366,8 @@ class Movie(Outlet):
     A state is published when the next step begins: only then it is known to have all of its sets.
     """
 
-    def __init__(self, runner: Runner, every: int) -> None:
-        super().__init__(runner)
+    def __init__(self, runner: Runner, every: int, gpu: int | None = None) -> None:
+        super().__init__(runner, gpu)
         self._every, self._step = every, -1
         self._unsent: dict[str, Points] = {}  # of steps without a frame
 

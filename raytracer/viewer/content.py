@@ -19,13 +19,16 @@ from raytracer.errors import SceneError, shown
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import evaluate
-from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.coloring.style import KEYS, StyleSettings
+from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.viewer.vectors import Vector
 
 if TYPE_CHECKING:
+    from raytracer.scene.coloring.scale import ColorScale
+
     Numbers = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
@@ -188,6 +191,25 @@ def apply(content: Content, scene: Scene) -> Applied:
     if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
         changed = without_glyphs(changed)  # remade for the shown particles
     return Applied(changed, numbers, count, marked)
+
+
+def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
+    """Return a scene in the colours of a scale, of columns that stay on a GPU.
+
+    None: a content does more than colour, or a column is on the host.
+    """
+    style = {name for name, value in content.style.items() if value is not None}
+    is_more = content.cuts or content.faded or content.selection is not None
+    if scale is None or is_more or "color_by" not in style or style - set(KEYS.values()):
+        return None
+    sets = [
+        each.colored(content.style["color_by"], scale) if isinstance(each, DeviceSpheres) else None
+        for each in scene.spheres
+    ]
+    colored = [each for each in sets if each is not None]
+    if len(colored) < len(sets):
+        return None
+    return replace(scene, spheres=colored, color_scales=(scale,))
 
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:

@@ -18,13 +18,14 @@ from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import LiveSource, frames_of
-from raytracer.viewer.content import Applied, Chosen, Content, apply
+from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import (
@@ -71,6 +72,7 @@ class Frames:
         self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as loaded
         self._inferred = InferredDefaults()  # of frames
         self._colors: tuple[dict[str, Any], InferredDefaults] = {}, InferredDefaults()  # of a style
+        self._scale: ColorScale | None = None  # of this style
         self._first_style: dict[str, Any] = {}
         self._first_range: tuple[float, float] | None = None  # for the style of the call
 
@@ -173,9 +175,12 @@ class Frames:
         if style.get("color_by") and style == self._first_style and "range" not in style:
             content = replace(content, style={**style, "range": self._first_range})
         inferred = self._colors[1]
+        if inferred.is_frozen and (colored := colored_there(content, plain, self._scale)):
+            return Applied(colored)
         with inferring(inferred):
             applied = apply(content, plain)
         inferred.freeze()
+        self._scale = applied.scene.color_scales[-1] if applied.scene.color_scales else None
         return applied
 
     @staticmethod

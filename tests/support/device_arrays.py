@@ -25,6 +25,24 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         ctypes.memmove(to.value, source.value, size.value)
         return 0
 
+    memories = dict[int, Any]()
+
+    def allocate(address: Any, size: Any) -> int:
+        calls.append(("cuMemAlloc_v2", size.value))
+        memory = ctypes.create_string_buffer(size.value)
+        address._obj.value = ctypes.addressof(memory)
+        memories[address._obj.value] = memory
+        return 0
+
+    def free(address: Any) -> int:
+        del memories[address.value]
+        return 0
+
+    def copy_there(to: Any, source: Any, size: Any, stream: Any) -> int:
+        calls.append(("cuMemcpyDtoDAsync_v2", stream.value))
+        ctypes.memmove(to.value, source.value, size.value)
+        return 0
+
     def note(name: str) -> Any:
         def call(*given: Any) -> int:
             calls.append((name, *(getattr(each, "value", each) for each in given)))
@@ -33,7 +51,8 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         return call
 
     cuda = SimpleNamespace(
-        cuMemcpyDtoH_v2=copy, calls=calls,
+        cuMemcpyDtoH_v2=copy, calls=calls, cuMemAlloc_v2=allocate, cuMemFree_v2=free,
+        cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,
         **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
                                          "cuStreamWaitEvent")},

@@ -1,0 +1,182 @@
+"""Arrays on a GPU that shows them: its memory is that of the host here, and its scene the CPU's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.backends.cpu import CpuScene
+from raytracer.device_array import DeviceArray
+from raytracer.in_situ import live_view, outlets
+from raytracer.in_situ.feed import Feed
+from raytracer.in_situ.outlets import InlineRunner
+from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.colors import linear_rgb
+from raytracer.sphere_update import SphereUpdate
+from raytracer.viewer.session import Session
+from support.device_arrays import ByDlpack, ByInterface, with_host_memory
+from support.live import SETTINGS, grid
+from support.previews import wait_for
+
+
+def on_host(value: Any) -> Any:
+    return value.to_host() if isinstance(value, DeviceArray) else value
+
+
+class Gpu:
+    """A GPU that is the host."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.driver = with_host_memory(monkeypatch)
+        self.updates, self._own = list[SphereUpdate](), 0
+        update = CpuScene.update
+
+        def take(scene: CpuScene, given: SphereUpdate) -> None:
+            self.updates.append(given)
+            before = self.copies
+            here = {n: on_host(getattr(given, n)) for n in ("positions", "radii", "colors")}
+            colors: Any = here["colors"]
+            if isinstance(given.color_map, ColorScale):
+                here["colors"] = given.color_map.rgb(colors)
+            elif isinstance(given.colors, DeviceArray):
+                here["colors"] = linear_rgb(colors, given.color_space)
+            self._own += self.copies - before
+            update(scene, replace(given, **here))
+
+        monkeypatch.setattr(CpuScene, "update", take)
+        monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
+        monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
+        monkeypatch.setattr(live_view, "_runner", lambda *_: lambda *_: InlineRunner())
+
+    @property
+    def copies(self) -> int:
+        """Copies to the host so far, without those of the updates."""
+        return sum(name == "cuMemcpyDtoH_v2" for name, *_ in self.driver.calls) - self._own
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    monkeypatch.setattr(outlets, "INTERVAL", 0.0)
+    monkeypatch.setattr(outlets, "SHARE", 1.0)
+    return Gpu(monkeypatch)
+
+
+def feed_of(view: raytracer.LiveView) -> Feed:
+    runner = view._outlets[0].runner
+    assert isinstance(runner, InlineRunner)
+    return runner.feed
+
+
+def shown(session: Session, number: int) -> Any:
+    """The pixels of the finished picture of a state."""
+
+    def last() -> Any:
+        found = session.picture(1.0)
+        is_there = session.viewer.loaded_scene.content.frame == number
+        return (found.pixels,) if is_there and found is not None and found.finished else None
+
+    return wait_for(last, f"the picture of state {number}")[0]
+
+
+def opened(view: raytracer.LiveView, **settings: Any) -> Session:
+    """A session that shows the first state."""
+    session = Session.open(feed_of(view), say=lambda _: None, **SETTINGS, **settings)
+    wait_for(lambda: (f := session.picture(1.0)) and f.finished, "the first picture")
+    return session
+
+
+@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
+def test_arrays_stay_on_the_gpu_until_something_asks(gpu: Gpu, kind: Any) -> None:
+    rng = np.random.default_rng(5)
+    radii, colors = rng.uniform(0.2, 0.6, 9), rng.integers(0, 255, (9, 3), np.uint8)
+    with raytracer.live(**SETTINGS) as view, raytracer.live(**SETTINGS) as other:
+
+        def log(shift: float) -> None:
+            memory = grid(9, shift).astype(np.float32)
+            other.log_points("points", memory, radii=radii, colors=colors)
+            view.log_points("points", kind(memory), radii=kind(radii), colors=kind(colors))
+            memory[:] = np.nan  # the simulation goes on
+
+        log(0.0)
+        with opened(view) as session, opened(other) as host:
+            before = gpu.copies
+            for number in (1, 2, 3, 4):
+                log(0.5 * number)
+                assert (shown(session, number) == shown(host, number)).all()
+            assert sum(isinstance(each.positions, DeviceArray) for each in gpu.updates) == 4
+            assert gpu.copies == before
+            assert len(gpu.driver.memories) <= 3 * outlets_of(view)
+            loaded = session.viewer.loaded_scene
+            assert loaded.sphere(0)[0] is not None
+            assert gpu.copies > before
+            np.testing.assert_array_equal(loaded.scene.spheres[0].centers, grid(9, 2.0))
+            np.testing.assert_array_equal(loaded.scene.spheres[0].radius, radii)
+            np.testing.assert_array_equal(loaded.scene.spheres[0].color, colors)
+
+
+def outlets_of(view: raytracer.LiveView) -> int:
+    """Copies of an array that may be in use: published, taken, shown, and one that is made."""
+    return 5 * len(view._outlets)
+
+
+def test_values_of_a_column_are_colored_on_the_gpu(gpu: Gpu) -> None:
+    style: dict[str, Any] = {"color_by": "speed", "range": (0.0, 9.0)}
+    with raytracer.live(**style, **SETTINGS) as view, raytracer.live(**style, **SETTINGS) as other:
+
+        def log(step: int) -> None:
+            memory, speed = grid(9, 0.1 * step), np.arange(9.0) * step
+            other.log_points("points", memory, radii=0.5, columns={"speed": speed})
+            columns = {"speed": ByInterface(speed)}
+            view.log_points("points", ByDlpack(memory), radii=0.5, columns=columns)
+
+        log(0)
+        with opened(view, **style) as session, opened(other, **style) as host:
+            log(1)  # packed with a colour for each sphere
+            for each in (session, host):
+                shown(each, 1)
+            before = gpu.copies
+            for step in (2, 3, 4):
+                log(step)
+                assert (shown(session, step) == shown(host, step)).all()
+            assert gpu.copies == before
+            assert sum(each.color_map is not None for each in gpu.updates) == 3
+            session.do("select", "speed > 10")  # needs them on the host
+            host.do("select", "speed > 10")
+            for each in (session, host):
+                wait_for(partial(has_selected, each, 6), "the selection")
+            assert gpu.copies > before
+
+
+def has_selected(session: Session, count: int) -> bool:
+    session.picture(1.0)
+    return bool(session.state()["selection"]["count"] == count)
+
+
+def test_a_stream_waits_for_the_copies_and_is_waited_for(gpu: Gpu) -> None:
+    with raytracer.live(**SETTINGS) as view:
+        view.log_points("points", ByDlpack(grid(9)), radii=0.5, stream=77)
+        copies = [call for call in gpu.driver.calls if call[0] == "cuMemcpyDtoDAsync_v2"]
+        assert copies == [("cuMemcpyDtoDAsync_v2", 77)]
+        waits = [call[1] for call in gpu.driver.calls if call[0] == "cuStreamWaitEvent"]
+        assert waits[-2:] == [77, 1]  # the copy for its readers, the default stream for the copy
+        with pytest.raises(raytracer.UserError, match="stream: 'x' is not a CUDA stream"):
+            view.log_points("points", grid(9), stream="x")
+
+
+@pytest.mark.parametrize(
+    "positions", [grid(9).astype(np.complex64).real.astype(">f4"), grid(9).astype(np.int16)]
+)
+def test_arrays_that_no_kernel_reads_come_to_the_host(gpu: Gpu, positions: Any) -> None:
+    with raytracer.live(**SETTINGS) as view:
+        view.log_points("points", grid(9), radii=0.5)
+        if positions.dtype.isnative:
+            view.log_points("points", ByInterface(positions), radii=0.5)
+            assert not any(name == "cuMemcpyDtoDAsync_v2" for name, *_ in gpu.driver.calls)
+        else:
+            with pytest.raises(raytracer.UserError):
+                view.log_points("points", ByInterface(positions), radii=0.5)
