@@ -15,7 +15,7 @@ import numpy as np
 from raytracer import layout
 from raytracer.arguments import one_of
 from raytracer.backends.select import select
-from raytracer.benchmark import peers, record, timing
+from raytracer.benchmark import peers, record, simulation, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
@@ -147,7 +147,9 @@ class LiveBenchmark(SpheresBenchmark):
         "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
         "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
         f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
-        f"tree that is built for each picture. Seed {SEED}."
+        f"tree that is built for each picture. live view: a step of a simulation in NumPy, or in "
+        "PyTorch on a GPU, that logs each of its steps for a view, in turns with the same "
+        f"simulation that logs none. Seed {SEED}."
     )
 
     def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
@@ -182,7 +184,9 @@ class LiveBenchmark(SpheresBenchmark):
             rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
         for row in rows[:3]:
             row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
-        return {"live": rows}
+        settings["backend"] = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
+        of_view = simulation.rows(device, centers, float(radii.min()), settings, options.min_time)
+        return {"live": rows, "live view": list(of_view)}
 
 
 def _row(

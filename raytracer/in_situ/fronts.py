@@ -23,7 +23,7 @@ def show(kind: str, feed: Feed, settings: Mapping[str, Any], ready: Ready) -> No
     """Show a simulation until the end.
 
     Args:
-        kind: "window", "page" or "record".
+        kind: "window", "page", "record", or "memory": pictures that nobody sees.
         feed: its states.
         settings: those of `raytracer.preview` for what is shown; for a page also `port` and
             `open_browser`, for a movie `path` and `fps`.
@@ -33,7 +33,7 @@ def show(kind: str, feed: Feed, settings: Mapping[str, Any], ready: Ready) -> No
         UserError: it cannot be shown.
     """
     with suppress(ClosedError):  # before there was anything to show
-        {"window": _window, "page": _page, "record": _record}[kind](feed, dict(settings), ready)
+        _FRONTS[kind](feed, dict(settings), ready)
 
 
 def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
@@ -66,3 +66,15 @@ def _record(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     path, fps = settings.pop("path"), settings.pop("fps")
     ready("")
     record(feed.scenes(), Path(path), settings, fps)
+
+
+def _memory(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+    from raytracer.viewer.session import Session
+
+    ready("")
+    with Session.open(feed, **settings) as session:
+        while not session.viewer.closing:
+            session.picture(1.0)
+
+
+_FRONTS = {"window": _window, "page": _page, "record": _record, "memory": _memory}

@@ -14,7 +14,7 @@ import numpy as np
 
 from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
 from raytracer.backends.select import select
-from raytracer.device_array import device_array, stream_handle
+from raytracer.device_array import LEGACY_STREAM, device_array, stream_handle
 from raytracer.errors import RaytracerError, SceneError, UserError, shown, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
@@ -147,6 +147,18 @@ def live(
     return view
 
 
+def unseen(**settings: Any) -> LiveView:
+    """Return a view that renders pictures for nobody, to measure what a view costs.
+
+    Arguments are those of `live`.
+    """
+    view = live(open=None, **settings)
+    given = dict(view._settings)
+    backend, threads = given["backend"], given["threads"]
+    view._open(View(_runner(backend, threads)("memory", given | _spared(threads)), view._gpu))
+    return view
+
+
 def _runner(backend: str, threads: int) -> Callable[[str, Mapping[str, Any]], Runner]:
     """Return what runs an outlet: a thread where it has to share a GPU, else a process."""
     return ThreadRunner if _gpu_of(backend, threads) is not None else ProcessRunner
@@ -208,10 +220,10 @@ class LiveView:
     ) -> None:  # fmt: skip
         """Show points as spheres from now on; logging a name again replaces its points.
 
-        For a view it returns at once. Arrays of the GPU that renders are copied there; others come
-        to the host. The arrays are copied at most 60 times per second, and less
-        often if copying would take more than 1.5% of the time; a state that comes sooner is left
-        out (see `flush`). For a frame of a movie it waits until the state of the frame before is
+        For a view it returns at once. The arrays are copied, those of the GPU that renders within
+        its memory and others to the host, at most 60 times per second, and less often if copying
+        would take more than 1.5% of the time; a state that comes sooner is left out (see `flush`).
+        For a frame of a movie it waits until the state of the frame before is
         taken. Nothing is shown after the view was closed. A step ends when a name is logged that
         was logged in it already.
 
@@ -232,8 +244,8 @@ class LiveView:
                 that make no spheres. Of later states a view says what is wrong and goes on, and a
                 movie ends (see `close`).
         """
-        points = _points(name, positions, radii, colors, columns)
-        points = points._replace(stream=stream_handle(stream))
+        handle = LEGACY_STREAM if stream is None else stream_handle(stream)
+        points = _points(name, positions, radii, colors, columns, handle)
         if name not in self._latest:
             scene_of(self._state({name: points}))  # for its errors
         if name in self._step:
@@ -423,8 +435,9 @@ class LiveView:
 
 
 def _points(
-    name: str, positions: Any, radii: Any, colors: Any, columns: Mapping[str, Any] | None
-) -> Points:
+    name: str, positions: Any, radii: Any, colors: Any, columns: Mapping[str, Any] | None,
+    stream: int,
+) -> Points:  # fmt: skip
     """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
     if not text(name, "name", UserError):
         raise UserError("name: is empty; give the set of points a name, as 'grains'")
@@ -452,7 +465,7 @@ def _points(
             if column is None:
                 raise _wrong(name, f"column '{shown(key)}'", value, f"({count:,},)")
             arrays[COLUMN + key] = column
-    return Points(arrays, values)
+    return Points(arrays, values, stream)
 
 
 def _array(value: Any, fits: Callable[[tuple[int, ...]], bool]) -> Any:
@@ -460,6 +473,8 @@ def _array(value: Any, fits: Callable[[tuple[int, ...]], bool]) -> Any:
 
     Those of other packages are read when they are copied: what computes them may not be done.
     """
+    if type(value) in (float, int):  # at once: every step of a simulation is looked at
+        value = np.asarray(value)
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and fits(shape):
         return value

@@ -128,7 +128,7 @@ class State(NamedTuple):
     number: int  # from 1
     # Arrays and other values of each set by its name; they stay as they are until the next one is
     # taken.
-    sets: dict[str, tuple[dict[str, Any], Mapping[str, Any]]]
+    sets: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
     about: Mapping[str, Any]  # of the whole state
 
     def copied(self) -> State:

@@ -40,7 +40,7 @@ PATIENCE = 5.0
 """Seconds in which a process that was told to end must end before it is killed."""
 
 LOOK = 0.001
-"""Seconds between two looks whether a movie has taken a state."""
+"""Seconds between two looks whether a process has ended, or a movie has taken a state."""
 
 
 class Points(NamedTuple):
@@ -110,6 +110,7 @@ class ProcessRunner(Runner):
 
     def __init__(self, kind: str, settings: Mapping[str, Any]) -> None:
         control = control_memory()
+        self._look_at = 0.0  # when the process is looked at again
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
         with other:
@@ -145,7 +146,11 @@ class ProcessRunner(Runner):
 
     @property
     def has_ended(self) -> bool:
-        return self._process.poll() is not None
+        now = perf_counter()
+        if self._process.returncode is None and now >= self._look_at:  # at most every `LOOK`
+            self._look_at = now + LOOK
+            self._process.poll()
+        return self._process.returncode is not None
 
     def close(self) -> None:
         with suppress(OSError):

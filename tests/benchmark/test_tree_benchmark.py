@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuScene
-from raytracer.benchmark import record
+from raytracer.benchmark import record, simulation
 from raytracer.benchmark.sphere_kinds import KINDS, spheres
 from raytracer.benchmark.tree_benchmark import TEST_COST, cost_per_ray
 from raytracer.buffers import Bvh
@@ -136,15 +137,21 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     assert plot.stat().st_size > 1000
 
 
-def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_renders_what_moves(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "TURN", 0.02)
+    monkeypatch.setattr(simulation, "WARM", 0.02)
     words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]
     words += ["--min-time", "0.001", "--backend", "cpu", "--format", "json"]
     assert main(["bench", "live", *words]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert [result["axes"] for result in made["results"]] == [
-        {"scene": "uniform", "spheres": count, "width": 32, "height": 24} for count in (40, 80)
+    assert [(result["op"], result["axes"]) for result in made["results"]] == [
+        (op, {"scene": "uniform", "spheres": count, "width": 32, "height": 24})
+        for count in (40, 80)
+        for op in ("live", "live view")
     ]
-    for result in made["results"]:
+    for result in made["results"][::2]:
         kinds = {row["label"]: row["kind"] for row in result["rows"]}
         assert kinds == {
             "scene made anew": "variant", "small steps": "variant", "rebuilt": "variant",
@@ -152,6 +159,13 @@ def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> N
         }  # fmt: skip
         assert all(row["time"]["median"] > 0 for row in result["rows"])
         assert result["rows"][0]["title"].endswith(" frames/s")
+    for result in made["results"][1::2]:
+        seen, alone = result["rows"]
+        assert (seen["label"], alone["label"]) == ("simulation with a view", "simulation alone")
+        assert len(seen["samples"]) == len(alone["samples"]) == simulation.MIN_TURNS
+        assert re.fullmatch(
+            r"[\d.]+ of the time alone, [\d.]+ of the processor time", seen["title"]
+        )
 
 
 def test_trees_of_warp_are_timed_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:

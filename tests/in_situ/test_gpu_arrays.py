@@ -56,7 +56,8 @@ class Gpu:
     @property
     def copies(self) -> int:
         """Copies to the host so far, without those of the updates."""
-        return sum(name == "cuMemcpyDtoH_v2" for name, *_ in self.driver.calls) - self._own
+        names = [call[0] for call in self.driver.calls]
+        return names.count("cuMemcpyDtoH_v2") - self._own
 
 
 @pytest.fixture

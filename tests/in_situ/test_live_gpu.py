@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import urllib.request
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import raytracer
-from raytracer.in_situ.outlets import ThreadRunner
+from raytracer.device_array import DeviceArray
+from raytracer.in_situ.outlets import InlineRunner, ThreadRunner, View
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid
 from support.previews import PATIENCE, wait_for
@@ -50,3 +53,142 @@ def test_a_page_and_a_movie_on_a_gpu_are_threads_and_end(tmp_path: Path) -> None
     assert len(list(tmp_path.iterdir())) == 3
     with Image.open(tmp_path / "2.png") as last:
         np.testing.assert_array_equal(np.asarray(last), image.to_uint8())
+
+
+def opened(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
+    """A view without a window, and what a session shows."""
+    view = raytracer.live(open=None, **ON_GPU, **settings)
+    runner = InlineRunner()
+    view._open(View(runner, view._gpu))
+    return view, runner
+
+
+def pixels(session: Session, number: int) -> Any:
+    """The pixels of the finished picture of a state."""
+
+    def last() -> Any:
+        found = session.picture(PATIENCE)
+        is_there = session.viewer.loaded_scene.content.frame == number
+        return (found.pixels,) if is_there and found is not None and found.finished else None
+
+    return wait_for(last, f"the picture of state {number}")[0]
+
+
+def finished(session: Session) -> bool:
+    found = session.picture(PATIENCE)
+    return found is not None and found.finished
+
+
+@pytest.mark.parametrize("style", [{}, {"color_by": "speed", "range": (0.0, 4.0)}])
+def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
+    style: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.benchmark.cuda.device_tree import placed
+
+    rng = np.random.default_rng(4)
+    radii, colors = rng.uniform(0.2, 0.6, 500), rng.integers(0, 255, (500, 3), np.uint8)
+    copies = list[tuple[int, ...]]()
+    to_host = DeviceArray.to_host
+
+    def counted(array: DeviceArray) -> Any:
+        copies.append(array.shape)
+        return to_host(array)
+
+    monkeypatch.setattr(DeviceArray, "to_host", counted)
+    (view, there), (other, here) = opened(**style), opened(**style)
+
+    def log(step: int) -> None:
+        positions = np.random.default_rng(step).normal(size=(500, 3)).astype(np.float32)
+        speed = np.linspace(0.0, 1.0 + step, 500)
+        other.log_points(
+            "points", positions, radii=radii, colors=None if style else colors,
+            columns={"speed": speed},
+        )  # fmt: skip
+        view.log_points(
+            "points", placed(0, positions), radii=placed(0, radii),
+            colors=None if style else placed(0, colors), columns={"speed": placed(0, speed)},
+        )  # fmt: skip
+        for each in (view, other):
+            each.flush()
+
+    log(0)
+    with (
+        view, other,
+        Session.open(there.feed, say=lambda _: None, **ON_GPU, **style) as session,
+        Session.open(here.feed, say=lambda _: None, **ON_GPU, **style) as host,
+    ):  # fmt: skip
+        for each in (session, host):
+            wait_for(partial(finished, each), "the first picture")
+        log(1)  # colours by data are packed anew once
+        assert (pixels(session, 1) == pixels(host, 1)).all()
+        memory, before = session.viewer.loaded_scene.job.scene, len(copies)
+        for step in range(2, 6):
+            log(step)
+            assert (pixels(session, step) == pixels(host, step)).all()
+        assert session.viewer.loaded_scene.job.scene is memory
+        assert len(copies) == before
+        x = session.viewer.loaded_scene.packed.x  # as a click does
+        np.testing.assert_array_equal(x, host.viewer.loaded_scene.packed.x)
+        assert len(copies) > before
+
+
+def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
+    from raytracer.benchmark.cuda.device_tree import placed
+
+    view, runner = opened()
+    positions = grid(5).astype(np.float32)
+    view.log_points("points", placed(0, positions), radii=0.5)
+    with view, Session.open(runner.feed, say=lambda _: None, **ON_GPU) as session:
+        wait_for(lambda: finished(session), "the first picture")
+        positions[3] = np.nan
+        view.log_points("points", placed(0, positions), radii=0.5)
+        view.flush()
+        wait_for(lambda: session.picture() or session.state()["notice"], "the notice")
+        positions[3] = 1.0
+        view.log_points("points", placed(0, positions), radii=0.5)
+        view.flush()
+        wait_for(lambda: finished(session), "the next picture")
+        assert session.failure is None
+
+
+def test_a_movie_of_arrays_on_the_gpu_is_that_of_arrays_on_the_host(tmp_path: Path) -> None:
+    from raytracer.benchmark.cuda.device_tree import placed
+
+    pictures = {}
+    for name, place in (("there", lambda array: placed(0, array)), ("here", lambda array: array)):
+        (tmp_path / name).mkdir()
+        with raytracer.live(open=None, record=tmp_path / name / "#.png", **ON_GPU) as view:
+            for step in range(4):
+                view.log_points("points", place(grid(7, shift=0.2 * step)), radii=0.5)
+        pictures[name] = [np.asarray(Image.open(p)) for p in sorted((tmp_path / name).iterdir())]
+    assert len(pictures["here"]) == 4
+    for one, other in zip(pictures["here"], pictures["there"], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_arrays_of_pytorch_on_a_stream_of_its_own() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    view, runner = opened()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        positions = torch.as_tensor(grid(1000), device="cuda", dtype=torch.float32)
+        view.log_points("points", positions, radii=0.5, stream=stream)
+    with view, Session.open(runner.feed, say=lambda _: None, **ON_GPU) as session:
+        wait_for(lambda: finished(session), "the first picture")
+        with torch.cuda.stream(stream):
+            for step in range(1, 30):
+                positions += 0.1
+                view.log_points("points", positions, radii=0.5, stream=stream)
+                if step < 29:
+                    positions.mul_(1.0)  # is queued behind the copy
+        view.flush()
+        stream.synchronize()
+        expected = positions.cpu().numpy()
+
+        def is_last() -> bool:
+            session.picture(PATIENCE)
+            return bool((session.viewer.loaded_scene.scene.spheres[0].centers == expected).all())
+
+        wait_for(is_last, "the last state")
