@@ -5,6 +5,12 @@ viewer at cosine mu, one bounce reflects F0 (E - B) + F90 B, where, with directi
 normals that the viewer sees (Heitz 2018), E is the mean of G2 / G1 and B that of
 (1 - h . o)^5 G2 / G1.
 
+Below a coat with a Fresnel factor R0 + (1 - R0) G(c), G(c) = (1 - c)^5, that light counts by the
+lesser of the shares 1 - R that the coat lets through for viewer and light. It loses E and B times
+R of the viewer, and (1 - R0) times the means of (G(light) - G(viewer)) G2 / G1, where positive,
+and of the same times (1 - h . o)^5. These are two tables more, with their averages, and the
+averages of G(viewer) E and G(viewer) B.
+
     python docs/research/ggx_albedo.py > kernels/shade/ggx_albedo.h
 """
 
@@ -21,8 +27,16 @@ SIZE = 32
 POINTS = 1 << 14
 
 
-def albedo(mu: float, alpha: float) -> tuple[float, float]:
-    """Return E and B for a cosine and a width of the normals' distribution, by a lattice."""
+def schlick(cosine: Any) -> Any:
+    """Return the part of Schlick's Fresnel factor that depends on the cosine."""
+    return np.clip(1.0 - cosine, 0.0, 1.0) ** 5
+
+
+def albedo(mu: float, alpha: float) -> tuple[float, float, float, float]:
+    """Return E and B for a cosine and a width of the normals' distribution, by a lattice.
+
+    Then what a coat takes of each beyond its share for the viewer.
+    """
     index = np.arange(POINTS)
     u, v = (index + 0.5) / POINTS, (index * 0.6180339887498949 + 0.5) % 1.0
     view = np.array([np.sqrt(max(0.0, 1.0 - mu * mu)), 0.0, mu])
@@ -40,17 +54,20 @@ def albedo(mu: float, alpha: float) -> tuple[float, float]:
     view_root = np.sqrt(alpha**2 + (1 - alpha**2) * mu**2)
     out_root = np.sqrt(alpha**2 + (1 - alpha**2) * out**2)
     share = np.where(seen, (mu + view_root) * out / (mu * out_root + out * view_root), 0.0)
-    return float(share.mean()), float((share * np.clip(1.0 - cosine, 0.0, 1.0) ** 5).mean())
+    grazing = share * schlick(cosine)
+    coat = np.maximum(schlick(out) - schlick(mu), 0.0)
+    each = share, grazing, share * coat, grazing * coat
+    return tuple(float(values.mean()) for values in each)
 
 
 def table() -> NDArray[np.float64]:
-    """Return E and B, float64 (SIZE roughnesses, SIZE roots of cosines, 2)."""
+    """Return E, B and what a coat takes, float64 (SIZE roughnesses, SIZE roots of cosines, 4)."""
     steps = np.linspace(0.0, 1.0, SIZE)
     return np.array([[albedo(max(x * x, 1e-5), max(r * r, 1e-3)) for x in steps] for r in steps])
 
 
 def interpolated(entries: NDArray[np.float64], mu: Any, row: int) -> NDArray[np.float64]:
-    """Return a row of the table at cosines, as the kernels interpolate it, float64 (n, 2)."""
+    """Return a row of the table at cosines, as the kernels interpolate it, float64 (n, 4)."""
     x = np.sqrt(mu) * (SIZE - 1)
     i = np.minimum(x.astype(int), SIZE - 2)
     part = (x - i)[:, None]
@@ -58,19 +75,26 @@ def interpolated(entries: NDArray[np.float64], mu: Any, row: int) -> NDArray[np.
 
 
 def averages(entries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means over cosine-distributed viewers, float64 (SIZE, 2)."""
+    """Return the means over cosine-distributed viewers, float64 (SIZE, 6).
+
+    The last two are of the first two times G.
+    """
     mu = np.sqrt((np.arange(20000) + 0.5) / 20000)
-    return np.array([interpolated(entries, mu, row).mean(axis=0) for row in range(SIZE)])
+    rows = np.array([interpolated(entries, mu, row) for row in range(SIZE)])
+    rows = np.concatenate([rows, rows[..., :2] * schlick(mu)[:, None]], axis=2)
+    return np.asarray(rows.mean(axis=1))
 
 
 def header() -> str:
     """Return the text of the header."""
     entries = table()
+    means = averages(entries)
     lines = [
         "// How much light GGX reflects after one bounce, by roughness and by the square root of",
         "// the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one",
-        "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Written by",
-        "// docs/research/ggx_albedo.py.",
+        "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Then the same of",
+        "// what a coat takes of that light beyond its share for the viewer, and the averages of the",
+        "// first pairs times (1 - cosine to the viewer)^5. Written by docs/research/ggx_albedo.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",
@@ -79,15 +103,22 @@ def header() -> str:
         "",
         f"constexpr int kAlbedoSize = {SIZE};",
         "",
-        "RT_TABLE float kGgxAlbedo[2 * kAlbedoSize * kAlbedoSize] = {",
     ]
-    for row in entries:
+    grid, row = "2 * kAlbedoSize * kAlbedoSize", "2 * kAlbedoSize"
+    lines += [*_array("kGgxAlbedo", grid, entries[..., :2]), ""]
+    lines += [*_array("kGgxAverageAlbedo", row, means[:, :2]), ""]
+    lines += [*_array("kGgxCoated", grid, entries[..., 2:]), ""]
+    lines += [*_array("kGgxAverageCoated", row, means[:, 2:4]), ""]
+    lines += [*_array("kGgxAverageGrazing", row, means[:, 4:]), ""]
+    return "\n".join([*lines, "}  // namespace RT_NS", "// clang-format on", ""])
+
+
+def _array(name: str, size: str, entries: NDArray[np.float64]) -> list[str]:
+    lines = []
+    for row in entries if entries.ndim == 3 else [entries]:
         values = [f"{value:.5f}f" for value in row.ravel()]
         lines += ["  " + ", ".join(values[k : k + 12]) + "," for k in range(0, len(values), 12)]
-    lines += ["};", "", "RT_TABLE float kGgxAverageAlbedo[2 * kAlbedoSize] = {"]
-    values = [f"{value:.5f}f" for value in averages(entries).ravel()]
-    lines += ["  " + ", ".join(values[k : k + 12]) + "," for k in range(0, len(values), 12)]
-    return "\n".join([*lines, "};", "", "}  // namespace RT_NS", "// clang-format on", ""])
+    return [f"RT_TABLE float {name}[{size}] = {{", *lines, "};"]
 
 
 if __name__ == "__main__":

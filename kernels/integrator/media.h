@@ -197,9 +197,7 @@ RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, Pa
 // The list of a path that has left the surface f of the path `from`. One side of a cut face is empty.
 template <class F>
 RT_HD void leave_surface(const rt::SceneTables& s, const PathState<F>& from, const Surface<F>& f, PathState<F>& p) {
-  const Principled<F>& m = f.bsdf.principled;
-  const MaskOf<F> passes = f.bsdf.is_principled & ((F(1.0f) - m.metallic) * m.transmission > F(0.0f)) &
-                           (dot(p.ray.direction, f.point.normal) < F(0.0f));
+  const MaskOf<F> passes = is_glass(f.bsdf) & (dot(p.ray.direction, f.point.normal) < F(0.0f));
   const UintOf<F> solid = gather(s.order, from.prim) + UintOf<F>(1u);
   update_interior<F>(p.interior, solid, passes & !f.point.inside, passes & f.point.inside);
   const MaskOf<F> is_out = f.on_cut & ((passes & f.point.inside) | ((!passes) & !f.point.inside));

@@ -1,7 +1,8 @@
 // The `path` integrator: unidirectional path tracing (Kajiya 1986) with next-event estimation. Each surface samples all
 // lights and the direction in which the path goes on; area lights that it then meets count by multiple importance
 // sampling (Veach, Guibas 1995, power heuristic). Light from afar, the background and the ambient light, comes with the
-// paths that leave the scene. From the fifth bounce on paths end by Russian roulette.
+// paths that leave the scene. From the fifth bounce on paths end by Russian roulette, and at the largest depth unless they
+// are inside of glass.
 //
 // Area lights do not occlude: their emission is added to rays that cross them. The camera does not see them.
 //
@@ -25,6 +26,10 @@ namespace RT_NS {
 
 constexpr int kRouletteDepth = 5;
 
+// Bounces of a path inside of glass beyond the largest depth. The roughest glass of index 2.4 keeps 1e-18 of its light so
+// long, that of index 4 a part in 1e7.
+constexpr int kGlassBounces = 256;
+
 // Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
 RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
   return frame.integrator.shadows && light.shadow;
@@ -35,9 +40,22 @@ RT_HD bool environment_casts_shadows(const rt::Frame& frame) {
   return frame.integrator.shadows && frame.environment_map.map_shadow;
 }
 
-// Whether a ray leaves from a path's next surface.
-template <class F> RT_HD bool path_goes_on(const rt::Integrator& integrator, const PathState<F>& p) {
-  return traces_paths(integrator) && p.depth < integrator.max_depth;
+// Whether the path is inside of glass before a surface.
+template <class F> RT_HD MaskOf<F> is_in_glass(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  if (!nests(frame)) return f.point.inside & is_glass(f.bsdf);
+  UintOf<F> solids(0u);
+  for (int i = 0; i < kInteriorSolids; ++i) solids = solids | p.interior.solid[i];
+  return !(solids == UintOf<F>(0u));
+}
+
+// Whether a ray leaves from a path's next surface. Paths inside of glass go on after the last bounce until they are
+// outside, where their light comes from.
+template <class F>
+RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  const int32_t last = frame.integrator.max_depth;
+  if (!traces_paths(frame.integrator)) return splat_mask<F>(false);
+  if (p.depth < last) return splat_mask<F>(true);
+  return splat_mask<F>(last > 0 && p.depth < last + kGlassBounces) & is_in_glass(frame, p, f);
 }
 
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
@@ -115,8 +133,7 @@ RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, con
 // Share of the light that the glass lets through between the origin of the ray and its surface, seen from inside.
 template <class F> RT_HD Vec3<F> inner_transmittance(const PathState<F>& p, const Surface<F>& f) {
   const Principled<F>& m = f.bsdf.principled;
-  const MaskOf<F> absorbs = f.bsdf.is_principled & f.point.inside & (m.attenuation_distance > F(0.0f)) &
-                            ((F(1.0f) - m.metallic) * m.transmission > F(0.0f));
+  const MaskOf<F> absorbs = is_glass(f.bsdf) & f.point.inside & (m.attenuation_distance > F(0.0f));
   const Vec3<F> one = {F(1.0f), F(1.0f), F(1.0f)};
   if (!any(absorbs)) return one;
   const Vec3<F> way = f.point.position - p.ray.origin;
@@ -198,11 +215,11 @@ RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light
 template <class F>
 RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color,
                                         bool shadows, const PathState<F>& p, const Surface<F>& f,
-                                        const Scattering<F>& s, bool with_bsdf) {
+                                        const Scattering<F>& s, MaskOf<F> with_bsdf) {
   DirectLightSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
-  const F other = with_bsdf && shadows ? v.pdf : F(0.0f);
+  const F other = select(with_bsdf & splat_mask<F>(shadows), v.pdf, F(0.0f));
   const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
@@ -300,7 +317,7 @@ RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t n
 template <class F>
 RT_HD DirectLightSample<F> shade_light_sample(const rt::SceneTables& scene, int32_t number,
                                               const AnyLightSample<F>& light, const PathState<F>& p,
-                                              const Surface<F>& f, const Scattering<F>& s, bool with_bsdf) {
+                                              const Surface<F>& f, const Scattering<F>& s, MaskOf<F> with_bsdf) {
   const bool shadows = casts_shadows(scene, number);
   DirectLightSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, with_bsdf);
   a.contributes = a.contributes & light.present;
@@ -314,7 +331,8 @@ RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t num
                                        const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const bool is_listed = number < frame.scene.light_count;
-  const bool with_bsdf = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
+  const bool narrow = is_listed && !traces_paths(frame.integrator);
+  const MaskOf<F> with_bsdf = path_goes_on(frame, p, f) | splat_mask<F>(narrow);
   return shade_light_sample(scene, number, sample_any_light(scene, number, p, f.point.position), p, f, s, with_bsdf);
 }
 
@@ -375,7 +393,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
     return {mirror_step(frame, p, f), MaskOf<F>((!f.bsdf.is_principled) & path_continues(frame.integrator, p, f))};
   const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
-  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
+  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & path_goes_on(frame, p, f);
   if (p.depth + 1 >= kRouletteDepth) {
     // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
     F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));

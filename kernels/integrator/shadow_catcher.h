@@ -83,7 +83,7 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
   } else {
     light = sample_any_light(scene, number, p, f.point.position);
   }
-  return shade_light_sample(scene, number, light, p, f, s, false);
+  return shade_light_sample(scene, number, light, p, f, s, splat_mask<F>(false));
 }
 
 // Mean of the samples of the environment map: what the ground shows of it with nothing in the way. f: of

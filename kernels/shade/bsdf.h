@@ -53,6 +53,11 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* material, Vec3<F>
   return load_bsdf<F>(material, UintOf<F>(0u), albedo);
 }
 
+// Does light pass the surface?
+template <class F> RT_HD MaskOf<F> is_glass(const Bsdf<F>& b) {
+  return b.is_principled & ((F(1.0f) - b.principled.metallic) * b.principled.transmission > F(0.0f));
+}
+
 #else
 
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* material, Vec3<F> albedo) {

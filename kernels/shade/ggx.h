@@ -83,7 +83,8 @@ struct GgxAlbedo {
   RT_HD F with(F f0, F f90) const { return fma_(f0, all - grazing, f90 * grazing); }
 };
 
-template <class F> RT_HD GgxAlbedo<F> ggx_albedo(F roughness, F cosine) {
+// entries: a table of ggx_albedo.h by roughness and cosine
+template <class F> RT_HD GgxAlbedo<F> albedo_entry(const float* entries, F roughness, F cosine) {
   using U = UintOf<F>;
   const F x = sqrt_(min_(max_(cosine, F(0.0f)), F(1.0f))) * F((float)(kAlbedoSize - 1));
   const F y = min_(max_(roughness, F(0.0f)), F(1.0f)) * F((float)(kAlbedoSize - 1));
@@ -93,25 +94,34 @@ template <class F> RT_HD GgxAlbedo<F> ggx_albedo(F roughness, F cosine) {
   const F u = x - to_float(i), v = y - to_float(j);
   const U at = (j * U((uint32_t)kAlbedoSize) + i) << 1, next = at + U((uint32_t)(2 * kAlbedoSize));
   const U two(2u), one(1u);
-  const F a0 = gather(kGgxAlbedo, at), a1 = gather(kGgxAlbedo, at + two);
-  const F a2 = gather(kGgxAlbedo, next), a3 = gather(kGgxAlbedo, next + two);
-  const F b0 = gather(kGgxAlbedo, at + one), b1 = gather(kGgxAlbedo, at + one + two);
-  const F b2 = gather(kGgxAlbedo, next + one), b3 = gather(kGgxAlbedo, next + one + two);
+  const F a0 = gather(entries, at), a1 = gather(entries, at + two);
+  const F a2 = gather(entries, next), a3 = gather(entries, next + two);
+  const F b0 = gather(entries, at + one), b1 = gather(entries, at + one + two);
+  const F b2 = gather(entries, next + one), b3 = gather(entries, next + one + two);
   const F low_a = fma_(u, a1 - a0, a0), high_a = fma_(u, a3 - a2, a2);
   const F low_b = fma_(u, b1 - b0, b0), high_b = fma_(u, b3 - b2, b2);
   return {fma_(v, high_a - low_a, low_a), fma_(v, high_b - low_b, low_b)};
 }
 
-// its mean over viewers with the density of a cosine
-template <class F> RT_HD GgxAlbedo<F> ggx_average_albedo(F roughness) {
+// entries: averages of ggx_albedo.h by roughness
+template <class F> RT_HD GgxAlbedo<F> average_entry(const float* entries, F roughness) {
   using U = UintOf<F>;
   const F y = min_(max_(roughness, F(0.0f)), F(1.0f)) * F((float)(kAlbedoSize - 1));
   const U j = select(y < F((float)(kAlbedoSize - 2)), to_uint(y), U((uint32_t)(kAlbedoSize - 2)));
   const F v = y - to_float(j);
   const U at = j << 1;
-  const F a0 = gather(kGgxAverageAlbedo, at), a1 = gather(kGgxAverageAlbedo, at + U(2u));
-  const F b0 = gather(kGgxAverageAlbedo, at + U(1u)), b1 = gather(kGgxAverageAlbedo, at + U(3u));
+  const F a0 = gather(entries, at), a1 = gather(entries, at + U(2u));
+  const F b0 = gather(entries, at + U(1u)), b1 = gather(entries, at + U(3u));
   return {fma_(v, a1 - a0, a0), fma_(v, b1 - b0, b0)};
+}
+
+template <class F> RT_HD GgxAlbedo<F> ggx_albedo(F roughness, F cosine) {
+  return albedo_entry(kGgxAlbedo, roughness, cosine);
+}
+
+// its mean over viewers with the density of a cosine
+template <class F> RT_HD GgxAlbedo<F> ggx_average_albedo(F roughness) {
+  return average_entry(kGgxAverageAlbedo, roughness);
 }
 
 // A place between two entries of a table with n entries.
@@ -145,30 +155,30 @@ template <class F> RT_HD GlassPlace<F> glass_place(F roughness, F eta) {
   return {side + r.entry * U((uint32_t)kGlassIndices) + k.entry, r.part, k.part};
 }
 
-// Share of light that glass does not scatter at once.
-template <class F> RT_HD F ggx_glass_lost(F roughness, F eta, F cosine) {
+// entries: a table of ggx_glass.h
+template <class F> RT_HD F glass_entry(const float* entries, F roughness, F eta, F cosine) {
   using U = UintOf<F>;
   const GlassPlace<F> g = glass_place(roughness, eta);
   const TablePlace<F> c = table_place(sqrt_(max_(cosine, F(0.0f))), kGlassSize);
   const U row((uint32_t)kGlassSize), at = g.first * row + c.entry;
-  F lost[2];
+  F found[2];
   for (int j = 0; j < 2; ++j) {
     const U low = at + U((uint32_t)(j * kGlassIndices * kGlassSize)), high = low + row;
-    const F a0 = gather(kGgxGlassLost, low), a1 = gather(kGgxGlassLost, low + U(1u));
-    const F b0 = gather(kGgxGlassLost, high), b1 = gather(kGgxGlassLost, high + U(1u));
+    const F a0 = gather(entries, low), a1 = gather(entries, low + U(1u));
+    const F b0 = gather(entries, high), b1 = gather(entries, high + U(1u));
     const F a = fma_(c.part, a1 - a0, a0), b = fma_(c.part, b1 - b0, b0);
-    lost[j] = fma_(g.index, b - a, a);
+    found[j] = fma_(g.index, b - a, a);
   }
-  return fma_(g.roughness, lost[1] - lost[0], lost[0]);
+  return fma_(g.roughness, found[1] - found[0], found[0]);
 }
 
-// its mean over viewers with the density of a cosine
-template <class F> RT_HD F ggx_glass_lost_mean(F roughness, F eta) {
+// entries: means of ggx_glass.h
+template <class F> RT_HD F glass_mean_entry(const float* entries, F roughness, F eta) {
   using U = UintOf<F>;
   const GlassPlace<F> g = glass_place(roughness, eta);
   const U next = g.first + U((uint32_t)kGlassIndices), one(1u);
-  const F a0 = gather(kGgxGlassLostMean, g.first), a1 = gather(kGgxGlassLostMean, g.first + one);
-  const F b0 = gather(kGgxGlassLostMean, next), b1 = gather(kGgxGlassLostMean, next + one);
+  const F a0 = gather(entries, g.first), a1 = gather(entries, g.first + one);
+  const F b0 = gather(entries, next), b1 = gather(entries, next + one);
   const F a = fma_(g.index, a1 - a0, a0), b = fma_(g.index, b1 - b0, b0);
   return fma_(g.roughness, b - a, a);
 }

@@ -2,10 +2,12 @@
 // all with GGX microfacets. Parameters have the names and meanings of glTF and of Blender.
 //
 // Energy: light that leaves a rough metal or dielectric after more than one bounce is added as a diffuse lobe (Kulla,
-// Conty 2017), the base gets what the layer above does not reflect, on the way in and out (Kelemen, Szirmay-Kalos
-// 2001), and what is below the coat the lesser of what the coat lets in and out, so that a white metal reflects all
-// and nothing reflects more than all. Light that bounces between the microfacets of rough glass leaves it on both sides,
-// see principled_shading.
+// Conty 2017), and the base gets what the layer above does not reflect, on the way in and out (Kelemen, Szirmay-Kalos
+// 2001). What one bounce reflects below the coat counts by the lesser of what the coat lets in and out, as is right for
+// a mirror. What the coat sends back to the layer joins the lobe of more bounces, and the base gets what coat and layer
+// do not reflect: so all that a white surface does not reflect at once leaves it later. Light that bounces between the
+// microfacets of rough glass leaves it on both sides, see principled_shading; from inside glass, the coat reflects back
+// what it does not let out.
 //
 // All of it is reciprocal, light through glass with the factor of the squares of the indices.
 //
@@ -48,6 +50,30 @@ template <class F> RT_HD F coat_albedo(F coat, F cosine) {
   return coat * fma_(F(1.0f - kCoatReflectance), pow5(F(1.0f) - min_(abs_(cosine), F(1.0f))), F(kCoatReflectance));
 }
 
+// Mean of (1 - cosine)^5 with the density of a cosine.
+constexpr float kMeanGrazing = 1.0f / 21.0f;
+constexpr float kMeanCoat = kCoatReflectance + (1.0f - kCoatReflectance) * kMeanGrazing;  // share that it reflects
+
+// Share of light that one bounce of GGX below a coat reflects through it. through: the coat's share for the viewer
+template <class F> RT_HD GgxAlbedo<F> coated_albedo(F coat, F through, F roughness, F cosine) {
+  const GgxAlbedo<F> once = ggx_albedo(roughness, cosine);
+  if (!any(coat > F(0.0f))) return once;
+  const GgxAlbedo<F> taken = albedo_entry(kGgxCoated, roughness, cosine);
+  const F beyond = F(kCoatReflectance - 1.0f) * coat;
+  return {fma_(beyond, taken.all, through * once.all), fma_(beyond, taken.grazing, through * once.grazing)};
+}
+
+// its mean over viewers with the density of a cosine
+template <class F> RT_HD GgxAlbedo<F> coated_average_albedo(F coat, F roughness) {
+  const GgxAlbedo<F> once = ggx_average_albedo(roughness);
+  if (!any(coat > F(0.0f))) return once;
+  const GgxAlbedo<F> taken = average_entry(kGgxAverageCoated, roughness);
+  const GgxAlbedo<F> viewer = average_entry(kGgxAverageGrazing, roughness);
+  const F beyond = F(kCoatReflectance - 1.0f) * coat, along = fma_(F(0.0f) - coat, F(kCoatReflectance), F(1.0f));
+  return {fma_(beyond, taken.all + viewer.all, along * once.all),
+          fma_(beyond, taken.grazing + viewer.grazing, along * once.grazing)};
+}
+
 // The Fresnel factor of a layer at cosine c: f0 + (f90 - f0)(1 - c)^5.
 template <class F>
 struct Reflectance {
@@ -59,18 +85,18 @@ struct Reflectance {
 template <class F>
 struct PrincipledShading {
   F alpha, ior;
-  MaskOf<F> inside;
-  F coat;          // share of the coat, which is on the outside alone
+  F coat, coat_beyond;  // share of the coat on the viewer's side and beyond the surface: it is on the outside
   F through;       // part of the light that it lets through on the viewer's side
   F glass;         // share of glass
   MaskOf<F> smooth;  // glass without roughness: its directions are certain
   F eta;           // of glass: index beyond the surface by that of the viewer's side
   Vec3<F> tint;    // of light through glass, each time it crosses a surface
   Reflectance<F> layer;  // of metal and dielectric, each times its share
-  F roughness, lost_o, lost_average;  // light lost after one bounce, to the viewer and on average
+  F roughness, lost_o, lost_average;  // light below the coat that one bounce does not return, to the viewer and on average
   Vec3<F> multiple;  // factor of the lobe of more bounces
   Vec3<F> diffuse;   // factor of the diffuse base
-  F dielectric_f0, dielectric_f90, dielectric_multiple, average;  // what the layer over the base reflects
+  F dielectric_f0, dielectric_f90, dielectric_multiple;  // what the layer over the base reflects
+  F average;       // share of light that gets to the base
   F spread2, per_log;  // of the samples of the lobe of more bounces, see multiple_pdf
   F glass_lost;      // share of light that rough glass does not scatter at once
   F glass_multiple;  // factor of its lobe of more bounces
@@ -85,10 +111,10 @@ template <class F> RT_HD F multiple_bounces(F mean, F average) {
   return average * mean * mean / (F(1.0f) - mean * (F(1.0f) - average));
 }
 
-// Share of light that the dielectric does not reflect. a: its albedo for a direction, or on average.
-template <class F> RT_HD F base_share(const PrincipledShading<F>& s, const GgxAlbedo<F>& a) {
-  const F one(1.0f);
-  return one - fma_(one - a.all, s.dielectric_multiple, a.with(s.dielectric_f0, s.dielectric_f90));
+// Share of light that coat and dielectric do not reflect. through: the coat's share, a: the albedo below it, for a
+// direction or on average.
+template <class F> RT_HD F base_share(const PrincipledShading<F>& s, F through, const GgxAlbedo<F>& a) {
+  return through - fma_(through - a.all, s.dielectric_multiple, a.with(s.dielectric_f0, s.dielectric_f90));
 }
 
 // The light of more bounces comes from directions in which one bounce loses light. Where the surface is almost smooth
@@ -104,14 +130,37 @@ template <class F> RT_HD F multiple_sample(const PrincipledShading<F>& s, F u) {
   return min_(s.spread2 * (power - F(1.0f)), F(1.0f));
 }
 
-// Part of the light that the coat lets through to and from what is below it, on the outside.
-template <class F> RT_HD F coat_cover(const PrincipledShading<F>& s, F cos_i) {
-  return min_(s.through, select(s.inside, F(1.0f), F(1.0f) - coat_albedo(s.coat, cos_i)));
+
+// Share of light that rough glass does not scatter at once, below the coat of its outside. through: the coat's share for
+// the direction at that cosine, eta: as in fresnel_dielectric for that direction
+template <class F> RT_HD F glass_lost(F coat, F through, F roughness, F eta, F cosine) {
+  const F lost = glass_entry(kGgxGlassLost, roughness, eta, cosine);
+  if (!any(coat > F(0.0f))) return lost;
+  const F changed = coat * glass_entry(kGgxGlassCoated, roughness, eta, cosine);
+  return max_(fma_(through, lost, changed), F(0.0f));
 }
 
-// The same for light that crosses the surface, and the coat once.
-template <class F> RT_HD F coat_crossing(const PrincipledShading<F>& s, F cos_i) {
-  return select(s.inside, F(1.0f) - coat_albedo(s.coat, cos_i), s.through);
+// its mean over directions with the density of a cosine
+template <class F> RT_HD F glass_lost_mean(F coat, F roughness, F eta) {
+  const F lost = glass_mean_entry(kGgxGlassLostMean, roughness, eta);
+  if (!any(coat > F(0.0f))) return lost;
+  return max_(fma_(coat, glass_mean_entry(kGgxGlassCoatedMean, roughness, eta), lost), F(0.0f));
+}
+
+// Share of light that a facet of glass reflects. From inside, the coat sends back a part of what the facet lets through:
+// here as if it lay on the facet, so that light and viewer can be exchanged.
+template <class F>
+struct GlassFacet {
+  F reflected;  // back to the viewer's side
+  F passed;     // by the facet
+  F chosen;     // probability of a reflection
+};
+
+template <class F> RT_HD GlassFacet<F> glass_facet(const PrincipledShading<F>& s, const Fresnel<F>& f) {
+  const F passed = F(1.0f) - f.reflected, back = coat_albedo(s.coat_beyond, f.cos_t);
+  // most of what passes is sampled, lest directions in which the coat lets more out than here weigh much
+  const F sampled = select(s.smooth, back, min_(back, F(0.5f)));
+  return {fma_(passed, back, f.reflected), passed, fma_(passed, sampled, f.reflected)};
 }
 
 // Index of refraction beyond the surface of a solid in air by that of the viewer's side.
@@ -126,9 +175,8 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F one(1.0f), zero(0.0f);
   s.roughness = m.roughness;
   s.alpha = max_(m.roughness * m.roughness, F(kLeastAlpha));
-  s.inside = inside;
-  s.coat = m.coat;
-  const F coat_o = select(inside, zero, coat_albedo(m.coat, cos_o));
+  s.coat = select(inside, zero, m.coat), s.coat_beyond = m.coat - s.coat;
+  const F coat_o = coat_albedo(s.coat, cos_o);
   s.through = one - coat_o;
   s.glass = (one - m.metallic) * m.transmission;
   s.eta = eta;
@@ -143,23 +191,25 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F f0 = solid * s.dielectric_f0;
   s.layer = {{fma_(m.metallic, albedo.x, f0), fma_(m.metallic, albedo.y, f0), fma_(m.metallic, albedo.z, f0)},
              fma_(solid, s.dielectric_f90, m.metallic)};
-  const GgxAlbedo<F> once = ggx_albedo(m.roughness, cos_o), average = ggx_average_albedo(m.roughness);
-  s.lost_o = one - once.all, s.lost_average = max_(one - average.all, F(1e-6f));
+  const GgxAlbedo<F> once = coated_albedo(s.coat, s.through, m.roughness, cos_o);
+  const GgxAlbedo<F> average = coated_average_albedo(s.coat, m.roughness);
+  const F through = fma_(F(-kMeanCoat), s.coat, one);  // on average
+  s.lost_o = s.through - once.all, s.lost_average = max_(through - average.all, F(1e-6f));
 
-  const F grazing(1.0f / 21.0f);  // mean of (1 - cosine)^5
+  const F grazing(kMeanGrazing), returned = average.all / through;
   s.dielectric_multiple =
-      multiple_bounces(fma_(grazing, s.dielectric_f90 - s.dielectric_f0, s.dielectric_f0), average.all);
+      multiple_bounces(fma_(grazing, s.dielectric_f90 - s.dielectric_f0, s.dielectric_f0), returned);
   const Vec3<F> mean = fma3(grazing, Vec3<F>{one, one, one} - albedo, albedo);
   const F again = solid * s.dielectric_multiple;
-  s.multiple = {fma_(m.metallic, multiple_bounces(mean.x, average.all), again),
-                fma_(m.metallic, multiple_bounces(mean.y, average.all), again),
-                fma_(m.metallic, multiple_bounces(mean.z, average.all), again)};
+  s.multiple = {fma_(m.metallic, multiple_bounces(mean.x, returned), again),
+                fma_(m.metallic, multiple_bounces(mean.y, returned), again),
+                fma_(m.metallic, multiple_bounces(mean.z, returned), again)};
 
   s.spread2 = s.alpha * s.alpha;
   s.per_log = F(1.44269504f) / log2_(one + one / s.spread2);
 
-  const F base_o = base_share(s, once);
-  s.average = base_share(s, average);
+  const F base_o = base_share(s, s.through, once);
+  s.average = base_share(s, through, average);
   s.diffuse = (solid * base_o / max_(s.average, F(1e-6f))) * albedo;
 
   // Light that bounces between the facets of rough glass (Kulla, Conty 2017, for both sides): it leaves to a side in
@@ -168,22 +218,22 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.glass_lost = zero, s.glass_multiple = zero, s.same_side = one;
   const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
   if (any(rough)) {
-    const F here = ggx_glass_lost_mean(m.roughness, s.eta);
-    const F both = max_(fma_(s.eta * s.eta, ggx_glass_lost_mean(m.roughness, one / s.eta), here), F(1e-6f));
-    s.glass_lost = select(rough, ggx_glass_lost(m.roughness, s.eta, cos_o), zero);
+    const F here = glass_lost_mean(m.coat, m.roughness, s.eta);
+    const F beyond = glass_lost_mean(m.coat, m.roughness, one / s.eta);
+    const F both = max_(fma_(s.eta * s.eta, beyond, here), F(1e-6f));
+    s.glass_lost = select(rough, glass_lost(m.coat, s.through, m.roughness, s.eta, cos_o), zero);
     s.glass_multiple = s.glass * s.glass_lost / both;
     s.same_side = here / both;
   }
 
   const Vec3<F> layer_o = {once.with(s.layer.f0.x, s.layer.f90), once.with(s.layer.f0.y, s.layer.f90),
                            once.with(s.layer.f0.z, s.layer.f90)};
-  const F rest = s.through;
   s.p_coat = coat_o;
-  s.p_layer = rest * largest(layer_o);
-  s.p_diffuse = rest * solid * base_o * largest(albedo);
-  s.p_multiple = rest * largest(s.multiple) * s.lost_o;
-  s.p_glass_multiple = rest * s.glass * s.glass_lost;
-  s.p_glass = rest * s.glass - s.p_glass_multiple;
+  s.p_layer = largest(layer_o);
+  s.p_diffuse = solid * base_o * largest(albedo);
+  s.p_multiple = largest(s.multiple) * s.lost_o;
+  s.p_glass_multiple = s.glass * s.glass_lost;
+  s.p_glass = s.through * s.glass - s.p_glass_multiple;
   const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass_multiple + s.p_glass;
   const F scale = select(sum > zero, one / max_(sum, F(1e-20f)), zero);
   s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
@@ -214,20 +264,20 @@ RT_HD BsdfValue<F> principled_reflection(const PrincipledShading<F>& s, Vec3<F> 
   const F cosine = min_(max_(dot(o, m), F(0.0f)), one), grazing = pow5(one - cosine);
   const F cos_i = max_(i.z, F(0.0f));
   const F shape = F(0.5f) * cos_i * ggx_density(s.alpha, m) * ggx_visible_both(s.alpha, o.z, cos_i);
-  const GgxAlbedo<F> once = ggx_albedo(s.roughness, cos_i);
-  const F again = cos_i * s.lost_o * (one - once.all) / s.lost_average;
-  const F base = cos_i * base_share(s, once);
-  const F cover = coat_cover(s, cos_i);
+  const F through = one - coat_albedo(s.coat, cos_i);
+  const GgxAlbedo<F> once = coated_albedo(s.coat, through, s.roughness, cos_i);
+  const F again = cos_i * s.lost_o * (through - once.all) / s.lost_average;
+  const F base = cos_i * base_share(s, through, once);
   const Vec3<F> f90 = {s.layer.f90, s.layer.f90, s.layer.f90};
-  Vec3<F> value = shape * fma3(grazing, f90 - s.layer.f0, s.layer.f0) + again * s.multiple + base * s.diffuse;
-  const F coat = select(s.inside, F(0.0f), s.coat) * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
+  const Vec3<F> value = (min_(s.through, through) * shape) * fma3(grazing, f90 - s.layer.f0, s.layer.f0) +
+                        again * s.multiple + base * s.diffuse;
+  const F coat = s.coat * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
                  (F(0.5f) * cos_i * ggx_density(F(kCoatAlpha), m) * ggx_visible_both(F(kCoatAlpha), o.z, cos_i));
-  value = cover * value + Vec3<F>{coat, coat, coat};
   const F quarter = F(0.25f / kPi) / max_(cosine, F(1e-7f));
   const F wide = fma_(s.p_diffuse, cos_i, s.p_multiple * multiple_pdf(s, cos_i)) * F(1.0f / kPi);
   const F pdf =
       fma_(s.p_layer * quarter, ggx_pdf(s.alpha, o, m), fma_(s.p_coat * quarter, ggx_pdf(F(kCoatAlpha), o, m), wide));
-  return {value, pdf};
+  return {value + Vec3<F>{coat, coat, coat}, pdf};
 }
 
 // Glass (Walter et al. 2007), on either side.
@@ -240,24 +290,28 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
   const F o_dot_m = dot(o, m), i_dot_m = dot(i, m);
   const MaskOf<F> valid =
       (o_dot_m > F(0.0f)) & ((reflects & (i_dot_m > F(0.0f))) | ((!reflects) & (i_dot_m < F(0.0f))));
-  const F r = fresnel_dielectric(max_(o_dot_m, F(0.0f)), s.eta).reflected;
+  const GlassFacet<F> facet = glass_facet(s, fresnel_dielectric(max_(o_dot_m, F(0.0f)), s.eta));
   const F cos_i = abs_(i.z);
   // light that passes spreads over another solid angle: the factor between those of normal and direction
   const F bend = fma_(s.eta, i_dot_m, o_dot_m);
   const F spread = select(reflects, F(0.25f) / max_(o_dot_m, F(1e-7f)),
                           s.eta * s.eta * abs_(i_dot_m) / max_(bend * bend, F(1e-12f)));
-  const F chosen = select(reflects, r, one - r) * spread;
-  const F shape = chosen * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
+  const F share = select(reflects, facet.reflected, facet.passed) * spread;
+  const F chosen = select(reflects, facet.chosen, one - facet.chosen) * spread;
+  const F shape = share * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
                   ggx_visible_both(s.alpha, o.z, cos_i);
   const F by_eta2 = select(reflects, one, one / (s.eta * s.eta));  // radiance is less where the index is, by its square
   const Vec3<F> color = {select(reflects, one, s.tint.x), select(reflects, one, s.tint.y),
                          select(reflects, one, s.tint.z)};
-  const F cover = select(reflects, coat_cover(s, cos_i), coat_crossing(s, cos_i));
+  const F through = one - coat_albedo(select(reflects, s.coat, s.coat_beyond), cos_i);
+  // light that crosses the surface crosses the coat once, on the outside
+  const F cover = select(reflects, min_(s.through, through), s.through * through);
   const F once = select(valid, by_eta2 * s.glass * shape, F(0.0f));
-  const F again = s.glass_multiple * cos_i * ggx_glass_lost(s.roughness, select(reflects, s.eta, one / s.eta), cos_i);
+  const F again = s.glass_multiple * cos_i *
+                  glass_lost(s.coat + s.coat_beyond, through, s.roughness, select(reflects, s.eta, one / s.eta), cos_i);
   const F wide = s.p_glass_multiple * select(reflects, s.same_side, one - s.same_side) * multiple_pdf(s, cos_i);
   const F pdf = select(valid, s.p_glass * chosen * ggx_pdf(s.alpha, o, m), F(0.0f)) + wide;
-  return {(cover * (once + again)) * color, pdf * F(1.0f / kPi)};
+  return {fma_(cover, once, again) * color, pdf * F(1.0f / kPi)};
 }
 
 // Smooth glass has no value: no direction but that of its sample is one of its.
@@ -283,8 +337,8 @@ template <class F> RT_HD BsdfValue<F> principled_eval(const PrincipledShading<F>
 
 // Share of ambient light that is reflected, where none of it is traced.
 template <class F> RT_HD Vec3<F> principled_albedo(const PrincipledShading<F>& s) {
-  const Vec3<F> layer = (F(1.0f) - s.lost_o) * s.layer.f0 + s.lost_o * s.multiple;
-  return s.through * (layer + s.average * s.diffuse + s.glass * s.tint);
+  const Vec3<F> layer = (s.through - s.lost_o) * s.layer.f0 + s.lost_o * s.multiple;
+  return layer + s.average * s.diffuse + (s.through * s.glass) * s.tint;
 }
 
 template <class F>
@@ -313,7 +367,7 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
   const Fresnel<F> f = fresnel_dielectric(cosine, s.eta);
   const F rest = (lobe - after_wide) / max_(s.p_glass, F(1e-20f));
   const F rest_wide = (lobe - after_multiple) / max_(s.p_glass_multiple, F(1e-20f));
-  const MaskOf<F> refracts = glass & !(rest < f.reflected);
+  const MaskOf<F> refracts = glass & !(rest < glass_facet(s, f).chosen);
   const MaskOf<F> leaves = wide & !(lobe < after_multiple) & !(rest_wide < s.same_side), passes = refracts | leaves;
   const F inverse = one / s.eta;
   const Vec3<F> refracted = fma3(F(0.0f) - inverse, o, fma_(cosine, inverse, F(0.0f) - f.cos_t) * m);
@@ -330,8 +384,7 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
   // A direction on the wrong side of the surface carries nothing.
   const MaskOf<F> valid = select(passes, F(0.0f) - i.z, i.z) > zero;
   const F scale = select(valid & (b.pdf > zero), F(1.0f / kPi) / max_(b.pdf, F(1e-20f)), zero);
-  const F cover = select(passes, coat_crossing(s, i.z), coat_cover(s, i.z));
-  const F sure = select(valid, cover * s.glass / max_(s.p_glass, F(1e-20f)), zero);
+  const F sure = select(valid, s.through * s.glass / max_(s.p_glass, F(1e-20f)), zero);  // the coat's share is chosen
   const F by_eta2 = inverse * inverse;
   PrincipledSample<F> a;
   a.i = i;

@@ -131,6 +131,10 @@ WHITE: dict[str, Any] = {
     "half a mirror": Material(ambient=1.0, diffuse=1.0, specular=0.0, mirror=0.5),
     "clear glass": GLASS,
     **{f"glass {r}": Principled(roughness=r, transmission=1.0) for r in (0.1, 0.4, 0.7, 1.0)},
+    "coated metal": Principled(roughness=0.3, metallic=1.0, coat=1.0),
+    "coated dielectric": Principled(roughness=0.4, coat=1.0),
+    "coated clear glass": replace(GLASS, coat=1.0),
+    "coated glass 0.4": Principled(roughness=0.4, transmission=1.0, coat=1.0),
 }
 
 
@@ -143,8 +147,22 @@ def test_white_furnace(backend: str, name: str) -> None:
         background=Background(color="#ffffff"),
     )
     found = shoot(shown, 20, 20, samples=128, max_depth=64, backend=backend)
-    assert found.mean() == pytest.approx(1, abs=3e-3)
+    assert found.mean() == pytest.approx(1, abs=5e-3 if name == "coated glass 0.4" else 3e-3)
     assert np.abs(found - 1).max() < (1e-4 if "phong" in name else 0.25)
+
+
+@pytest.mark.parametrize("coat", [0.0, 1.0])
+@pytest.mark.parametrize(("roughness", "ior"), [(0.0, 1.5), (0.2, 2.4), (0.5, 1.5)])
+def test_light_in_glass_leaves_it_at_any_depth(
+    backend: str, roughness: float, ior: float, coat: float
+) -> None:
+    """A white ball in a white room with few bounces: paths end outside of glass."""
+    glass = Principled(roughness=roughness, ior=ior, transmission=1.0, coat=coat)
+    shown = scene(ball((0, 0, 0), 1.0, glass), background=Background(color="#ffffff"))
+    for depth in (1, 4):
+        found = shoot(shown, samples=256, max_depth=depth, backend=backend)
+        assert found.mean() == pytest.approx(1, abs=5e-3), depth
+    assert shoot(shown, samples=4, max_depth=0, backend=backend).min() < 0.5
 
 
 @pytest.mark.parametrize("name", WHITE)

@@ -26,6 +26,9 @@ Sampling = Literal["scattering", "lights", "both"]
 ROULETTE = 6
 """Scatterings after which paths end by chance, with the probability of their loss."""
 
+GLASS_BOUNCES = 256
+"""Scatterings of a path in glass beyond the largest depth."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -97,7 +100,8 @@ def trace(
         width, height: pixels.
         samples: paths a pixel.
         sampling: how light is found.
-        max_depth: most scatterings of a path; 0 shows lights alone.
+        max_depth: most scatterings of a path, but for those on the way out of glass; 0 shows
+            lights alone.
         centered: whether rays go through the centres of pixels, not anywhere in them.
         seed: of the random numbers.
     """
@@ -176,12 +180,14 @@ class _Tracer:
         path = np.arange(count)
         pdf = np.full(count, np.inf)  # of the direction; infinite: no light sampling finds it
         medium = self._medium(origin, np.full(count, -1))
-        for depth in range(self._max_depth + 1):
+        for depth in range(self._max_depth + GLASS_BOUNCES + 1):
             hits = self._first(origin, direction, medium)
             seen = depth > 0 or self._scene.lights_seen
             light[path] += weight * self._met(origin, direction, hits, medium, pdf, seen)
             keep = hits.ball >= 0
-            if depth == self._max_depth or not keep.any():
+            if depth >= self._max_depth:
+                keep &= (medium >= 0) & (self._max_depth > 0)
+            if not keep.any():
                 break
             path, weight, hits = path[keep], weight[keep], hits.of(keep)
             direction, medium = direction[keep], medium[keep]

@@ -152,11 +152,20 @@ def test_a_white_base_below_a_dielectric_reflects_all(probe: Probe) -> None:
         assert 0.99 < found < 1.005, (roughness, cosine, ior, metallic)
 
 
-def test_a_coat_adds_no_light(probe: Probe) -> None:
-    """It takes some, of what bounces between it and the surface below it: at most 5%."""
-    for roughness, cosine, metallic in product(ROUGHNESSES[::2], COSINES, (0.0, 1.0)):
-        found = albedo(probe, Surface(roughness, metallic, coat=1.0), cosine)
-        assert 0.95 < found < 1.005, (roughness, cosine, metallic)
+@pytest.mark.parametrize("coat", [0.4, 1.0])
+def test_white_surfaces_below_a_coat_reflect_all(probe: Probe, coat: float) -> None:
+    """What the coat sends back to the surface below it leaves later."""
+    for roughness, cosine, metallic in product(ROUGHNESSES, COSINES, (0.0, 0.5, 1.0)):
+        found = albedo(probe, Surface(roughness, metallic, coat=coat), cosine)
+        assert found == pytest.approx(1, abs=0.008), (roughness, cosine, metallic)
+
+
+def test_a_coat_over_black_reflects_its_share(probe: Probe) -> None:
+    """Without a layer below, it is Schlick's factor of index 1.5, at any roughness of the base."""
+    for roughness, cosine, coat in product((0.1, 0.6), COSINES[1:], (0.5, 1.0)):
+        drawn = sample(probe, Surface(roughness, 0.0, 1.0, 0.0, coat), at(cosine), (0, 0, 0))
+        wanted = coat * radiometry.fresnel_schlick(cosine, [0.04]).item()
+        assert drawn.weight[:, 0].mean() == pytest.approx(wanted, rel=0.02)
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -166,11 +175,15 @@ def test_clear_glass_passes_all(probe: Probe, inside: bool) -> None:
         assert found == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("coat", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("inside", [False, True])
-def test_rough_clear_glass_passes_all(probe: Probe, inside: bool) -> None:
-    """What bounces between facets leaves on both sides, at every roughness, index and cosine."""
+def test_rough_clear_glass_passes_all(probe: Probe, inside: bool, coat: float) -> None:
+    """What bounces between facets leaves on both sides, at every roughness, index and cosine.
+
+    So does what a coat sends back into the glass.
+    """
     for roughness, ior, cosine in product(ROUGHNESSES[1:], (1.05, 1.33, 1.5, 2.4, 4.0), COSINES):
-        glass = Surface(roughness, ior=ior, transmission=1.0)
+        glass = Surface(roughness, ior=ior, coat=coat, transmission=1.0)
         found = albedo(probe, glass, cosine, inside=inside)
         assert found == pytest.approx(1, abs=0.01), (roughness, ior, cosine)
 
@@ -201,6 +214,7 @@ MIXTURES = (
     Surface(0.5, coat=1.0),
     Surface(0.5, transmission=1.0),
     Surface(0.6, 0.2, 1.4, 0.8, 0.7, 0.6),
+    Surface(0.3, ior=2.0, coat=1.0, transmission=1.0),
 )
 
 
@@ -251,6 +265,7 @@ ROUGH = (
     Surface(0.6, transmission=1.0),
     Surface(0.7, 0.2, 1.4, 0.8, 0.0, 0.6),
 )
+COATED = Surface(0.5, coat=1.0), Surface(0.4, 0.0, 1.5, 1.0, 1.0, 0.8)
 BINS = 8
 
 
@@ -291,7 +306,7 @@ def test_samples_have_their_density(probe: Probe, surface: Surface, inside: bool
     )
 
 
-@pytest.mark.parametrize("surface", [*ROUGH, Surface(0.5, coat=1.0)])
+@pytest.mark.parametrize("surface", [*ROUGH, *COATED])
 def test_weights_are_values_by_densities(probe: Probe, surface: Surface) -> None:
     wo = at(0.7, 2.0)
     drawn = sample(probe, surface, wo)
