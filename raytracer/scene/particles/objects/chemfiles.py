@@ -41,6 +41,7 @@ class Source(ObjectSource):
 
     noun = "property"
     names_alone = False
+    lists_atoms = True
 
     @property
     def count(self) -> int | None:
@@ -75,7 +76,7 @@ class Source(ObjectSource):
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
             columns["velocity"] = np.array(frame.velocities)
-        return entries_of(columns | self._atoms, count)
+        return entries_of(columns | (self._atoms if self.lists_atoms else {}), count)
 
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
@@ -118,6 +119,11 @@ class FileSource(LibraryFile, Source):
     @property
     def names_alone(self) -> bool:  # type: ignore[override]
         return self._format.name in NAMES_ALONE
+
+    @property
+    def lists_atoms(self) -> bool:  # type: ignore[override]
+        """Whether the format has more than coordinates; a million empty atoms take 10 s."""
+        return bool(self._format.atoms)
 
     def opened(self, frame: int) -> tuple[Any, int]:
         chemfiles = library("chemfiles", self.name, "md")
