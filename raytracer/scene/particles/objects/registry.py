@@ -1,7 +1,7 @@
 """Objects of other packages as particles.
 
 An object is recognised by the package and name of its class, or of a base class, so that no package
-is imported. The module of a package here has its name in lower case.
+is imported. The module of a package here is in `MODULES`, or has its name in lower case.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ KINDS = {
     "pyvista": ("DataSet", "MultiBlock"),
 }
 """Classes of objects that are particles, by package."""
+
+MODULES = {"pandas": "data_frames", "polars": "data_frames"}
 
 TRAJECTORIES = {"gsd": ("HOOMDTrajectory",), "ase": ("TrajectoryReader",)}
 """Classes whose items are such objects, by package."""
@@ -101,7 +103,8 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
 
 def _single(value: Any) -> ObjectSource:
     if package := _package_of(value):
-        module, name = package.lower(), f"{package}.{type(value).__name__}"
+        module = MODULES.get(package, package.lower())
+        name = f"{package}.{type(value).__name__}"
     elif isinstance(value, Mapping):
         module, name = "arrays", "dictionary"
     elif isinstance(value, (list, tuple)) or is_array(value):
