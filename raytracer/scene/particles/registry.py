@@ -21,12 +21,12 @@ SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with sig
 LIBRARIES = {
     "formats.arrow": "pyarrow",
     "formats.cif": "gemmi",
-    "formats.gsd": "gsd",
     "formats.hdf5": "h5py",
     "formats.las": "laspy",
     "formats.ply": "plyfile",
     "objects.ase": "ase",
     "objects.chemfiles": "chemfiles",
+    "objects.gsd": "gsd",
     "objects.mdanalysis": "MDAnalysis",
 }
 """The library of each module that needs one; it runs in a worker process.
@@ -164,7 +164,7 @@ FORMATS = (
     ),
     Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "formats.las", (".las", ".laz"), (b"LASF",)),
-    Format("GSD", "formats.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
+    Format("GSD", "objects.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
     Format("NetCDF", "formats.netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
     Format("Amber restart", "formats.inpcrd", (".inpcrd", ".rst7")),
     Format("GROMACS", "formats.gro", (".gro",), pattern=_GRO),
