@@ -19,7 +19,6 @@ SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with sig
 
 
 LIBRARIES = {
-    "formats.arrow": "pyarrow",
     "formats.cif": "gemmi",
     "formats.hdf5": "h5py",
     "formats.las": "laspy",
@@ -28,6 +27,7 @@ LIBRARIES = {
     "objects.chemfiles": "chemfiles",
     "objects.gsd": "gsd",
     "objects.mdanalysis": "MDAnalysis",
+    "objects.pyarrow": "pyarrow",
 }
 """The library of each module that needs one; it runs in a worker process.
 
@@ -153,8 +153,8 @@ FORMATS = (
     Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
     Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
     Format("HDF5", "formats.hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
-    Format("Parquet", "formats.arrow", (".parquet",), (b"PAR1",), variant="parquet"),
-    Format("Feather", "formats.arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
+    Format("Parquet", "objects.pyarrow", (".parquet",), (b"PAR1",)),
+    Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
     Format("VTK", "formats.vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
     Format(
         "VTK XML",
