@@ -163,9 +163,6 @@ def test_records_that_are_none(tmp_path: Path) -> None:
         ('{"results": 3}', "is not a record"),
         ("\u00e4".encode("latin-1"), "it is not utf-8"),
         ("[" * 100_000, "nested too deeply"),
-        (json.dumps(record(0.0)), "is not a record"),
-        (json.dumps(record(float("nan"))), "is not a record"),
-        (json.dumps(record()).replace('"median": 0.001', '"median": "fast"'), "is not a record"),
     ],
 )
 def test_damaged_records_are_one_sentence(text: str | bytes, words: str, tmp_path: Path) -> None:
