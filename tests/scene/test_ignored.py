@@ -263,13 +263,6 @@ def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> 
     assert found == []  # which has no colours
 
 
-@pytest.mark.parametrize("shape", [(3, 50), (2, 50, 4), (50, 7)])
-def test_an_array_of_another_shape_is_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    np.save(tmp_path / "a.npy", np.zeros(shape))
-    with pytest.raises(UserError, match=r"a\.npy: has shape .*leave out further columns"):
-        load(tmp_path / "a.npy")
-
-
 @pytest.mark.parametrize(("fourth", "told"), [(1e10, 1), (0.1, 0), (2.0, 0)])
 def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: int) -> None:
     """Masses, as tables of simulations have them: the picture would be one ball."""
