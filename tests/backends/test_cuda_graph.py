@@ -63,7 +63,8 @@ class Graph:
             count = ctypes.c_size_t()
             _check(cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)))
             nodes = (ctypes.c_void_p * count.value)()
-            _check(cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)))
+            if count.value:
+                _check(cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)))
             self.kinds = []
             for node in nodes:
                 kind = ctypes.c_int()

@@ -236,4 +236,6 @@ class MovingSpheres:
         return found
 
     def close(self) -> None:
+        with primary_context(self._number).active():  # PyCUDA destroys streams there alone
+            self._stream = self._branch = None
         self._packer.close()

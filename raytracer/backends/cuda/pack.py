@@ -72,6 +72,8 @@ class Packer(Closeable):
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
         self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
+        self._copied: Any
+        self._packed: Any
         with self._context.active() as driver:
             self._copied, self._packed = driver.Event(), driver.Event()
 
@@ -81,6 +83,8 @@ class Packer(Closeable):
         return self._memory.nbytes
 
     def close(self) -> None:
+        with self._context.active():  # PyCUDA destroys events in their context alone
+            self._copied = self._packed = None
         self._memory.close()
         self._table = b""
 
