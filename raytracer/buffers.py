@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,11 @@ ENDLESS = math.inf
 
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
+
+COLUMNS = ("x", "y", "z", "radius")
+
+DIGEST_THREADS = 8
+"""Threads that hash columns of spheres: each has blocks of four."""
 
 DIGEST_VERSION = 2
 """Of what a digest covers and how; only films with digests of this version can be resumed."""
@@ -52,11 +58,11 @@ FORM_SHIFT = 29
 
 
 def balls_of(
-    solids: Solids,
+    solids: Solids | DeviceRecords,
     axis: NDArray[np.float32],
     form: NDArray[np.uint8],
     shapes: NDArray[np.float32],
-) -> Solids:
+) -> Solids | DeviceRecords:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
     Those of capsules and cones are at their ends: the starts, and after all others the ends.
@@ -86,6 +92,90 @@ def balls_of(
     return px, py, pz, np.concatenate([radius, end_radius])
 
 
+class DeviceRecords(ABC):
+    """Spheres that were packed in the memory of a device; the host has no copy of them.
+
+    In place of a tuple they are their columns x, y, z and radius on the host, float32 (N,) each,
+    which are made from the arrays of the caller when something asks for them first.
+
+    Args:
+        parts: count, least and greatest radius of each set, render space.
+        placed: returns the columns of some rows on the host.
+    """
+
+    def __init__(
+        self, parts: list[tuple[int, float, float]], placed: Callable[[slice], Solids]
+    ) -> None:
+        self.parts = parts
+        self.count = sum(count for count, _, _ in parts)
+        self.placed = placed
+
+    @cached_property
+    def columns(self) -> Solids:
+        """x, y, z and radius on the host, float32 (N,) each."""
+        return self.placed(slice(0, self.count))
+
+    def __getitem__(self, column: Any) -> Any:
+        return self.columns[column]
+
+    def __iter__(self) -> Iterator[NDArray[np.float32]]:
+        return iter(self.columns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self.columns),)
+
+    def radii(self, rows: slice) -> tuple[float, float]:
+        """Return the least and the greatest radius of the sets among some rows."""
+        first, found = 0, []
+        for count, low, high in self.parts:
+            if rows.start <= first < rows.stop:
+                found.append((low, high))
+            first += count
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    @property
+    @abstractmethod
+    def is_there(self) -> bool:
+        """Whether the device still has them apart from a tree, for the next two methods."""
+
+    @abstractmethod
+    def taken(self, rows: NDArray[np.int64]) -> Solids:
+        """Return the columns of some spheres, by number."""
+
+    @abstractmethod
+    def reach(
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
+    ) -> tuple[list[float], int, int, float]:
+        """Return how far they reach along directions, (K, 3), as the extension's `reach` does."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Give back the memory of the device, when scenes have a tree over them."""
+
+
+class DeviceColors:
+    """Colours that were packed in the memory of a device, with the spheres.
+
+    Args:
+        count: rows.
+        made: returns them on the host.
+    """
+
+    def __init__(self, count: int, made: Callable[[], NDArray[np.float32]]) -> None:
+        self._count, self._made = count, made
+
+    @cached_property
+    def on_host(self) -> NDArray[np.float32]:
+        """Float32 (K, 3), linear RGB; made when something asks for them first."""
+        return self._made()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.asarray, (self.on_host,)
+
+
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
@@ -93,8 +183,9 @@ class SceneBuffers:
     Render space is `(scene space - center) / scale`. Colours are linear RGB.
 
     Args:
-        x, y, z, radius: float32 (N,), render space.
-        color: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says.
+        placed: x, y, z and radius, float32 (N,) each, render space; or where a device has them.
+        colors: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says; or
+            where a device has them.
         color_id: int32 (N,) into `color`, or (0,).
         material_id: int32 (N,) into `materials`, or (0,).
         camera: structured (1,), `Camera`.
@@ -121,11 +212,8 @@ class SceneBuffers:
             as `kernels/geom/solid.h` reads them.
     """
 
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
-    z: NDArray[np.float32]
-    radius: NDArray[np.float32]
-    color: NDArray[np.float32]
+    placed: Solids | DeviceRecords
+    colors: NDArray[np.float32] | DeviceColors
     color_id: NDArray[np.int32]
     material_id: NDArray[np.int32]
     camera: NDArray[np.void]
@@ -145,9 +233,40 @@ class SceneBuffers:
     shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
 
     @property
+    def x(self) -> NDArray[np.float32]:
+        """Float32 (N,); as `y`, `z` and `radius` a copy from the device where there is none."""
+        return self.placed[0]
+
+    @property
+    def y(self) -> NDArray[np.float32]:
+        return self.placed[1]
+
+    @property
+    def z(self) -> NDArray[np.float32]:
+        return self.placed[2]
+
+    @property
+    def radius(self) -> NDArray[np.float32]:
+        return self.placed[3]
+
+    @property
+    def color(self) -> NDArray[np.float32]:
+        """Float32 (K, 3), linear RGB; a copy where a device has them."""
+        return self.colors.on_host if isinstance(self.colors, DeviceColors) else self.colors
+
+    @property
     def count(self) -> int:
         """Number of spheres and solids."""
-        return int(self.x.shape[0])
+        if isinstance(self.placed, DeviceRecords):
+            return self.placed.count
+        return len(self.placed[0])
+
+    def radii(self, rows: slice) -> tuple[float, float]:
+        """Return the least and the greatest radius of the sets among some rows; there is one."""
+        if isinstance(self.placed, DeviceRecords):
+            return self.placed.radii(rows)
+        radius = self.radius[rows]
+        return float(radius.min()), float(radius.max())
 
     @property
     def spheres(self) -> int:
@@ -161,9 +280,9 @@ class SceneBuffers:
         return max(self.rows, other)
 
     @property
-    def balls(self) -> Solids:
+    def balls(self) -> Solids | DeviceRecords:
         """Balls around which a view fits, those of both ends of capsules among them."""
-        return balls_of((self.x, self.y, self.z, self.radius), self.axis, self.form, self.shapes)
+        return balls_of(self.placed, self.axis, self.form, self.shapes)
 
     @property
     def has_ground(self) -> bool:
@@ -186,12 +305,16 @@ class SceneBuffers:
         return 32 if len(self.axis) else 16
 
     @property
+    def _host_columns(self) -> Solids:
+        return self.placed.columns if isinstance(self.placed, DeviceRecords) else self.placed
+
+    @property
     def primitives(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
 
         With other solids there are eight, and spheres are capsules without length.
         """
-        columns: tuple[NDArray[np.float32], ...] = (self.x, self.y, self.z, self.radius)
+        columns: tuple[NDArray[np.float32], ...] = self._host_columns
         if len(self.axis):
             others = np.zeros((4, self.count), np.float32)
             others[:3, self.spheres :] = self.axis.T
@@ -234,8 +357,17 @@ class SceneBuffers:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays together."""
-        return sum(getattr(getattr(self, each.name), "nbytes", 0) for each in fields(self))
+        """Bytes of all arrays of the host together."""
+        there = isinstance(self.placed, DeviceRecords)
+        columns = 0 if there else sum(column.nbytes for column in self._host_columns)
+        return columns + sum(
+            getattr(getattr(self, each.name), "nbytes", 0) for each in fields(self)
+        )
+
+    def release(self) -> None:
+        """Give back the memory of the device that has the spheres, when scenes have been made."""
+        if isinstance(self.placed, DeviceRecords):
+            self.placed.release()
 
     def check(self) -> SceneBuffers:
         """Check that kernels read inside of the arrays, and return the buffers.
@@ -248,11 +380,15 @@ class SceneBuffers:
         modes, info = layout.enum("ColorMode"), self.frame["scene"][0]
         count, color_mode = self.rows, int(info["color_mode"])
         by_material = int(info["material_mode"]) == layout.code("MaterialMode", "indexed")
-        for name in ("x", "y", "z", "radius"):
-            _check_array(name, getattr(self, name), np.float32, (self.count,))
+        if not isinstance(self.placed, DeviceRecords):
+            for name, column in zip(COLUMNS, self.placed, strict=True):
+                _check_array(name, column, np.float32, (self.count,))
         looks = self.color_rows
-        colors = looks if color_mode == modes["per-sphere"] else len(self.color)
-        _check_array("color", self.color, np.float32, (colors, 3))
+        colors = looks if color_mode == modes["per-sphere"] else len(self.colors)
+        if not isinstance(self.colors, DeviceColors):
+            _check_array("color", self.colors, np.float32, (colors, 3))
+        elif len(self.colors) != colors:
+            raise ValueError("color: has not a row for each surface")
         _check_array(
             "color_id", self.color_id, np.int32, (looks if color_mode == modes["indexed"] else 0,)
         )
@@ -288,12 +424,19 @@ class SceneBuffers:
         """
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
+        for name in COLUMNS:
+            root.update(f"{name} <f4 {(self.count,)};".encode())
+        if isinstance(self.placed, DeviceRecords):
+            leaves_of_columns = _leaves_of_columns(self.placed)
+        else:
+            leaves_of_columns = b""
+            blocks.extend(block for column in self.placed for block in _blocks(column))
         for name, array in self.seen(self.view.with_samples(0, 0))._hashed():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
+        root.update(leaves_of_columns)
         if sum(map(len, blocks)) <= DIGEST_BLOCK:
-            leaves: Iterator[bytes] = map(_leaf, blocks)
-            root.update(b"".join(leaves))
+            root.update(b"".join(map(_leaf, blocks)))
         else:
             from concurrent.futures import ThreadPoolExecutor
 
@@ -302,7 +445,8 @@ class SceneBuffers:
         return f"{DIGEST_VERSION}-{root.hexdigest()}"
 
     def _hashed(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
-        """Yield by name what is hashed: all arrays, but the emitters, which are made of others."""
+        """Yield by name what is hashed after the columns of the spheres: all other arrays, but the
+        emitters, which are made of others."""
         for each in fields(self):
             if each.name == "frame":  # field by field: what lies between them is undefined
                 for part in self.frame.dtype.names or ():
@@ -310,7 +454,9 @@ class SceneBuffers:
                         yield f"{part}.{name}", self.frame[part][name]
             elif each.name == "sky":  # the rest is computed of it
                 yield "sky", self.sky["radiance"]
-            elif each.name != "emitters":
+            elif each.name == "colors":
+                yield "color", self.color
+            elif each.name not in ("placed", "emitters"):
                 yield each.name, np.atleast_1d(getattr(self, each.name))
 
 
@@ -371,6 +517,21 @@ def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     for start in range(0, len(data), DIGEST_BLOCK):
         yield data[start : start + DIGEST_BLOCK].data
+
+
+def _leaves_of_columns(spheres: DeviceRecords) -> bytes:
+    """Return the hashes of the blocks of all columns, which are made a few at a time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    rows = DIGEST_BLOCK // 4
+
+    def leaves(start: int) -> list[bytes]:
+        columns = spheres.placed(slice(start, min(start + rows, spheres.count)))
+        return [_leaf(block) for column in columns for block in _blocks(column)]
+
+    with ThreadPoolExecutor(min(thread_count(), DIGEST_THREADS)) as pool:
+        parts = pool.map(leaves, range(0, spheres.count, rows))
+        return b"".join(leaf for column in zip(*parts, strict=True) for leaf in column)
 
 
 def _leaf(block: memoryview) -> bytes:

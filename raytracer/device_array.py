@@ -31,6 +31,9 @@ LEGACY_STREAM = 1
 NO_STREAM = -1
 """Stream of a DLPack consumer that needs no synchronisation."""
 
+FAR = 16
+"""Distance of rows in their widths from which they are copied one by one."""
+
 _STREAM_NAMES = ("cuda_stream", "ptr", "handle")
 """Where streams of PyTorch and Warp, CuPy, and PyCUDA and Numba have their handle."""
 
@@ -103,6 +106,16 @@ class DeviceArray:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __getitem__(self, rows: slice) -> DeviceArray:
+        """Return some rows where they are."""
+        start, stop, step = rows.indices(len(self))
+        return replace(
+            self,
+            address=self.address + start * self.strides[0],
+            shape=(len(range(start, stop, step)), *self.shape[1:]),
+            strides=(step * self.strides[0], *self.strides[1:]),
+        )
+
     @property
     def is_contiguous(self) -> bool:
         """Whether the numbers follow one another in C order."""
@@ -172,11 +185,11 @@ class DeviceArray:
         """
         if not self.size:
             return np.empty(self.shape, self.dtype)
+        if self._is_sparse:
+            return self._rows_to_host()
         first, size = self._span()
         memory = np.empty(size, np.uint8)
-        with _context(self.device or 0) as cuda:
-            if self.stream is not None:
-                _check(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
+        with self._complete() as cuda:
             _check(
                 cuda.cuMemcpyDtoH_v2(
                     ctypes.c_void_p(memory.ctypes.data),
@@ -198,6 +211,35 @@ class DeviceArray:
         steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
         first = sum(step for step in steps if step < 0)
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
+
+    @contextmanager
+    def _complete(self) -> Iterator[ctypes.CDLL]:
+        """Make the context of the GPU current, when the array is ready."""
+        with _context(self.device or 0) as cuda:
+            if self.stream is not None:
+                _check(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
+            yield cuda
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether the rows are packed, and far apart: the memory between them is not copied."""
+        if not self.ndim:
+            return False
+        width = self.size // len(self) * self.dtype.itemsize
+        return self.strides[0] >= FAR * width and (self.ndim == 1 or self[:1].is_contiguous)
+
+    def _rows_to_host(self) -> NDArray[Any]:
+        """Return a copy of rows that are far apart."""
+        found = np.empty(self.shape, self.dtype)
+        width = found.nbytes // len(found)
+        copy = _Copy2D(
+            from_kind=_DEVICE, from_address=self.address, from_pitch=self.strides[0],
+            to_kind=_HOST, to_address=found.ctypes.data, to_pitch=width,
+            width=width, height=len(found),
+        )  # fmt: skip
+        with self._complete() as cuda:
+            _check(cuda.cuMemcpy2DUnaligned_v2(ctypes.byref(copy)))
+        return found
 
     def copied_to(self, memory: DeviceMemory, stream: int) -> DeviceArray:
         """Return a copy on the GPU, which is made on a stream after all of the default stream.
@@ -360,7 +402,22 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
+_HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
 _events = local()
+
+
+class _Copy2D(ctypes.Structure):
+    """CUDA_MEMCPY2D."""
+
+    _fields_ = (
+        ("from_x", ctypes.c_size_t), ("from_y", ctypes.c_size_t), ("from_kind", ctypes.c_int),
+        ("from_host", ctypes.c_void_p), ("from_address", ctypes.c_uint64),
+        ("from_array", ctypes.c_void_p), ("from_pitch", ctypes.c_size_t),
+        ("to_x", ctypes.c_size_t), ("to_y", ctypes.c_size_t), ("to_kind", ctypes.c_int),
+        ("to_address", ctypes.c_void_p), ("to_device", ctypes.c_uint64),
+        ("to_array", ctypes.c_void_p), ("to_pitch", ctypes.c_size_t),
+        ("width", ctypes.c_size_t), ("height", ctypes.c_size_t),
+    )  # fmt: skip
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 
 from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
-from raytracer.scene.arrays import aligned
+from raytracer.scene.arrays import aligned, given
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
 from raytracer.scene.packing.large_spheres import RATIO
@@ -38,7 +38,7 @@ FIXED = (
 )  # fmt: skip
 """Parts of a scene that stay as they are packed."""
 
-NOT_PACKED = ("_data", "file", "labels", "rows", "source", "scales", "made_for")
+NOT_PACKED = ("_data", "file", "labels", "rows", "source", "where", "scales", "made_for")
 """Attributes of sets that are no part of a picture."""
 
 MAX_DRIFT = 16.0
@@ -103,14 +103,12 @@ def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
     x, y, z, radius = (
         np.concatenate([column, old[buffers.spheres :]])
         for column, old in zip(
-            place(_filled(scene), Space.of(buffers)),
-            (buffers.x, buffers.y, buffers.z, buffers.radius),
-            strict=True,
+            place(_filled(scene), Space.of(buffers)), buffers.placed, strict=True
         )
     )
     solids = [each for each in scene.solids if each.count]
     color, color_id, _ = pack_colors([*scene.surfaces(), *end_colors(solids)])
-    return replace(buffers, x=x, y=y, z=z, radius=radius, color=color, color_id=color_id)
+    return replace(buffers, placed=(x, y, z, radius), colors=color, color_id=color_id)
 
 
 def followed(
@@ -200,8 +198,7 @@ def _coloring(spheres: SphereSet) -> dict[str, Any]:
 
 def _numbers(spheres: SphereSet, name: str) -> Any:
     """Return an attribute where it is, on the host or on a GPU."""
-    there = on_device(spheres, name)
-    return getattr(spheres, name) if there is None else there[0]
+    return given(spheres, name)
 
 
 def _is_there(spheres: SphereSet) -> bool:
@@ -270,7 +267,7 @@ def _is_same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return one.shape == other.shape and one.dtype == other.dtype and bool((one == other).all())
     if isinstance(one, (SphereSet, SolidSet)):
-        names = [name for name in vars(one) if name not in NOT_PACKED]
+        names = [n for n in vars(one) if n not in NOT_PACKED and n.isidentifier()]  # no copies
         return all(_is_same(getattr(one, name), getattr(other, name)) for name in names)
     return bool(one == other)
 
@@ -283,7 +280,7 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
     """
     materials = [scene.material_of(each) for each in _filled(scene)]
     ground = scene.ground
-    solids = buffers.radius[buffers.spheres :]
+    solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
     radii = [each.radius for each in _filled(scene) if on_device(each, "radius") is None]
     radii += [solids * buffers.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)

@@ -27,9 +27,10 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
-from raytracer.memory import require_count
+from raytracer.memory import Output, require_count
 from raytracer.moving_set import changed, check, check_labels, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.colors import linear_rgb
@@ -48,7 +49,7 @@ from raytracer.scene.packing.pack import (
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
 from raytracer.settings import RenderSettings
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 from raytracer.value_scale import ValueScale
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class LiveScene:
         self._has_graph = False
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False,
+            hashed=False, memory_of=Output(moves=True),
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
@@ -327,7 +328,7 @@ class LiveScene:
         there = {
             name: each
             for name, each in on_gpu.items()
-            if is_read_there(name, each, count, job.device.number)
+            if is_readable(name, each, count, job.device.number)
         }
         if "values" in there and self._values.scale is None:
             if in_graph:
@@ -349,7 +350,7 @@ class LiveScene:
             return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
         if "colors" in there:
             return {"colors": there["colors"], "color_space": self._color_space}
-        is_colored = spheres.color is not old.color
+        is_colored = array_of(spheres, "color") is not array_of(old, "color")
         colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
         return {"colors": colors, "color_space": "linear"}
 
@@ -519,25 +520,31 @@ class LiveScene:
         self._first = sum(each.count for each in scene.spheres[:place])
         self._linear, self._offset = Space.of(buffers).placing(spheres.transform)
         self._radius_scale = spheres.transform.scale / buffers.scale
-        rows = slice(self._first, self._first + spheres.count)
-        own, others = buffers.radius[rows], np.delete(buffers.radius, rows)
-        self._others = (float(others.min()), float(others.max())) if len(others) else (np.inf, 0.0)
+        first, last, total = self._first, self._first + spheres.count, buffers.count
+        ranges = [buffers.radii(slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
+        self._others = (
+            min((a for a, _ in ranges), default=np.inf),
+            max((b for _, b in ranges), default=0.0),
+        )
+        own = buffers.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
         material = scene.material_of(spheres)
         # Tables of lamps, of large spheres and of the glass in which rays start are packed.
         is_packed = (
             getattr(material, "emission", 0.0) > 0.0
             or (buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0)
-            or (len(own) > 0 and own.max() >= RATIO * buffers.radius.min())
+            or own[1] >= RATIO * min(own[0], self._others[0])
         )
-        self._can_move = job.scene.can_update and len(own) > 0 and not is_packed
+        self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         mode = _color_mode_of(buffers)
         self._has_rows = (
-            mode != UNIFORM and len(spheres.color) == spheres.count and spheres.color_id is None
+            mode != UNIFORM
+            and len(array_of(spheres, "color")) == spheres.count
+            and spheres.color_id is None
         )
         self._first_color = (
             self._first
             if mode == PER_SPHERE
-            else sum(len(each.color) for each in scene.spheres[:place] if each.count)
+            else sum(len(array_of(each, "color")) for each in scene.spheres[:place] if each.count)
         )
 
     def _has_giants(self, spheres: SphereSet) -> bool:
@@ -559,11 +566,13 @@ class LiveScene:
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         camera = self.camera
         if buffers.count:
-            buffers = repack(buffers, scene, settings, pose)
+            buffers = repack(buffers, scene, settings, pose, job.device)
         else:  # there was nothing that space and camera could be fitted to
-            buffers, camera = pack_with_camera(scene, settings, self._surroundings)
+            around = self._surroundings
+            buffers, camera = pack_with_camera(scene, settings, around, job.device)
             pose = _pose_of(camera, settings, buffers)
         on_device = job.device.scene(buffers, job.device.build(buffers))
+        buffers.release()
         job.scene.close()
         job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
         job.plan, self._is_plan_old = plan, False
@@ -642,18 +651,6 @@ class LiveScene:
         job.scene.take_sky(buffers.sky)
         job.view, job.kept = buffers.view, (scene, buffers)
         self._take_camera(camera, pose)
-
-
-def is_read_there(name: str, array: DeviceArray, count: int, number: int) -> bool:
-    """Return whether the kernel of GPU `number` reads an array of an update where it is."""
-    shapes = {"positions": (count, 3), "colors": (count, 3)}
-    kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(name, enum("NumberKind"))
-    return (
-        array.device in (None, number)
-        and array.shape == shapes.get(name, (count,))
-        and array.dtype.name in kinds
-        and not any(step % array.dtype.itemsize for step in (array.address, *array.strides))
-    )
 
 
 def _with_camera(scene: Scene, camera: Camera) -> Scene:

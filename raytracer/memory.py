@@ -28,7 +28,14 @@ SMALLER = "use fewer spheres and a smaller picture"
 PACKED, BUILD, LEAVES = 16, 40, 20
 """Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
 
+MIN_PLACED = 1 << 20  # spheres of the host from which a GPU packs them, a part at a time
 BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
+MOVING_THERE = (
+    72  # the same of one that moves: with boxes, and a copy of its position from the host
+)
+MOVING = (
+    PACKED + LEAVES
+)  # bytes of a sphere that moves on the host: records by number, its old tree
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
@@ -60,6 +67,7 @@ class Output:
     bloom: bool = False
     parts: bool = False  # whether the noise is measured, with a second film and counts of samples
     overlay: bool = False
+    moves: bool = False  # whether the spheres move later (`LiveScene`)
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,13 @@ class Need:
     gpus: int = 1  # that hold the scene together
 
     @property
+    def placed_there(self) -> bool:
+        """Whether a GPU packs the spheres, of which the host then has no columns."""
+        return self.tree_there and self.count >= MIN_PLACED and not self.solids
+
+    @property
     def packed(self) -> int:
-        return PACKED * self.count + SOLID * self.solids + self.appearance
+        return PACKED * self.count * (not self.placed_there) + SOLID * self.solids + self.appearance
 
     def tree(self, nodes: int = MAX_NODES) -> int:
         """Return the bytes of the tree with its spheres; nodes: bytes of nodes per sphere."""
@@ -107,7 +120,7 @@ class Need:
         build, tree = self.packed + STAGED, 0
         if not self.tree_there:
             build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
-            tree = self.tree()
+            tree = self.tree() + MOVING * self.count * self.output.moves
         render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
         return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
@@ -127,7 +140,8 @@ class Need:
         rest = self.appearance + self.tree(NODES)
         building = rest
         if self.tree_there:
-            scratch = BUILD_THERE + (SOLID_LEAF if self.solids else 0)
+            scratch = MOVING_THERE if out.moves else BUILD_THERE
+            scratch += SOLID_LEAF if self.solids else 0
             building = self.appearance + self.tree() + scratch * self.count
         if self.gpus == 1:
             return building + film

@@ -227,7 +227,7 @@ def prepare(
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
-            buffers, camera = pack_with_camera(loaded, settings, around)
+            buffers, camera = pack_with_camera(loaded, settings, around, device)
         kept = (loaded, buffers) if keep else None
         del loaded
         with stage("digest", f"hashing {spheres}"):
@@ -238,6 +238,7 @@ def prepare(
             if need.output.window:
                 device.compile_ahead()
             on_device = device.scene(buffers, tree)
+            buffers.release()
         if on_device.striped_over > 1:
             about_device["striped_over"] = on_device.striped_over
         sizes = {
@@ -648,12 +649,15 @@ def _need(
         bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
     )  # fmt: skip
     total = sum(scene.counts().values())
-    kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
-    return memory.Need(
-        total, x1 - x0, y1 - y0, appearance=packed_looks(scene), kept=kept, threads=threads,
+    need = memory.Need(
+        total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
         output=output, solids=total - scene.count, tree_there=device.has_own_memory,
         gpus=device.gpus,
     )  # fmt: skip
+    if need.placed_there:
+        return need
+    kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
+    return replace(need, kept=kept)
 
 
 def film_for(

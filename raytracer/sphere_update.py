@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from raytracer.errors import SceneError
+from raytracer.layout import enum
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,18 @@ class OutOfRangeError(SceneError):
             f"{which} is too far away, too large or too small compared with the others: lengths "
             "may differ by a factor of at most 1e18"
         )
+
+
+def is_readable(name: str, array: DeviceArray, count: int, number: int | None = None) -> bool:
+    """Whether kernels of a GPU, or of any, read an array where it is as this one of an update."""
+    shapes = {"positions": (count, 3), "colors": (count, 3)}
+    kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(name, enum("NumberKind"))
+    return (
+        (number is None or array.device in (None, number))
+        and array.shape == shapes.get(name, (count,))
+        and array.dtype.name in kinds
+        and not any(step % array.dtype.itemsize for step in (array.address, *array.strides))
+    )
 
 
 @dataclass(frozen=True, eq=False)

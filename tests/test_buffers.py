@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
-from raytracer.buffers import SceneBuffers
+from raytracer.buffers import COLUMNS, SceneBuffers
 from raytracer.scene.packing.pack import pack
 
 
@@ -27,14 +27,18 @@ def test_counts(packed: SceneBuffers) -> None:
 
 
 def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
-    copy = replace(packed, x=packed.x.copy(), frame=packed.frame.copy())
+    columns = packed.x.copy(), packed.y, packed.z, packed.radius
+    copy = replace(packed, placed=columns, frame=packed.frame.copy())
     assert copy.digest() == packed.digest()
     assert packed.digest().startswith(f"{buffers.DIGEST_VERSION}-")
     assert len(packed.digest().partition("-")[2]) == 32
 
 
 # the table of emitters is made of the others
-@pytest.mark.parametrize("name", [f.name for f in fields(SceneBuffers) if f.name != "emitters"])
+OTHERS = [f.name for f in fields(SceneBuffers) if f.name not in ("placed", "emitters")]
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, *OTHERS])
 def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     value = getattr(packed, name)
     if name == "scale":
@@ -54,6 +58,9 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     else:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1
+    if name in COLUMNS:
+        columns = (changed if name == each else getattr(packed, each) for each in COLUMNS)
+        name, changed = "placed", tuple(columns)
     assert replace(packed, **{name: changed}).digest() != packed.digest()
 
 
@@ -61,7 +68,8 @@ def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.Mon
     monkeypatch.setattr(buffers, "DIGEST_BLOCK", 64)
     several = packed.digest()
     assert several == packed.digest()
-    moved = replace(packed, radius=packed.radius[::-1].copy(), x=packed.x[::-1].copy())
+    columns = packed.x[::-1].copy(), packed.y, packed.z, packed.radius[::-1].copy()
+    moved = replace(packed, placed=columns)
     assert moved.digest() != several
 
 

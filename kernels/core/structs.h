@@ -128,13 +128,26 @@
   F(int64_t, count, 1)                                                                            \
   F(int32_t, color_source, 1) F(int32_t, value_scale, 1) /* ColorSource, ValueScale */            \
   F(int32_t, table_rows, 1) F(float, radius, 1) /* of all in render space, where above 0 */       \
-  F(int32_t, pad, 2)
+  F(int32_t, record_words, 1) F(int32_t, pad, 1) /* float4 of a record: with solids there are two */
 
 // What was packed: each word is the least of all spheres, and all ones before the launch. Numbers are keys
 // (core/float_key.h), high and max_radius those of the opposite numbers.
 #define RT_PACKINFO(F)                                                                           \
   F(uint32_t, low, 3) F(uint32_t, min_radius, 1) F(uint32_t, high, 3) F(uint32_t, max_radius, 1)  \
   F(uint32_t, first_wrong, 4)                  /* rows, by PackError */
+
+// Records of spheres, what is asked of them, and where a block leaves its SphereReach (cuda/sphere_reach.cu). Directions
+// have three numbers each; spheres count whose nearest point is within `limit` of the centre.
+#define RT_REACHARGS(F)                                                                                       \
+  F(uint64_t, records, 1) F(uint64_t, parts, 1) /* float4 (count), SphereReach of each block */               \
+  F(uint64_t, rows, 1) F(uint64_t, picked, 1) /* int64 (row_count): spheres of which records are copied here */ \
+  F(double, normals, 24) F(double, center, 3) F(double, limit, 1)                                             \
+  F(int64_t, count, 1) F(int32_t, row_count, 1) F(int32_t, normal_count, 1)
+
+// How far the spheres of a block reach (cpu/reach.h): max(n . c + r) for each direction, the spheres beyond the limit, and
+// the first of the farthest; the lowest numbers without any.
+#define RT_SPHEREREACH(F)                                                                                     \
+  F(double, reached, 8) F(double, distance, 1) F(int64_t, far, 1) F(int64_t, farthest, 1) F(int64_t, pad, 1)
 
 // what the kernels that build and refit a tree receive: addresses of device memory, where arrays that are dead share
 // memory with later ones (backends/cuda/tree.py says which)
@@ -170,7 +183,8 @@
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
   S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) S(StridedArray, RT_STRIDEDARRAY) \
   S(FirstHit, RT_FIRSTHIT) S(Exposure, RT_EXPOSURE) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
-  S(PackArgs, RT_PACKARGS) S(PackInfo, RT_PACKINFO)
+  S(PackArgs, RT_PACKARGS) S(PackInfo, RT_PACKINFO) \
+  S(ReachArgs, RT_REACHARGS) S(SphereReach, RT_SPHEREREACH)
 #define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
 
 #define RT_FIELD(type, name, count) type name RT_FIELD_##count;
@@ -229,4 +243,5 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
               sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);
+static_assert(sizeof(ReachArgs) == 272 && sizeof(SphereReach) == 96);
 }  // namespace rt

@@ -1,8 +1,9 @@
 #include "reach.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+
+#include "../geom/sphere_reach.h"
 
 namespace rt {
 namespace {
@@ -31,10 +32,7 @@ void load(const ReachQuery& q, int64_t begin, int64_t end, Block& b) {
 // Spheres beyond the limit do not count any more.
 void leave_out_far(const ReachQuery& q, int64_t begin, Block& b, Reach& r) {
   double distance[kBlock];
-  for (int64_t i = 0; i < kBlock; ++i) {
-    const double x = b.x[i] - q.center[0], y = b.y[i] - q.center[1], z = b.z[i] - q.center[2];
-    distance[i] = std::sqrt(x * x + y * y + z * z) - b.radius[i];
-  }
+  for (int64_t i = 0; i < kBlock; ++i) distance[i] = distance_to(q.center, b.x[i], b.y[i], b.z[i], b.radius[i]);
   for (int64_t i = 0; i < kBlock; ++i) {
     if (b.radius[i] == -kInfinity) continue;
     if (distance[i] > r.distance) r.distance = distance[i], r.farthest = begin + i;
@@ -47,7 +45,7 @@ double largest(const Block& b, const double* n) {
   std::fill_n(best, kLanes, -kInfinity);
   for (int64_t i = 0; i < kBlock; i += kLanes)
     for (int64_t k = 0; k < kLanes; ++k) {
-      const double d = b.x[i + k] * n[0] + b.y[i + k] * n[1] + b.z[i + k] * n[2] + b.radius[i + k];
+      const double d = reach_along(n, b.x[i + k], b.y[i + k], b.z[i + k], b.radius[i + k]);
       best[k] = d > best[k] ? d : best[k];
     }
   return *std::max_element(best, best + kLanes);

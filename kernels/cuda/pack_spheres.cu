@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(256) pack_spheres(const __grid_cons
   const bool is_whole = args.positions.columns && (args.radii.columns || args.radius > 0.0f);
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; row < args.count; row += step) {
-    float4* record = (float4*)args.records + row;
+    float4* record = (float4*)args.records + row * args.record_words;
     const auto old = [record] {
       const float4 was = *record;
       return rt::PackedSphere{was.x, was.y, was.z, was.w, 0};

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 from raytracer.view import View
 
 if TYPE_CHECKING:
+    from raytracer.buffers import Solids
     from raytracer.sphere_update import SphereUpdate
 
 ProgressCall = Callable[[float], None]
@@ -134,10 +135,15 @@ TREE, TABLES = ("nodes", "spheres", "order"), (
 """Arrays that kernels read from memory, of tree and scene, by the names in RenderArgs."""
 
 
-def sphere_arrays(buffers: SceneBuffers, tree: Bvh | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays that kernels read from memory, by the names in RenderArgs."""
+def sphere_arrays(
+    buffers: SceneBuffers, tree: Bvh | None, there: Sequence[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays that kernels read from memory, by the names in RenderArgs.
+
+    there: names of those that the device has.
+    """
     of_tree = {} if tree is None else {name: getattr(tree, name) for name in TREE}
-    return of_tree | {name: getattr(buffers, name) for name in TABLES}
+    return of_tree | {name: getattr(buffers, name) for name in TABLES if name not in there}
 
 
 class Picture(Protocol):
@@ -276,6 +282,24 @@ class Device(Protocol):
 
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
+
+    def place(
+        self,
+        spheres: Sequence[SphereUpdate],
+        colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Solids],
+    ) -> DeviceRecords | None:
+        """Pack the spheres of a scene without solids in the memory of the device.
+
+        Args:
+            spheres: of each set, in the order of the scene: positions and radii.
+            colors: of each surface, in the order of rows; () leaves them to the host.
+            on_host: returns the columns of some rows on the host.
+
+        Returns:
+            The spheres; None if the host places them: because that is as fast, or because one
+            cannot be shown, for which the host has the sentence.
+        """
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""

@@ -223,6 +223,9 @@ class CpuDevice:
     def compile_ahead(self) -> None:
         """Do nothing: kernels are compiled when the package is installed."""
 
+    def place(self, *_: Any) -> None:
+        """Return None: `build` reads columns."""
+
     def build(self, buffers: SceneBuffers) -> Bvh:
         return build_bvh(buffers, self.threads)
 

@@ -15,7 +15,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,15 @@ from raytracer.backends.base import (
     Picture,
     ProgressCall,
 )
-from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
+
+if TYPE_CHECKING:
+    from raytracer.buffers import Solids
+    from raytracer.sphere_update import SphereUpdate
 
 Result = TypeVar("Result")
 
@@ -85,11 +90,30 @@ class GroupScene(DeviceScene):
     def __init__(self, buffers: SceneBuffers, scenes: Sequence[DeviceScene]) -> None:
         super().__init__(buffers)
         self.scenes = scenes
+        self.can_update = all(scene.can_update for scene in scenes)
         self.tree_nbytes = sum(scene.tree_nbytes for scene in scenes)
 
     @property
     def nbytes(self) -> int:
         return sum(scene.nbytes for scene in self.scenes)
+
+    def update(self, spheres: SphereUpdate) -> None:
+        """Move the spheres on every device.
+
+        The first one reads arrays of a GPU where they are. The others get copies of the host, which
+        are checked at once: where they are wrong, no device has moved.
+        """
+        if spheres.in_graph:
+            raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
+        arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
+        copies = {n: each.to_host() for n, each in arrays.items() if hasattr(each, "to_host")}
+        for scene in self.scenes[1:]:
+            scene.update(replace(spheres, **copies))
+        self.scenes[0].update(spheres)
+
+    def wait(self) -> None:
+        for scene in self.scenes:
+            scene.wait()
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.scenes[0].describe(view)
@@ -253,6 +277,12 @@ class DeviceGroup:
     def compile_ahead(self) -> None:
         for device in self.devices:
             device.compile_ahead()
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Solids],
+    ) -> DeviceRecords | None:  # fmt: skip
+        return self.devices[0].place(spheres, colors, on_host)
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         return self.devices[0].build(buffers)

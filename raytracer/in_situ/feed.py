@@ -157,7 +157,7 @@ def _on_gpu(
     given: dict[str, Any] = {**arrays, **values}
     where = Where(f"log_points '{shown(name)}'", NAMES)
     there = {name: given[key] for name, key in NAMES.items() if _is_there(given.get(key))}
-    here: dict[str, Any] = {"source": where.source, "has_color": "colors" in given}
+    here: dict[str, Any] = {"has_color": "colors" in given}
     if "radius" not in there:
         with making_set(name):  # after that of the first state, which was on the host
             radius = given.get("radii")
@@ -168,7 +168,7 @@ def _on_gpu(
         found = colors_of(given.get("colors"), None, "srgb", len(arrays["positions"]), where)
         here["color"], here["color_id"], here["opacity"] = found
     columns = {key[1:]: each for key, each in given.items() if key.startswith(COLUMN)}
-    return DeviceSpheres(there, columns, load, about.get("box"), about.get("time"), **here)
+    return DeviceSpheres(there, columns, where, about.get("box"), about.get("time"), **here)
 
 
 def _is_there(value: Any) -> bool:

@@ -26,8 +26,8 @@ from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.feed import COLUMN, Feed
 from raytracer.in_situ.fronts import show
 from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
-from raytracer.live_scene import is_read_there
 from raytracer.scene.arrays import Where, as_array
+from raytracer.sphere_update import is_readable
 from raytracer.warning import warn
 
 SHARE = 0.015
@@ -67,7 +67,7 @@ class Points(NamedTuple):
         for key, array in self.arrays.items():
             found = device_array(array, key, self.stream)
             kind = "values" if key.startswith(COLUMN) else key
-            if found is not None and is_read_there(kind, found, len(self.arrays["positions"]), gpu):
+            if found is not None and is_readable(kind, found, len(self.arrays["positions"]), gpu):
                 near[key] = copies.copy(key, found, self.stream)
             else:
                 left[key] = array

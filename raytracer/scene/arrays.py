@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from raytracer.memory import require_room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from raytracer.device_array import DeviceArray
+
+Array = TypeVar("Array")
 
 BLOCK_ROWS = 1 << 15  # rows per block: a float64 column of it (256 KiB) stays in a core's cache
 LARGE_BLOCK = 1 << 17  # rows per block of what allocates nothing: fewer turns of the interpreter
@@ -112,6 +116,61 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
         raise where.wrong(part, f"{shown_value(value)} is not an array") from None
+
+
+def left_there(
+    value: Any, name: str, count: int | None, part: str, where: Where
+) -> DeviceArray | None:
+    """Return an array on a GPU that kernels read where it is, or None of anything else.
+
+    Args:
+        name: of the array in a `SphereUpdate`.
+        count: rows that are needed, or None.
+        part: of the array in messages.
+    """
+    if isinstance(value, (np.ndarray, str, int, float, list, tuple)) or not is_array(value):
+        return None
+    from raytracer.device_array import device_array  # late: most arrays are NumPy's
+    from raytracer.sphere_update import is_readable
+
+    found = device_array(value, where.place(part))
+    if found is None or not found.ndim or not len(found):
+        return None
+    return found if is_readable(name, found, len(found) if count is None else count) else None
+
+
+class OnDemand(Generic[Array]):
+    """An attribute that is an array: one on a GPU is copied to the host when it is read first.
+
+    `given` returns that on the GPU.
+
+    Args:
+        read: makes the array of an object out of that on the GPU; its checks raise their errors.
+    """
+
+    def __init__(self, read: Callable[[Any, DeviceArray], Array]) -> None:
+        self._read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._copy = name, f"{name} on the host"
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Array:
+        value: Array = owner.__dict__[self._name]
+        if isinstance(value, (np.ndarray, float)):
+            return value
+        if self._copy not in owner.__dict__:
+            owner.__dict__[self._copy] = self._read(owner, value)  # type: ignore[arg-type]
+        copy: Array = owner.__dict__[self._copy]
+        return copy
+
+    def __set__(self, owner: Any, value: Array | DeviceArray) -> None:
+        owner.__dict__[self._name] = value
+        owner.__dict__.pop(self._copy, None)
+
+
+def given(owner: Any, name: str) -> Any:
+    """Return an attribute of `OnDemand` as it is: an array of the host or of a GPU."""
+    return owner.__dict__[name]
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:

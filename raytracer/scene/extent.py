@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
+from raytracer.buffers import DeviceRecords
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import BLOCK_ROWS, each_block
+from raytracer.scene.arrays import BLOCK_ROWS, each_block, extremes
 from raytracer.scene.views import AXES
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.intp]
-Spheres = tuple[Floats, Floats, Floats, Floats]  # x, y, z and radius in render space, (N,) each
+Columns = tuple[Floats, Floats, Floats, Floats]  # x, y, z and radius in render space, (N,) each
+Spheres = Columns | DeviceRecords
 
 MAX_RATIO = 10.0
 """Distance from the centre, relative to the others', beyond which a sphere is an outlier: the
@@ -46,6 +48,26 @@ GIANT_RADIUS = 8.0
 the subject but, for example, the ball it stands on."""
 
 GROUND = 0.9  # least distance of the others from the centre of the ball they stand on, in its radii
+
+
+def count_of(spheres: Spheres) -> int:
+    """Return how many spheres there are."""
+    return spheres.count if isinstance(spheres, DeviceRecords) else len(spheres[0])
+
+
+def taken(spheres: Spheres, rows: NDArray[np.int64]) -> Columns:
+    """Return the columns of some spheres, by number."""
+    if isinstance(spheres, DeviceRecords) and spheres.is_there:
+        return spheres.taken(rows)
+    x, y, z, radius = spheres
+    return x[rows], y[rows], z[rows], radius[rows]
+
+
+def radii_of(spheres: Spheres) -> tuple[float, float]:
+    """Return the least and the greatest radius; zeros without spheres."""
+    if isinstance(spheres, DeviceRecords):
+        return spheres.radii(slice(0, spheres.count))
+    return extremes(spheres[3])
 
 
 def stray(
@@ -78,11 +100,11 @@ def stray(
 
 def bulk(spheres: Spheres, skipped: Numbers) -> tuple[NDArray[np.float64], float]:
     """Return the centre of the spheres and the distance beyond which a sphere is an outlier."""
-    rows = spread(len(spheres[0]) - len(skipped))
+    rows = spread(count_of(spheres) - len(skipped))
     if len(skipped):
         # Ranks count without skipped rows; add the number of skipped ones before each.
         rows += np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
-    *centers, radius = (array[rows].astype(np.float64) for array in spheres)
+    *centers, radius = (array.astype(np.float64) for array in taken(spheres, rows))
     center = np.array([median(axis) for axis in centers])
     # Column by column: rows of three numbers take NumPy four times as long.
     squares = sum((axis - middle) ** 2 for axis, middle in zip(centers, center, strict=True))
@@ -148,7 +170,7 @@ class Subject:
 
     def _reach_of_spheres(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
         skipped = np.empty(0, np.intp) if self.skipped is None else self.skipped
-        count = len(self.spheres[0]) - len(skipped)
+        count = count_of(self.spheres) - len(skipped)
         if count == 0:
             return [1.0] * len(planes), None
         reached, _ = _maxima(self.spheres, planes, skipped)
@@ -168,7 +190,8 @@ def bounding_ball(subject: Subject) -> Spheres:
 
     A camera that fits the ball shows the subject from all directions.
     """
-    spheres, low, high = subject.spheres, *subject.box()
+    (x, y, z, radius), (low, high) = subject.spheres, subject.box()
+    spheres = x, y, z, radius
     center, size = (low + high) / 2.0, (high - low) / 2.0
     skipped = np.empty(0, np.intp) if subject.skipped is None else subject.skipped
     farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # per block, and for the points
@@ -190,21 +213,23 @@ def bounding_ball(subject: Subject) -> Spheres:
 
 def middle(spheres: Spheres) -> Doubles:
     """Return the centre of the box around spheres without giants and outliers, (3,)."""
-    low, high = Subject(spheres, skipped=giants(spheres[3])).box()
+    low, high = Subject(spheres, skipped=giants(spheres)).box()
     center: Doubles = (low + high) / 2.0
     return center
 
 
-def giants(radius: Floats) -> Numbers:
+def giants(spheres: Spheres) -> Numbers:
     """Return the indices of spheres much larger than the others, ascending, (G,); none without
     others."""
-    numbers = np.flatnonzero(radius > GIANT_RADIUS)
-    return numbers if len(numbers) < len(radius) else numbers[:0]
+    if isinstance(spheres, DeviceRecords) and radii_of(spheres)[1] <= GIANT_RADIUS:
+        return np.empty(0, np.intp)
+    numbers = np.flatnonzero(spheres[3] > GIANT_RADIUS)
+    return numbers if len(numbers) < count_of(spheres) else numbers[:0]
 
 
 def up_of_ground(spheres: Spheres) -> Vector | None:
     """Return the indices of spheres much larger than the others, ascending, (G,)."""
-    numbers = giants(spheres[3])
+    numbers = giants(spheres)
     if not len(numbers):
         return None
     ground = numbers[int(spheres[3][numbers].argmax())]
@@ -228,7 +253,7 @@ def within(numbers: Numbers, rows: slice) -> Numbers:
     return inside
 
 
-def _block(spheres: Spheres, skipped: Numbers, rows: slice) -> list[Doubles]:
+def _block(spheres: Columns, skipped: Numbers, rows: slice) -> list[Doubles]:
     """Return x, y, z and radius of a block; the radius of skipped spheres is -inf."""
     columns = [column[rows].astype(np.float64) for column in spheres]
     columns[3][within(skipped, rows)] = -inf
@@ -243,8 +268,11 @@ def _maxima(
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres within `limit`, and the outliers."""
-    reached, far, farthest, distance = core().reach(
-        spheres, np.array(planes), skipped, None if center is None else center.tolist(), limit,
-        thread_count(),
-    )  # fmt: skip
+    if isinstance(spheres, DeviceRecords) and spheres.is_there and not len(skipped):
+        reached, far, farthest, distance = spheres.reach(np.array(planes), center, limit)
+    else:
+        reached, far, farthest, distance = core().reach(
+            tuple(spheres), np.array(planes), skipped,
+            None if center is None else center.tolist(), limit, thread_count(),
+        )  # fmt: skip
     return reached, Outliers(far, farthest, MAX_RATIO * distance / limit) if far else None

@@ -18,7 +18,15 @@ import numpy as np
 from raytracer.arguments import items, mapping, of_kind, one_of, text, whole
 from raytracer.errors import SceneError, counted, naming, shown, shown_value, suggestion
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.arrays import Where, as_array, check_centers, check_radius
+from raytracer.scene.arrays import (
+    OnDemand,
+    Where,
+    as_array,
+    check_centers,
+    check_radius,
+    given,
+    left_there,
+)
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
@@ -29,7 +37,7 @@ from raytracer.scene.materials import MATERIALS, AnyMaterial, Material
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles
 from raytracer.scene.presets import PRESETS
-from raytracer.scene.set_colors import colors_of, opacities_of
+from raytracer.scene.set_colors import SetColors, colors_of, opacities_of
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from raytracer.device_array import DeviceArray
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.bond_settings import Bonding
@@ -440,7 +449,8 @@ class SphereSet:
     """Spheres that share a material and a transform.
 
     Args:
-        centers: (N, 3), any unit; float32 and float64 are kept without a copy.
+        centers: (N, 3), any unit; float32 and float64 are kept without a copy, and so are arrays of
+            a GPU, as `radius` and `color`: they are checked when they are packed or read.
         radius: one radius or (N,), unit of `centers`; None is half of the mean spacing of the
             centres (`spacing.mean_spacing`).
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
@@ -466,6 +476,18 @@ class SphereSet:
     """
 
     noun = "sphere"
+
+    # Arrays of a GPU stay there until the host needs them.
+    centers: OnDemand[NDArray[np.floating[Any]]] = OnDemand(
+        lambda self, array: check_centers(array, self.where)
+    )
+    radius: OnDemand[NDArray[np.floating[Any]] | float] = OnDemand(
+        lambda self, array: check_radius(array, self.count, self.where)
+    )
+    color: OnDemand[NDArray[Any]] = OnDemand(lambda self, array: self._host_colors(array))
+
+    color_scale: ColorScale | None = None
+    """The scale whose values an array on a GPU has in place of colours."""
 
     def __init__(
         self,
@@ -493,11 +515,18 @@ class SphereSet:
             of_kind(file, "file", DataFile)
         source = text(source, "source")
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
-        self.centers = check_centers(centers, where)
+        self.where = where
+        there = left_there(centers, "positions", None, "centers", where)
+        self.centers = check_centers(centers, where) if there is None else there
+        count = self.count
         size = default_radius(self.centers) if radius is None else radius
-        self.radius = check_radius(size, len(self.centers), where)
-        self.color, self.color_id, color_opacity = colors_of(
-            color, color_id, color_space, self.count, where
+        there = left_there(size, "radii", count, "radius", where)
+        self.radius = check_radius(size, count, where) if there is None else there
+        there = None if color_id is not None else left_there(color, "colors", count, "color", where)
+        self.color, self.color_id, color_opacity = (
+            colors_of(color, color_id, color_space, count, where)
+            if there is None
+            else SetColors(there)  # type: ignore[arg-type]
         )
         self.has_color = color is not None
         self.color_space = color_space if self.has_color or color_id is not None else "srgb"
@@ -559,7 +588,13 @@ class SphereSet:
     @property
     def count(self) -> int:
         """Number of spheres."""
-        return len(self.centers)
+        return len(given(self, "centers"))
+
+    def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
+        """Return the colours of an array on a GPU."""
+        if self.color_scale is not None:
+            return self.color_scale.rgb(array.to_host())
+        return colors_of(array, None, self.color_space, self.count, self.where).rows
 
     @property
     def total(self) -> int:

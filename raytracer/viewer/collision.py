@@ -55,7 +55,7 @@ class Colliders:
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
         spheres = buffers.balls
-        large = giants(buffers.radius)
+        large = giants(buffers.placed)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
         centers = np.stack([x, y, z], axis=1)
         outside = np.full(len(radius), True)
@@ -322,7 +322,7 @@ def _largest(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[NDArra
     """Return the largest spheres, at most `MAX_COLLIDERS`, block by block."""
     radius = spheres[3]
     if len(radius) <= MAX_COLLIDERS and not len(skipped):
-        return spheres
+        return tuple(spheres)
     largest = np.empty(0, np.intp)
     for start in range(0, len(radius), BLOCK):
         rows = slice(start, min(start + BLOCK, len(radius)))

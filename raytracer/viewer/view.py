@@ -244,7 +244,7 @@ def to_all(
 
     The spheres stay in the picture while the camera turns.
     """
-    skipped = None if whole else extent.giants(buffers.radius)
+    skipped = None if whole else extent.giants(buffers.placed)
     ball = extent.bounding_ball(
         extent.Subject(buffers.balls, view.with_outliers, skipped, around.points(space_of(buffers)))
     )

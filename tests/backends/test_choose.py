@@ -326,6 +326,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
-            buffers.count, len(tree.nodes), choose.Sample(buffers.columns), buffers.camera, 720
+            buffers.count, len(tree.nodes), choose.Sample(buffers.placed), buffers.camera, 720
         )
         assert label == best.get(name, choose.PACKETS), name

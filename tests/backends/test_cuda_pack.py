@@ -6,11 +6,8 @@ The kernel is compiled for the CPU, so that all of its arithmetic is tested with
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,15 +27,14 @@ from raytracer.backends.cuda.pack import (
     described,
     pack_arguments,
 )
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.device_array import DeviceArray
 from raytracer.scene.colors import linear_rgb, srgb_to_linear
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
 from support.fake_cuda import FakeDriver
+from support.kernels_on_cpu import compiled
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
 BLOCKS, THREADS = 3, 64
 COUNT = 1000
 SPACE = Space((0.25, -3.0, 1e3), 8.0)
@@ -58,23 +54,14 @@ Launch = Callable[[int, int, NDArray[np.void]], None]
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The kernel compiled for the CPU, and its decoding of sRGB over an array."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is missing")
-    folder = tmp_path_factory.mktemp("kernel")
-    source, library = folder / "kernel.cpp", folder / "kernel.so"
-    source.write_text(
-        "#define __grid_constant__\n#include <cuda_on_cpu.h>\n#include <cuda/pack_spheres.cu>\n"
-        "void by_address(std::uint64_t args) { pack_spheres(*(const rt::PackArgs*)args); }\n"
-        'extern "C" void go(unsigned blocks, unsigned threads, std::uint64_t args) {\n'
-        "  launch(by_address, blocks, threads, &args);\n}\n"
+    return compiled(
+        tmp_path_factory.mktemp("kernel"),
+        "pack_spheres",
+        "PackArgs",
         'extern "C" void decode(float* values, std::int64_t count) {\n'
         "  for (std::int64_t i = 0; i < count; ++i)\n"
-        "    values[i] = (float)rt::srgb_decode(values[i]);\n}\n"
+        "    values[i] = (float)rt::srgb_decode(values[i]);\n}\n",
     )
-    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
-    flags += ["-DSTATIC_SHARED", "-I", str(SUPPORT), "-I", str(kernels_root())]
-    subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library))
 
 
 @pytest.fixture(scope="module")

@@ -151,11 +151,8 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     camera = np.ones(1, layout.dtype("Camera"))
     camera["lens_radius"] = 0.0  # a pinhole
     buffers = SceneBuffers(
-        x=zeros,
-        y=zeros,
-        z=zeros,
-        radius=zeros,
-        color=np.ones((1, 3), np.float32),
+        placed=(zeros, zeros, zeros, zeros),
+        colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,
         camera=camera,

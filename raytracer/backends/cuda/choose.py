@@ -6,7 +6,6 @@ measured on an H200 with random and example scenes (docs/kernels/figures.md, "Th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from math import dist, hypot, inf, sqrt
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.extent import Spheres, count_of, taken
 from raytracer.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory
@@ -99,12 +99,13 @@ PERSPECTIVE = 0  # Camera.kind
 class Sample:
     """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy.
 
-    Taken of columns x, y, z and radius, float32 (N,) each.
+    Taken of columns x, y, z and radius, float32 (N,) each, or of spheres on a GPU.
     """
 
-    def __init__(self, columns: Sequence[NDArray[np.float32]]) -> None:
-        step = -(-len(columns[0]) // SAMPLED) or 1
-        self.spheres = np.stack([column[::step] for column in columns[:4]], axis=1)
+    def __init__(self, columns: Spheres) -> None:
+        count = count_of(columns)
+        rows = np.arange(0, count, -(-count // SAMPLED) or 1)
+        self.spheres = np.stack(taken(columns, rows), axis=1)
         centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
         middle = centers.mean(0) if len(centers) else np.zeros(3)
         self._center: list[float] = middle.tolist()

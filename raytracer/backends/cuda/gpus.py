@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 from raytracer.backends.cuda import striped
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.pack import RECORD_BYTES
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.tree import scratch_sizes, tree_sizes
 from raytracer.backends.group import DeviceGroup, GroupScene, together
-from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError
+
+if TYPE_CHECKING:
+    from raytracer.buffers import Solids
+    from raytracer.sphere_update import SphereUpdate
 
 
 class StripedScene(GroupScene):
@@ -23,6 +31,7 @@ class StripedScene(GroupScene):
         """Keep the scene that has the striped arrays, and those that read them, one per GPU."""
         super().__init__(buffers, scenes)
         self.striped_over = len(scenes)
+        self.can_update = False
         self._shared = shared
         self.tree_nbytes = shared.tree_nbytes + sum(scene.nodes_nbytes for scene in scenes[1:])
 
@@ -51,6 +60,21 @@ class GpuGroup(DeviceGroup):
         super().__init__(devices)
         self._is_striped = is_striped
         self.gpus = 1 if is_striped is False else len(devices)
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Solids],
+    ) -> DeviceRecords | None:  # fmt: skip
+        """Pack spheres on the first GPU, in striped memory where their scene will be striped."""
+        first, numbers = self.devices[0], [device.number for device in self.devices]
+        count = sum(each.count for each in spheres)
+        sizes = tree_sizes(count, RECORD_BYTES) | scratch_sizes(count)
+        need = sum(sizes.values()) + RECORD_BYTES * count
+        is_striped = self._is_striped
+        if is_striped is None:
+            is_striped = need > primary_context(first.number).memory()[0]
+        gpus = numbers if is_striped and not striped.why_not(numbers) else ()
+        return first.place(spheres, colors, on_host, gpus)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
         tree = self.build(buffers) if tree is None else tree

@@ -52,26 +52,28 @@ class MovingSpheres:
     """
 
     def __init__(
-        self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32]
-    ) -> None:
+        self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32],
+        record_bytes: int = RECORD_BYTES,
+    ) -> None:  # fmt: skip
         """Allocate what updates need, and recover the records from their order in the leaves.
 
-        memory: of the scene, with its tree. count: spheres, with those beside the tree, whose
-        numbers are `large`.
+        memory: of the scene, with its tree. count: spheres and solids, with those beside the tree,
+        whose numbers are `large`.
         """
         self._number, self._memory, self._count, self._apart = number, memory, count, len(large)
         self._last_apart = not len(large) or int(large.min()) >= count - len(large)
-        self._kernels = tree_kernels(number, has_solids=False)
+        self._record_bytes = record_bytes
+        self._kernels = tree_kernels(number, has_solids=record_bytes > RECORD_BYTES)
         self._driver = primary_context(number).driver
-        self._packer = Packer(number)
-        sizes = scratch_sizes(count) | {"boxes": box_bytes(count), "records": RECORD_BYTES * count}
+        self._packer = Packer(number, record_bytes)
+        sizes = scratch_sizes(count) | {"boxes": box_bytes(count), "records": record_bytes * count}
         for name, size in sizes.items():
             memory.allocate(name, size)
         stream = staging(number).stream
         staging(number).to_device(large, memory.allocate("apart", large.nbytes))
         self._kernels.restore(memory, count, self._apart, stream)
         # The tree of few spheres, or with room for no other nodes, is replaced by the first update.
-        address = memory.allocate("roomy", tree_sizes(count, RECORD_BYTES)["nodes"])
+        address = memory.allocate("roomy", tree_sizes(count, record_bytes)["nodes"])
         size = memory.size("nodes")
         copy_within(self._driver, address, memory.address("nodes"), size, stream)
         self._driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
@@ -230,8 +232,8 @@ class MovingSpheres:
         self._done.synchronize()
 
     def records(self) -> NDArray[np.float32]:
-        """Return the records on the host, float32 (N, 4)."""
-        found = np.empty((self._count, 4), np.float32)
+        """Return the records on the host, float32 (N, 4), or (N, 8) with solids."""
+        found = np.empty((self._count, self._record_bytes // 4), np.float32)
         staging(self._number).to_host(self._memory.address("records"), as_bytes(found))
         return found
 

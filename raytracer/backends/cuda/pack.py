@@ -64,9 +64,9 @@ def _kernel(ordinal: int) -> tuple[Pass, int]:
 class Packer(Closeable):
     """Packs the spheres of one scene; the device's context must be active in `pack`."""
 
-    def __init__(self, ordinal: int) -> None:
-        """Load the kernel, and compile it if necessary."""
-        self._ordinal = ordinal
+    def __init__(self, ordinal: int, record_bytes: int = RECORD_BYTES) -> None:
+        """Load the kernel, and compile it if necessary. record_bytes: of a record of the scene."""
+        self._ordinal, self._record_bytes = ordinal, record_bytes
         self._kernel, self._multiprocessors = _kernel(ordinal)
         self._context = primary_context(ordinal)
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
@@ -105,7 +105,7 @@ class Packer(Closeable):
         Args:
             update: its arrays are read when the stream comes to it, those of the host at once.
             records: address of the records of all spheres of the scene by number, float4: centre
-                and radius in render space.
+                and radius in render space; in a scene with solids what follows stays.
             color: address of `SceneBuffers.color`, float32 (K, 3); not used without colours.
             info: address of a PackInfo, for `decoded`.
             stream: of the driver's binding.
@@ -133,8 +133,8 @@ class Packer(Closeable):
         if is_copied:
             self._copied.record(copies)
             stream.wait_for_event(self._copied)
-        arguments = pack_arguments(update, placed)
-        arguments["records"] = records + RECORD_BYTES * update.first
+        arguments = pack_arguments(update, placed, self._record_bytes)
+        arguments["records"] = records + self._record_bytes * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
         arguments["info"], arguments["table"] = info, self._table_address(update, stream)
         words = layout.dtype("PackInfo").itemsize // 4
@@ -204,11 +204,14 @@ def described(array: NDArray[Any]) -> DeviceArray:
 
 
 def pack_arguments(
-    update: SphereUpdate, placed: Mapping[str, DeviceArray | None]
+    update: SphereUpdate,
+    placed: Mapping[str, DeviceArray | None],
+    record_bytes: int = RECORD_BYTES,
 ) -> NDArray[np.void]:
     """Return PackArgs, structured (1,), without the addresses of table and outputs.
 
-    placed: positions, radii and colours by name, where the kernel reads them.
+    placed: positions, radii and colours by name, where the kernel reads them. record_bytes: of a
+    record, from one to the next.
 
     Raises:
         SceneError: an array has a shape or type that the kernel cannot read.
@@ -218,6 +221,7 @@ def pack_arguments(
     row["count"] = update.count
     row["linear"], row["offset"] = update.linear.reshape(-1), update.offset
     row["radius_factor"] = update.scale
+    row["record_words"] = record_bytes // RECORD_BYTES
     if (radius := _one_radius(update)) is not None:
         row["radius"] = radius * update.scale
         if not 0.0 < row["radius"] < np.inf:  # in float32

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.check import check_memory
@@ -12,14 +12,20 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.kernel import compile_production
 from raytracer.backends.cuda.pictures import DevicePicture
+from raytracer.backends.cuda.placed import placed
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
 from raytracer.backends.cuda.tone import compiling_passes
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers, build_bvh
+from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
-from raytracer.memory import FILM
+from raytracer.memory import FILM, MIN_PLACED
 from raytracer.variants import Kernel
+
+if TYPE_CHECKING:
+    from raytracer.buffers import Solids
+    from raytracer.sphere_update import SphereUpdate
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count
@@ -53,6 +59,21 @@ class CudaDevice:
     def compile_ahead(self) -> None:
         if self._kernel is None:
             compile_production(self.number)
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Solids], gpus: Sequence[int] = (),
+    ) -> DeviceRecords | None:  # fmt: skip
+        """Pack spheres of arrays of this GPU, and of many others; gpus: as for `placed`."""
+        count = sum(each.count for each in spheres)
+        arrays = [a for each in (*spheres, *colors) for a in (each.positions, each.radii)]
+        arrays += [each.colors for each in colors]
+        there = [each for each in arrays if isinstance(each, DeviceArray)]
+        is_elsewhere = any(each.device not in (None, self.number) for each in there)
+        least = MAX_CONSTANT_SPHERES + 1 if there else MIN_PLACED
+        if self._kernel is not None or is_elsewhere or count < least:
+            return None
+        return placed(self.number, spheres, colors, on_host, gpus)
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree of few spheres; that of more is built where they are, by `scene`."""

@@ -33,7 +33,8 @@ from raytracer.backends.cuda.kernel import (
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
-from raytracer.backends.cuda.pack import BEFORE_CAPTURE
+from raytracer.backends.cuda.pack import BEFORE_CAPTURE, COLOR_BYTES
+from raytracer.backends.cuda.placed import PlacedSpheres
 from raytracer.backends.cuda.queries import query
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
@@ -44,7 +45,7 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh, host_tree
+from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
@@ -94,18 +95,19 @@ class CudaScene(DeviceScene):
         self.few_spheres = tree.spheres if tree is not None and is_small else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._buffers: SceneBuffers | None = buffers if tree is None else None
-        self._arrays = sphere_arrays(buffers, tree)
+        there = ("color",) if isinstance(buffers.colors, DeviceColors) else ()
+        self._arrays = sphere_arrays(buffers, tree, there)
         self._lengths = lengths_of(buffers)
         self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        columns = buffers.x, buffers.y, buffers.z, buffers.radius
-        self._sample = Sample(columns) if kernel is None else None
+        self._sample = Sample(buffers.placed) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context, gpus)
         self._striped: DeviceMemory | None = None  # has the arrays that are not in its own memory
-        self.can_update = not self.has_capsules and kernel is None
+        self.can_update = kernel is None
+        self._record_bytes = buffers.record_bytes
         self._apart = buffers.large_id
         self._moving: MovingSpheres | None = None
 
@@ -114,7 +116,9 @@ class CudaScene(DeviceScene):
             if self._moving is None:
                 if spheres.in_graph:
                     raise SceneError(f"stream: {BEFORE_CAPTURE}")
-                self._moving = MovingSpheres(self.number, self._memory, self.count, self._apart)
+                self._moving = MovingSpheres(
+                    self.number, self._memory, self.count, self._apart, self._record_bytes
+                )
                 self.few_spheres = None
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
@@ -150,10 +154,13 @@ class CudaScene(DeviceScene):
     def sizes(self) -> dict[str, int]:
         """Return the bytes of each array by name; only before `upload`."""
         sizes = {name: int(array.nbytes) for name, array in self._arrays.items()}
-        if self._buffers is not None:
-            record = self._buffers.record_bytes
+        if (buffers := self._buffers) is not None:
+            record = buffers.record_bytes
             sizes |= tree_sizes(self.count, record) | scratch_sizes(self.count)
-            sizes["records"] = record * self.count
+            if not isinstance(buffers.placed, PlacedSpheres):
+                sizes["records"] = record * self.count
+            if isinstance(buffers.colors, DeviceColors):
+                sizes["color"] = COLOR_BYTES * len(buffers.colors)
         return sizes
 
     def upload(self) -> None:
@@ -177,22 +184,29 @@ class CudaScene(DeviceScene):
         count, memory, record = self.count, self._memory, buffers.record_bytes
         with self._context.lock, self._context.active():
             kernels = tree_kernels(self.number, self.has_capsules)
-            sizes = tree_sizes(count, record) | scratch_sizes(count) | {"records": record * count}
+            sizes = tree_sizes(count, record) | scratch_sizes(count)
             sizes["spheres"] += buffers.shapes.nbytes
             for name, size in sizes.items():
                 memory.allocate(name, size)
-        ground = buffers.ground_record
-        for number, column in enumerate(buffers.primitives):
-            place = memory.address("clusters") + 4 * count * number
-            self._copy(place, column)
-            self._copy(place + column.nbytes, ground[number : number + 1])
+        ground, placed = buffers.ground_record, buffers.placed
+        if isinstance(placed, PlacedSpheres):
+            records = self._take_placed(placed, buffers.colors)
+            self._copy(records + record * buffers.count, ground)
+        else:
+            with self._context.lock, self._context.active():
+                records = memory.allocate("records", record * count)
+            for number, column in enumerate(buffers.primitives):
+                place = memory.address("clusters") + 4 * count * number
+                self._copy(place, column)
+                self._copy(place + column.nbytes, ground[number : number + 1])
         self._copy(memory.address("spheres") + count * record, buffers.shapes)
         self._bring("apart", buffers.large_id)
         with self._context.lock, self._context.active() as driver:
             stream = staging(self.number).stream
             large = len(buffers.large_id)
-            kernels.interleave(memory, count, stream)
-            kernels.build(memory, count, large, stream, records=memory.address("records"))
+            if not isinstance(placed, PlacedSpheres):
+                kernels.interleave(memory, count, stream)
+            kernels.build(memory, count, large, stream, records=records)
             result = read_result(self.number, memory)
             memory.free("records", "apart", *scratch_sizes(count))
             if result["too_deep"]:
@@ -208,6 +222,19 @@ class CudaScene(DeviceScene):
             stream.synchronize()
             memory.rename("kept", "nodes")
         return {}
+
+    def _take_placed(self, placed: PlacedSpheres, colors: Any) -> int:
+        """Return the address of records that a GPU has packed, and copy colours from there."""
+        own = self._memory
+        with self._context.lock, self._context.active() as driver:
+            connect(self.number, placed.number)
+            stream = staging(self.number).stream
+            names = [] if placed.number == self.number else ["records"]
+            for name in (*names, *(["color"] if isinstance(colors, DeviceColors) else [])):
+                size = placed.size(name)
+                target = own.allocate(name, size)
+                copy_within(driver, target, placed.address(name), size, stream)
+        return own.address("records") or placed.address("records")
 
     def _bring(self, name: str, array: NDArray[Any]) -> None:
         """Copy an array into memory of that name."""
@@ -299,7 +326,7 @@ class CudaScene(DeviceScene):
         if self.few_spheres is not None:
             kernel.set_spheres(self.few_spheres[: self._shown(view)])
         elif self._moving is not None:
-            kernel.copy_spheres(self.address("spheres"), 16 * self._shown(view))
+            kernel.copy_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.kernel(view).describe()

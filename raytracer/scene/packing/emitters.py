@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import none_of
+from raytracer.buffers import DeviceColors, none_of
 from raytracer.layout import code, dtype
-from raytracer.scene.extent import Spheres
+from raytracer.scene.extent import Spheres, count_of
 
 
 def pack_emitters(
     spheres: Spheres,
-    color: NDArray[np.float32],
+    colors: NDArray[np.float32] | DeviceColors,
     color_id: NDArray[np.int32],
     materials: NDArray[np.void],
     material_id: NDArray[np.int32],
@@ -25,13 +25,14 @@ def pack_emitters(
     """
     is_principled = materials["kind"] == code("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
-    if not emission.any() or not len(spheres[0]):
+    if not emission.any() or not count_of(spheres):
         return none_of("Emitter"), 0.0
+    color = colors.on_host if isinstance(colors, DeviceColors) else colors
     if len(material_id):
         number = np.flatnonzero(emission[material_id] > 0)
         strength = emission[material_id[number]]
     else:
-        number = np.arange(len(spheres[0]))
+        number = np.arange(count_of(spheres))
         strength = np.full(len(number), emission[0])
     if len(color) == 1:
         albedo = np.broadcast_to(color, (len(number), 3))

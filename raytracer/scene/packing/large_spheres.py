@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.layout import constant, dtype
-from raytracer.scene.arrays import blocks, extremes
+from raytracer.scene.arrays import blocks
+from raytracer.scene.extent import Spheres, count_of, radii_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
 
 
 def pack_large(
-    radius: NDArray[np.float32],
+    placed: Spheres,
     spheres: int,
     exact: Callable[[int], tuple[Point, Fraction]],
     clip: Mapping[str, Any],
@@ -47,7 +48,7 @@ def pack_large(
     """Return the large spheres: their indices, ascending, and their description for kernels.
 
     Args:
-        radius: of all spheres, then of the balls around solids, float32 (N + C,), render space.
+        placed: all spheres, then the balls around solids, (N + C), render space.
         spheres: N.
         exact: returns centre and radius of a sphere by index.
         clip: planes in render space, as fields of `Frame`; spheres that they remove do not count.
@@ -56,21 +57,21 @@ def pack_large(
     Returns:
         int64 (G,) and structured (G,), `LargeSphere`.
     """
-    numbers = _candidates(radius)
+    numbers = _candidates(placed)
     large = [(number, *exact(number)) for number in numbers if number < spheres]
     if clip:
         large = [each for each in large if _is_left(clip, *each[1:])]
     near = [(number, c, r) for number, c, r in large if abs(_gap(c, r)) < NEAR * r]
     near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:most])
     if numbers:
-        _warn_of_others(radius, spheres, numbers, large, {number for number, _, _ in near})
+        _warn_of_others(placed[3], spheres, numbers, large, {number for number, _, _ in near})
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (_, center, size) in enumerate(near):
         length = _length(center)
         table[row]["normal"] = [float(x) / length for x in center]
         table[row]["curvature"] = 1.0 / length
         table[row]["height"] = float(_power(center, size)) / (2.0 * length)
-        table[row]["prim"] = len(radius) - len(near) + row
+        table[row]["prim"] = count_of(placed) - len(near) + row
     return np.array([number for number, _, _ in near], np.int64), table
 
 
@@ -82,14 +83,15 @@ def plane(up: Vector, height: float) -> NDArray[np.void]:
     return table
 
 
-def _candidates(radius: NDArray[np.float32]) -> list[int]:
+def _candidates(placed: Spheres) -> list[int]:
     """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
-    if not len(radius):
+    if not count_of(placed):
         return []
-    least, most = extremes(radius)
+    least, most = radii_of(placed)
     limit = RATIO * least
     if most < limit:
         return []
+    radius = placed[3]
     rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
     numbers = np.concatenate(rows)
     largest = np.argsort(-radius[numbers], kind="stable")[: 64 * MAX_LARGE]

@@ -14,14 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import SceneBuffers, balls_of, none_of
+from raytracer.buffers import DeviceColors, DeviceRecords, SceneBuffers, balls_of, none_of
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import aligned, blocks, quiet
+from raytracer.scene.arrays import (
+    aligned,
+    blocks,
+    check_centers,
+    check_radius,
+    given,
+    quiet,
+)
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.extent import Outliers, Spheres, lowest
+from raytracer.scene.extent import (
+    Columns,
+    Outliers,
+    Spheres,
+    Subject,
+    count_of,
+    lowest,
+    taken,
+)
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
@@ -48,10 +63,12 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from raytracer.backends.base import Device
     from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
     from raytracer.scene.transform import Vector
+    from raytracer.sphere_update import SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent
 OPAQUE = 65535  # opacity 1, the kernels' `kOpaque`
@@ -64,7 +81,10 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
 
 
 def pack_with_camera(
-    scene: Scene, settings: RenderSettings | None = None, around: Surroundings = NOTHING
+    scene: Scene,
+    settings: RenderSettings | None = None,
+    around: Surroundings = NOTHING,
+    device: Device | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera.
 
@@ -72,6 +92,7 @@ def pack_with_camera(
         scene: the scene.
         settings: None takes the scene's.
         around: what a fitted camera shows beside the spheres.
+        device: may pack spheres in its own memory (`Device.place`).
 
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
@@ -81,11 +102,15 @@ def pack_with_camera(
         SceneError: float32 cannot hold a sphere, or the camera cannot be fitted.
     """
     with naming(scene.source), quiet():
-        return _packed(scene, settings or scene.render, around)
+        return _packed(scene, settings or scene.render, around, device=device)
 
 
 def repack(
-    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose
+    buffers: SceneBuffers,
+    scene: Scene,
+    settings: RenderSettings,
+    pose: Pose,
+    device: Device | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay.
 
@@ -93,12 +118,13 @@ def repack(
         buffers: what `pack` made of the scene before.
         scene, settings: as they are now.
         pose: the camera.
+        device: as for `pack_with_camera`.
 
     Raises:
         SceneError: a sphere that float32 cannot hold in that space.
     """
     with naming(scene.source), quiet():
-        return _packed(scene, settings, NOTHING, (buffers, pose))[0]
+        return _packed(scene, settings, NOTHING, (buffers, pose), device)[0]
 
 
 def _packed(
@@ -106,16 +132,22 @@ def _packed(
     settings: RenderSettings,
     around: Surroundings,
     before: tuple[SceneBuffers, Pose] | None = None,
+    device: Device | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
     space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
-    spheres = place(sets, space)
-    number = len(spheres[0])
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
-    color, color_id, color_mode = pack_colors([*surfaces, *end_colors(solid_sets)])
+    there = None if device is None or solid_sets else _placed_there(device, sets, surfaces, space)
+    spheres = place(sets, space) if there is None else there[0]
+    number = count_of(spheres)
+    color: NDArray[np.float32] | DeviceColors
+    if there is None or there[1] is None:
+        color, color_id, color_mode = pack_colors([*surfaces, *end_colors(solid_sets)])
+    else:
+        color, color_id, color_mode = there[1], np.zeros(0, np.int32), PER_SPHERE
     has_colors = color_mode != UNIFORM
     solids, balls, of_solids = _with_solids(spheres, solid_sets, space, has_ground, has_colors)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
@@ -128,16 +160,17 @@ def _packed(
         pose, camera = before[1], scene.camera or Camera()
     clip = _clip(scene.clip, space)
     large_id, large = pack_large(
-        solids[3], number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
+        solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
     )
     if has_ground:
-        large_id = np.append(large_id, np.int64(len(solids[0])))
+        large_id = np.append(large_id, np.int64(count_of(solids)))
         if before is not None and before[0].has_ground:
             ground = before[0].large[-1:]
         else:
             ground = _pack_ground(scene, camera, balls, space)
         large = np.concatenate([large, ground])
-        large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
+        last = count_of(solids) + 1
+        large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
         if before is None and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is therefore invisible")
     opacity = _pack_opacity(scene, surfaces)
@@ -159,9 +192,9 @@ def _packed(
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend copies writeable arrays
     buffers = SceneBuffers(
-        *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
+        solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
         frame, center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id.astype(np.int32 if len(solids[0]) < 2**31 else np.uint32),
+        large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
         large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
     )  # fmt: skip
     if before is not None:
@@ -266,8 +299,8 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
             )
         packed = plane(up, placed)
     if ground.fade:
-        *centers, radius = spheres
-        reach = max(float((np.abs(axis) + radius).max()) for axis in centers)
+        sides = [*np.eye(3), *-np.eye(3)]
+        reach = float(np.float32(max(Subject(spheres, everything=True).reach(sides)[0])))
         packed["fade_begin"], packed["fade_end"] = 0.25 * ground.fade * reach, ground.fade * reach
     return packed
 
@@ -368,12 +401,12 @@ def _warn_of(outliers: Outliers, spheres: Spheres, space: Space) -> None:
     """Warn of the spheres that a fitted camera leaves out, with how to include them."""
     verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
-    center = zip(spheres[:3], space.center, strict=True)
-    place = [float(axis[row]) * space.scale + middle for axis, middle in center]
+    center = zip(taken(spheres, np.array([row]))[:3], space.center, strict=True)
+    place = [float(axis[0]) * space.scale + middle for axis, middle in center]
     digit = max(map(abs, place)) * 1e-6  # the precision of float32
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
-        f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"{outliers.total:,} of {count_of(spheres):,} spheres {verb} far away from the others and "
         f"left out of the frame; the farthest is sphere {row} at ({shown}), "
         f"{outliers.times:.3g} times as far out as the others. To frame every sphere, give "
         '--fit all, fit = "all" under [camera] in a scene file, or Camera(fit="all")'
@@ -417,35 +450,118 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
 
 def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return every `stride`-th centre and radius in scene space, in float64."""
-    centers = spheres.centers[::stride].astype(np.float64)
-    radius: Any = spheres.radius
-    radius = np.full(len(centers), radius) if isinstance(radius, float) else radius[::stride]
+    every = slice(None, None, stride)
+    centers, radius = (_rows(spheres, n, every, checked=False) for n in ("centers", "radius"))
+    if not (np.isfinite(centers).all() and (radius > 0.0).all() and (radius < np.inf).all()):
+        _ = spheres.centers, spheres.radius  # of a GPU; they say what is wrong
+    centers = centers.astype(np.float64)
+    radius = np.broadcast_to(radius, len(centers))
     placed = affine_rows(centers, spheres.transform.linear(), spheres.transform.translate)
     return placed, radius.astype(np.float64) * spheres.transform.scale
 
 
-def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
-    """Return all spheres of nonempty sets in render space.
+def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -> NDArray[Any]:
+    """Return some rows of the centres, or of the radii or the one radius, on the host."""
+    array = given(spheres, name)
+    if isinstance(array, float):
+        return np.array([array])
+    if isinstance(array, np.ndarray):
+        found: NDArray[Any] = array[rows]
+        return found
+    part: NDArray[Any] = array[rows].to_host()
+    if not checked:
+        return part
+    if name == "centers":
+        return check_centers(part, spheres.where)
+    return np.atleast_1d(check_radius(part, len(part), spheres.where))
+
+
+def _placed_there(
+    device: Device, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
+) -> tuple[DeviceRecords, DeviceColors | None] | None:
+    """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device.
+
+    None where the device leaves that to the host, which also says what is wrong with them.
+    """
+    from raytracer.sphere_update import SphereUpdate  # late: few scenes are packed on a device
+
+    changes, first = [], 0
+    for each in sets:
+        radii = given(each, "radius")
+        radii = np.atleast_1d(radii) if isinstance(radii, float) else radii
+        factor = each.transform.scale / space.scale
+        changes.append(
+            SphereUpdate(
+                first, each.count, given(each, "centers"), radii, None, "linear", 0,
+                *space.placing(each.transform), factor,
+            )
+        )  # fmt: skip
+        first += each.count
+    paints = _paints(surfaces)
+    placed = device.place(changes, paints, lambda rows: place(sets, space, rows))
+    if placed is None:
+        return None
+    if not paints:
+        return placed, None
+    count = sum(each.count for each in surfaces)
+    return placed, DeviceColors(count, lambda: pack_colors(surfaces)[0])
+
+
+def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
+    """Return the colours of all surfaces, if one has an array of a GPU and each has N colours."""
+    from raytracer.sphere_update import SphereUpdate
+
+    paints, first = [], 0
+    for each in surfaces:
+        color, space, scale = given(each, "color"), each.color_space, each.color_scale
+        if len(color) != each.count or each.color_id is not None:
+            return []
+        if isinstance(color, np.ndarray) and len(surfaces) > 1:
+            color, space = linear_rgb(color, space), "linear"
+        color_map = None if scale is None or isinstance(color, np.ndarray) else scale.color_map()
+        paints.append(
+            SphereUpdate(
+                0,
+                each.count,
+                None,
+                None,
+                color,
+                space,
+                first,
+                np.eye(3),
+                np.zeros(3),
+                1.0,
+                color_map=color_map,
+            )
+        )
+        first += each.count
+    return paints if any(not isinstance(paint.colors, np.ndarray) for paint in paints) else []
+
+
+def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
+    """Return the spheres of nonempty sets in render space, or some rows of them.
 
     Raises:
         SceneError: a sphere is too large, too small or too far away for float32.
     """
-    count = sum(s.count for s in sets)
-    x, y, z, radius = (np.empty(count, np.float32) for _ in range(4))
-    start = 0
+    begin, end = (0, sum(s.count for s in sets)) if rows is None else (rows.start, rows.stop)
+    x, y, z, radius = (np.empty(end - begin, np.float32) for _ in range(4))
+    first = 0
     for spheres in sets:
-        rows = slice(start, start + spheres.count)
-        _place_set(spheres, space, (x[rows], y[rows], z[rows], radius[rows]))
-        start = rows.stop
+        own = slice(max(begin - first, 0), min(end - first, spheres.count))
+        if own.start < own.stop:
+            to = slice(first + own.start - begin, first + own.stop - begin)
+            _place_rows(spheres, own, space, (x[to], y[to], z[to], radius[to]))
+        first += spheres.count
     return x, y, z, radius
 
 
-def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
+def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> None:
     # Division by a power of two is exact, so it can go into the coefficients. The offset is a
     # difference first: sphere coordinates are then added to small numbers only.
     linear, move = space.placing(spheres.transform)
     factor = spheres.transform.scale / space.scale
-    centers, radius = aligned(spheres.centers), aligned(np.atleast_1d(spheres.radius))
+    centers, radius = (aligned(_rows(spheres, name, rows)) for name in ("centers", "radius"))
     wrong = core().place(
         centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, thread_count()
     )
@@ -453,7 +569,7 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
         from raytracer.sphere_update import OutOfRangeError  # late: few scenes have such spheres
 
         with naming(spheres.source):
-            raise OutOfRangeError(f"sphere {wrong}")
+            raise OutOfRangeError(f"sphere {rows.start + wrong}")
 
 
 def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
@@ -506,10 +622,11 @@ def pack_colors(
 
 def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
     """Return the colour mode, the number of spheres and the number of colours in a palette."""
-    keys = [(s.color.tobytes(), s.color.dtype.str, s.color_space) if len(s.color) == 1 else None
-            for s in sets]  # fmt: skip
+    sizes = [len(given(s, "color")) for s in sets]
+    keys = [(s.color.tobytes(), s.color.dtype.str, s.color_space) if size == 1 else None
+            for s, size in zip(sets, sizes, strict=True)]  # fmt: skip
     count = sum(s.count for s in sets)
-    colors = sum(len(s.color) for s in sets)
+    colors = sum(sizes)
     if len(set(keys)) < 2 and None not in keys:
         return UNIFORM, count, 1
     # Compare sizes in words: three per colour, one per index.
@@ -584,9 +701,7 @@ def nbytes(scene: Scene) -> int:
     owners: dict[int, int] = {}
     for spheres in (*scene.spheres, *ends_of(scene.solids)):
         for array in (
-            spheres.centers,
-            spheres.radius,
-            spheres.color,
+            *(given(spheres, name) for name in ("centers", "radius", "color")),
             spheres.color_id,
             spheres.rows,
             spheres.labels and spheres.labels.ids,

@@ -11,7 +11,15 @@ import numpy as np
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
 from raytracer.scene.camera import Camera
-from raytracer.scene.extent import Doubles, Outliers, Spheres, Subject, middle, up_of_ground
+from raytracer.scene.extent import (
+    Doubles,
+    Outliers,
+    Spheres,
+    Subject,
+    count_of,
+    middle,
+    up_of_ground,
+)
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
 from raytracer.scene.views import VIEW_UP
 
@@ -209,7 +217,7 @@ def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
     if camera.position is None or camera.look_at is not None:
         return camera
     target = (0.0, 0.0, 0.0)
-    if len(spheres[0]):
+    if count_of(spheres):
         x, y, z = middle(spheres) * space.scale + np.array(space.center)
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):

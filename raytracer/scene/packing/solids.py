@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
 from raytracer.errors import SceneError
-from raytracer.scene.extent import Doubles, Floats, Spheres
+from raytracer.scene.extent import Columns, Doubles, Floats, Spheres
 from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def place_solids(
     space: Space,
     has_ground: bool,
     has_colors: bool,
-) -> tuple[Spheres, dict[str, Any]]:
+) -> tuple[Columns, dict[str, Any]]:
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
     Args:

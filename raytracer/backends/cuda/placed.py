@@ -1,0 +1,184 @@
+"""Spheres packed in the memory of a GPU before there is a tree over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import layout
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.pack import COLOR_BYTES, RECORD_BYTES, Packed, Packer, decoded
+from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.transfer import staging
+from raytracer.buffers import DeviceRecords
+from raytracer.device_array import DeviceArray
+from raytracer.sphere_update import OutOfRangeError
+from raytracer.variants import product
+
+if TYPE_CHECKING:
+    from raytracer.buffers import Solids
+    from raytracer.sphere_update import SphereUpdate
+
+ENTRY = "sphere_reach"
+
+CHUNK_ROWS = 1 << 22
+"""Rows of an array of the host that are copied at a time: at most 96 MiB of positions."""
+
+PAUSE = 1e-4
+"""Seconds between two copies: locks are not fair, and waiting threads need time to acquire them."""
+
+ARRAYS = ("positions", "radii", "colors")
+
+
+@cache
+def _kernel(ordinal: int) -> tuple[Pass, int]:
+    """Return the kernel of a device, and its number of multiprocessors; it is loaded once."""
+    context = primary_context(ordinal)
+    arch = compiler.architecture(context.device.compute_capability())
+    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
+    with context.active() as driver:
+        kernel = Pass(driver, arch, product(ENTRY), ENTRY, "ReachArgs")
+    return kernel, int(context.device.get_attribute(attribute))
+
+
+class PlacedSpheres(DeviceRecords):
+    """Records of spheres by number, with room for that of a ground, and colours if they are there.
+
+    `number` is that of the GPU.
+    """
+
+    def __init__(
+        self, number: int, memory: DeviceMemory, parts: list[tuple[int, float, float]],
+        on_host: Callable[[slice], Solids],
+    ) -> None:  # fmt: skip
+        super().__init__(parts, on_host)
+        self.number = number
+        self._context, self._memory = primary_context(number), memory
+
+    def address(self, name: str) -> int:
+        """Return the address of "records" or of "color"; 0 where there are none."""
+        return self._memory.address(name)
+
+    def size(self, name: str) -> int:
+        """Return their bytes."""
+        return self._memory.size(name)
+
+    @property
+    def is_there(self) -> bool:
+        return self.address("records") != 0
+
+    def taken(self, rows: NDArray[np.int64]) -> Solids:
+        memory, found = self._memory, np.empty((len(rows), 4), np.float32)
+        arguments = np.zeros(1, layout.dtype("ReachArgs"))
+        with self._context.lock, self._context.active():
+            arguments["rows"] = memory.allocate("rows", rows.nbytes)
+            arguments["picked"] = memory.allocate("picked", found.nbytes)
+            staging(self.number).to_device(np.ascontiguousarray(rows), memory.address("rows"))
+            arguments["row_count"] = len(rows)
+            self._launch(arguments, len(rows))
+            staging(self.number).to_host(memory.address("picked"), found)
+        x, y, z, radius = np.ascontiguousarray(found.T)
+        return x, y, z, radius
+
+    def reach(
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
+    ) -> tuple[list[float], int, int, float]:
+        arguments = np.zeros(1, layout.dtype("ReachArgs"))
+        arguments["normals"][0, : normals.size] = normals.ravel()
+        arguments["normal_count"], arguments["count"] = len(normals), self.count
+        arguments["limit"] = np.inf if center is None else limit
+        arguments["center"] = 0.0 if center is None else center
+        with self._context.lock, self._context.active():
+            parts = self._launch(arguments, self.count)
+            staging(self.number).to_host(self._memory.address("parts"), parts)
+        for name in ("reached", "distance"):  # of no sphere
+            parts[name][parts[name] == np.finfo(np.float64).min] = -np.inf
+        distance = parts["distance"].max()
+        return (
+            parts["reached"].max(0)[: len(normals)].tolist(),
+            int(parts["far"].sum()),
+            int(parts["farthest"][parts["distance"] == distance].min()),
+            float(distance),
+        )
+
+    def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
+        """Queue the kernel over some spheres, and return room for what its blocks leave."""
+        kernel, multiprocessors = _kernel(self.number)
+        grid = kernel.kernel.launch({"n": count}, multiprocessors).grid
+        parts = np.empty(grid[0], layout.dtype("SphereReach"))
+        arguments["records"] = self.address("records")
+        arguments["parts"] = self._memory.allocate("parts", parts.nbytes)
+        kernel.launch(grid, arguments, staging(self.number).stream)
+        return parts
+
+    def release(self) -> None:
+        self._memory.close()
+
+
+def placed(
+    number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+    on_host: Callable[[slice], Solids], gpus: Sequence[int] = (),
+) -> PlacedSpheres | None:  # fmt: skip
+    """Pack spheres in the memory of a GPU, or striped over several (`DeviceMemory`).
+
+    Other arguments and result are as of `Device.place`.
+    """
+    context = primary_context(number)
+    memory, parts = DeviceMemory(context, gpus), []
+    count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))
+    with context.lock, context.active():
+        memory.allocate("records", RECORD_BYTES * (count + 1))
+        memory.allocate("color", COLOR_BYTES * rows)
+    with Packer(number) as packer, suppress(OutOfRangeError):
+        for update in (*spheres, *colors):
+            packed = _pack(packer, number, memory, update)
+            if packed.wrong:
+                break
+            parts.append((update.count, packed.min_radius, packed.max_radius))
+        else:
+            return PlacedSpheres(number, memory, parts[: len(spheres)], on_host)
+    memory.close()
+    return None
+
+
+def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdate) -> Packed:
+    """Pack one set, chunk by chunk where an array is of the host, and return what was packed."""
+    context = primary_context(number)
+    info = np.empty(1, layout.dtype("PackInfo"))
+    with context.lock, context.active():
+        address = memory.allocate("info", info.nbytes)
+    arrays = [getattr(update, name) for name in ARRAYS]
+    is_whole = all(each is None or isinstance(each, DeviceArray) for each in arrays)
+    step = update.count if is_whole else CHUNK_ROWS
+    for start in range(0, update.count, step):
+        if start:
+            sleep(PAUSE)
+        with context.lock, context.active():
+            packer.pack(
+                _part(update, start, min(start + step, update.count)), memory.address("records"),
+                memory.address("color"), address, staging(number).stream, clear=not start,
+            )  # fmt: skip
+    with context.lock, context.active():
+        staging(number).to_host(address, info)
+    return decoded(info)
+
+
+def _part(update: SphereUpdate, start: int, stop: int) -> SphereUpdate:
+    """Return the update of some of its spheres."""
+    if stop - start == update.count:
+        return update
+    arrays: dict[str, Any] = {name: getattr(update, name) for name in ARRAYS}
+    parts = {n: a[start:stop] for n, a in arrays.items() if a is not None and len(a) > 1}
+    return replace(
+        update, first=update.first + start, count=stop - start,
+        first_color=update.first_color + start, **parts,
+    )  # fmt: skip

@@ -1,0 +1,263 @@
+"""Spheres packed in the memory of a GPU, beside those that the host packs.
+
+The kernels are compiled for the CPU, and the memory is that of the fake driver.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Camera, Scene, SphereSet, Transform, device_array, layout
+from raytracer._native import core
+from raytracer.backends.cuda import context, pack, placed, transfer
+from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.check import flatten
+from raytracer.backends.cuda.pack import described
+from raytracer.buffers import DeviceColors, DeviceRecords, SceneBuffers
+from raytracer.device_array import DeviceArray
+from raytracer.scene.packing.pack import pack_with_camera
+from raytracer.scene.packing.pack import place as place_on_host
+from raytracer.scene.packing.render_space import Space
+from support.fake_cuda import FakeDriver
+from support.kernels_on_cpu import compiled
+
+ADDRESSES = {
+    "PackArgs": ("records", "color", "info", "table"),
+    "ReachArgs": ("records", "parts", "rows", "picked"),
+}
+THREADS = 64
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
+    """The kernels by their structs of arguments."""
+    folder = tmp_path_factory.mktemp("kernels")
+    names = {"PackArgs": "pack_spheres", "ReachArgs": "sphere_reach"}
+    return {struct: compiled(folder, name, struct) for struct, name in names.items()}
+
+
+class Gpu:
+    """A device that places spheres, with memory of the fake driver."""
+
+    def __init__(self, kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> None:
+        table = np.array(flatten(layout.table()), np.int32)
+        self.driver = FakeDriver({"layout_table": table.nbytes}, self._run, memory=1 << 25)
+        self.driver.view(*self.driver.symbols["layout_table"])[:] = table.view(np.uint8)
+        self._kernels = kernels
+        monkeypatch.setattr(binding, "load", lambda: self.driver)
+        for module in (pack, placed):
+            monkeypatch.setattr(module.compiler, "load", lambda *_: Cubin(b"", ""))
+        monkeypatch.setattr(pack, "order", lambda *_: None)
+        monkeypatch.setattr(device_array, "_context", self._context)
+        self.context = context.primary_context(0)
+
+    def _context(self, _device: int) -> Any:
+        """The driver of `DeviceArray.to_host`."""
+
+        def copy(to: Any, source: Any, size: Any) -> int:
+            ctypes.memmove(to.value, self._base + source.value, size.value)
+            return 0
+
+        def copy_rows(reference: Any) -> int:
+            given = reference._obj
+            for row in range(given.height):
+                ctypes.memmove(
+                    given.to_address + row * given.to_pitch,
+                    self._base + given.from_address + row * given.from_pitch,
+                    given.width,
+                )
+            return 0
+
+        calls = {"cuMemcpyDtoH_v2": copy, "cuMemcpy2DUnaligned_v2": copy_rows}
+        return nullcontext(SimpleNamespace(**calls))
+
+    @property
+    def _base(self) -> int:
+        return int(self.driver.memory.ctypes.data)
+
+    def _run(self, _driver: FakeDriver, grid: Any, _block: Any, arguments: bytes) -> None:
+        struct = "PackArgs" if len(arguments) == layout.dtype("PackArgs").itemsize else "ReachArgs"
+        args = np.frombuffer(arguments, layout.dtype(struct)).copy()
+        for name in ADDRESSES[struct]:
+            args[name] += self._base
+        if struct == "PackArgs":
+            for name in ("positions", "radii", "colors"):
+                args[name]["data"] += self._base
+        blocks = grid[0] if struct == "ReachArgs" else 3
+        self._kernels[struct].go(blocks, THREADS, ctypes.c_uint64(args.ctypes.data))
+
+    def there(self, array: NDArray[Any]) -> DeviceArray:
+        """A copy of an array there."""
+        source = np.ascontiguousarray(array)
+        with self.context.active() as driver:
+            address = int(driver.mem_alloc(source.nbytes))
+        self.driver.view(address, source.nbytes)[:] = source.view(np.uint8).ravel()
+        return replace(described(source), address=address, device=0)
+
+    def place(self, *given: Any) -> Any:
+        return placed.placed(0, *given)
+
+
+@pytest.fixture
+def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
+    cached = context.primary_context, transfer.staging, pack._kernel, placed._kernel
+    for each in cached:
+        each.cache_clear()
+    yield Gpu(kernels, monkeypatch)
+    for each in cached:
+        each.cache_clear()
+
+
+def packed_by(device: Any, scene: Scene) -> tuple[SceneBuffers, Camera]:
+    return pack_with_camera(scene, scene.render, device=device)
+
+
+def there_of(buffers: SceneBuffers) -> placed.PlacedSpheres:
+    assert isinstance(buffers.placed, placed.PlacedSpheres)
+    return buffers.placed
+
+
+def records(buffers: SceneBuffers, gpu: Gpu) -> NDArray[np.float32]:
+    """The records of a scene on the GPU."""
+    data = gpu.driver.view(there_of(buffers).address("records"), 16 * buffers.count)
+    return data.view(np.float32).reshape(-1, 4)
+
+
+def random_set(rng: np.random.Generator, count: int, **more: Any) -> SphereSet:
+    kind = rng.choice(["float32", "float64"])
+    radius = rng.lognormal(-3.0, 1.0, count).astype(kind) if rng.integers(2) else 0.05
+    centers = rng.normal(0.0, 2.0, (count, 3)).astype(kind)
+    turn = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(1.0, 2.0, 3.0))
+    return SphereSet(centers, radius, transform=turn if rng.integers(2) else None, **more)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_reach_is_that_of_the_host(gpu: Gpu, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    spheres = random_set(rng, int(rng.integers(1, 3000)))
+    buffers, _ = packed_by(gpu, Scene([spheres]))
+    normals = rng.normal(0.0, 1.0, (int(rng.integers(1, 9)), 3))
+    columns = place_on_host([spheres], Space.of(buffers))
+    for center, limit in ((None, np.inf), (rng.normal(0.0, 1.0, 3), float(rng.uniform(0.1, 2.0)))):
+        found = there_of(buffers).reach(normals, center, limit)
+        given = None if center is None else center.tolist()
+        wanted = core().reach(columns, normals, np.empty(0, np.intp), given, limit, 1)
+        assert found[:2] == tuple(wanted[:2])
+        if center is not None:
+            assert found == tuple(wanted)
+    rows = rng.integers(0, buffers.count, 100)
+    for found_column, column in zip(there_of(buffers).taken(rows), columns, strict=True):
+        assert found_column.tobytes() == column[rows].tobytes()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_scene_is_packed_as_on_the_host(
+    gpu: Gpu, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrays of the host go there in chunks; camera, tables and digest are the same."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(placed, "CHUNK_ROWS", int(rng.integers(1, 700)))
+    monkeypatch.setattr("raytracer.buffers.DIGEST_BLOCK", 1024)
+    sets = [random_set(rng, int(rng.integers(1, 900)), color="red") for _ in range(3)]
+    ground = raytracer.Ground(fade=2.0) if rng.integers(2) else None
+    camera = [None, Camera(position=(5.0, 6.0, 7.0)), Camera(type="orthographic")][seed % 3]
+    scene = Scene(sets, camera=camera, ground=ground)
+    here, of_host = packed_by(None, scene)
+    buffers, of_gpu = packed_by(gpu, scene)
+    assert vars(of_gpu) == vars(of_host)
+    assert records(buffers, gpu).tobytes() == np.stack(here.primitives, axis=1).tobytes()
+    assert "columns" not in vars(there_of(buffers)), "the host has no copy"
+    assert buffers.digest() == here.digest()
+    assert "columns" not in vars(there_of(buffers)), "the digest is of parts"
+    rows = slice(0, sets[0].count)
+    assert buffers.radii(rows) == here.radii(rows)
+    assert buffers.nbytes == here.nbytes - 16 * here.count
+
+
+def test_columns_come_to_the_host_when_they_are_asked_for(gpu: Gpu) -> None:
+    scene = Scene([random_set(np.random.default_rng(1), 500)])
+    here, buffers = packed_by(None, scene)[0], packed_by(gpu, scene)[0]
+    buffers.release()
+    assert not there_of(buffers).is_there
+    assert len(gpu.driver.live) == 0
+    for name in ("x", "y", "z", "radius"):
+        assert getattr(buffers, name).tobytes() == getattr(here, name).tobytes()
+    copy = pickle.loads(pickle.dumps(buffers))
+    assert not isinstance(copy.placed, DeviceRecords)
+    assert copy.digest() == here.digest()
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int32"])
+@pytest.mark.parametrize("colored", ["uint8", "float32", None])
+def test_arrays_of_a_gpu_stay_there(gpu: Gpu, kind: str, colored: str | None) -> None:
+    rng = np.random.default_rng(3)
+    centers = rng.normal(0.0, 20.0, (800, 3)).astype(kind)
+    radius = rng.uniform(1.0, 9.0, 800).astype(kind)
+    color: Any = "teal" if colored is None else rng.uniform(0.0, 255.0, (800, 3)).astype(colored)
+    color = color / np.float32(255) if colored == "float32" else color
+    there = color if isinstance(color, str) else gpu.there(color)
+    of_gpu = Scene.from_arrays(gpu.there(centers), gpu.there(radius), there)
+    of_host = Scene.from_arrays(centers, radius, color)
+    (here, camera), (buffers, fitted) = packed_by(None, of_host), packed_by(gpu, of_gpu)
+    assert vars(camera) == vars(fitted)
+    assert records(buffers, gpu).tobytes() == np.stack(here.primitives, axis=1).tobytes()
+    if colored is not None:
+        assert isinstance(buffers.colors, DeviceColors)
+        data = gpu.driver.view(there_of(buffers).address("color"), 12 * 800)
+        assert data.tobytes() == here.color.tobytes()
+    assert not [name for name in vars(of_gpu.spheres[0]) if "host" in name]
+    assert buffers.digest() == here.digest()
+    assert of_gpu.spheres[0].centers.tolist() == centers.tolist()
+
+
+def test_colours_beside_a_ground_are_rows_of_both(gpu: Gpu) -> None:
+    rng = np.random.default_rng(3)
+    centers, color = rng.random((500, 3)), rng.integers(0, 256, (500, 3), np.uint8)
+    ground = raytracer.Ground(color="navy")
+    here, _ = packed_by(None, Scene.from_arrays(centers, 0.1, color, ground=ground))
+    buffers, _ = packed_by(gpu, Scene.from_arrays(centers, 0.1, gpu.there(color), ground=ground))
+    data = gpu.driver.view(there_of(buffers).address("color"), 12 * 501)
+    assert data.tobytes() == here.color.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("centers", np.nan, "centers: sphere 450 lies at (nan, "),
+        ("centers", 1e300, "sphere 450 is too far away"),
+        ("radius", -1.0, "radius: sphere 450 has radius -1; it must be finite and positive"),
+        ("color", 2.0, "color: colour 450 is (2"),
+    ],
+)
+def test_what_is_wrong_is_told_as_of_the_host(
+    gpu: Gpu, name: str, value: float, sentence: str
+) -> None:
+    arrays = {"centers": np.ones((500, 3)), "radius": np.ones(500), "color": np.ones((500, 3))}
+    arrays["centers"][:] += np.random.default_rng(0).random((500, 3))
+    arrays[name].reshape(500, -1)[450, 0] = value
+    scene = Scene.from_arrays(*(gpu.there(array) for array in arrays.values()))
+    with pytest.raises(raytracer.UserError) as error:
+        packed_by(gpu, scene)
+    assert str(error.value).startswith(sentence)
+
+
+def test_large_spheres_are_found_there(gpu: Gpu) -> None:
+    rng = np.random.default_rng(0)
+    centers, radius = rng.random((500, 3)), np.full(500, 0.01)
+    centers[77], radius[77] = (0.0, -1e5, 0.0), 1e5
+    here, _ = packed_by(None, Scene.from_arrays(centers, radius))
+    buffers, _ = packed_by(gpu, Scene.from_arrays(gpu.there(centers), gpu.there(radius)))
+    assert here.large_id.tolist() == buffers.large_id.tolist() == [77]
+    assert here.large.tobytes() == buffers.large.tobytes()
