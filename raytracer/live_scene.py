@@ -456,13 +456,7 @@ class LiveScene:
             UserError: the scene is on the CPU, or an argument is wrong.
         """
         reader = stream_handle(stream)
-        with self._lock:
-            if not self._open().device.has_own_memory:
-                raise UserError(
-                    'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
-                )
-        with self._lock, self._rendered(samples, camera, refit_camera) as job:
-            film = self._blank_film(job)
+        with self._lock, self._rendered_there(samples, camera, refit_camera) as (job, film):
             if job.plan is not None or job.settings.denoise or job.settings.noise is not None:
                 # what the host has a part in
                 return job.render(film, tone=self._tone, bits=8).device_array()
@@ -474,6 +468,45 @@ class LiveScene:
             self._reader = stream  # the next picture waits for it, so that it must not end before
             array: DeviceArray = self._picture.array()
             return array
+
+    def device_sums(
+        self,
+        samples: int | None = None,
+        *,
+        camera: Camera | None = None,
+        refit_camera: bool = False,
+        stream: Any = None,
+    ) -> DeviceArray:
+        """Return linear values of a picture in the memory of the GPU: sums over the samples.
+
+        Divided by the number of samples they are `Film.mean`. The next sums are in the same memory.
+
+        Args:
+            samples: of each pixel; None takes those of the settings, without a noise level.
+            camera, refit_camera: as for `render`.
+            stream: as for `device_pixels`.
+
+        Returns:
+            float32 (h, w, 4): linear RGB, premultiplied, and the samples that hit something.
+
+        Raises:
+            UserError: the scene is on the CPU, or an argument is wrong.
+        """
+        reader = stream_handle(stream)
+        with self._lock, self._rendered_there(samples, camera, refit_camera) as (job, film):
+            job.expose(film, job.settings.samples)
+            self._reader = stream  # as in `device_pixels`
+            return film.sums_array(reader)
+
+    @contextmanager
+    def _rendered_there(self, *given: Any) -> Iterator[tuple[Job, DeviceFilm]]:
+        """Give the job of a picture that stays on the GPU, and an empty film."""
+        if not self._open().device.has_own_memory:
+            raise UserError(
+                'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
+            )
+        with self._rendered(*given) as job:
+            yield job, self._blank_film(job)
 
     def close(self) -> None:
         """Release the memory of the device; may be called twice."""

@@ -18,6 +18,7 @@ from raytracer.view import View
 
 if TYPE_CHECKING:
     from raytracer.buffers import Solids
+    from raytracer.device_array import DeviceArray
     from raytracer.sphere_update import SphereUpdate
 
 ProgressCall = Callable[[float], None]
@@ -245,6 +246,14 @@ class DeviceFilm(Closeable, ABC):
     @abstractmethod
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         """Develop the film with 8 bits into a `Picture` of the device; returns after that."""
+
+    def sums_array(self, reader: int) -> DeviceArray:
+        """Return a copy of the sums in the memory of a device with memory of its own.
+
+        The next copy is in the same memory. reader: handle of the stream on which it will be read,
+        which waits for it; the next copy waits for what is queued there until then.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def clear(self) -> None:

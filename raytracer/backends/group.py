@@ -36,6 +36,7 @@ from raytracer.view import View
 
 if TYPE_CHECKING:
     from raytracer.buffers import Solids
+    from raytracer.device_array import DeviceArray
     from raytracer.sphere_update import SphereUpdate
 
 Result = TypeVar("Result")
@@ -234,6 +235,9 @@ class GroupFilm(DeviceFilm):
 
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         self._whole().develop_into(settings, picture)
+
+    def sums_array(self, reader: int) -> DeviceArray:
+        return self._whole().sums_array(reader)
 
     def clear(self) -> None:
         for film in self._films:

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer import dlpack
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import connect, primary_context
@@ -19,6 +20,7 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
+from raytracer.device_array import DeviceArray, order
 from raytracer.film.film import Film, Pixels, measure_and_develop, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
@@ -44,6 +46,7 @@ class CudaFilm(DeviceFilm):
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
         self._newest = Newest.HOST if host.samples else Newest.NOWHERE
+        self._reader: int | None = None  # of the last `sums_array`
 
     def _expose(
         self,
@@ -178,6 +181,20 @@ class CudaFilm(DeviceFilm):
                     backdrop=host.backdrop, picture_height=host.height,
                     neighbor_weight=self._neighbor_weight,
                 )  # fmt: skip
+
+    def sums_array(self, reader: int) -> DeviceArray:
+        shape = self.host.sums.shape
+        with self._context.lock, self._context.active() as driver:
+            stream, sums = staging(self._number).stream, self._on_device()
+            handle, size = int(stream.handle), int(self.host.sums.nbytes)
+            if self._reader is not None:
+                order(handle, self._reader, self._number)
+            address = self._memory.allocate("copy", size)
+            driver.memcpy_dtod_async(address, sums, size, stream)
+            order(reader, handle, self._number)
+        self._reader = reader
+        strides, dtype = dlpack.packed_strides(shape, 4), np.dtype(np.float32)
+        return DeviceArray(address, shape, strides, dtype, self._number, handle, self)
 
     def clear(self) -> None:
         """Remove all samples; the sums of the host stay as they are until `to_host`."""
