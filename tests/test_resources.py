@@ -213,3 +213,15 @@ def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> No
     assert resources.busy_threads(1) == 1
     with pytest.raises(UserError, match="at least 1"):
         resources.thread_count()
+
+
+@pytest.mark.parametrize("count", [10_000, 10**7, 10**9])
+def test_the_estimate_includes_what_moving_spheres_need(count: int) -> None:
+    """Sizes are those that backends/cuda/moving.py allocates, with positions of the host."""
+    from raytracer.backends.cuda import tree
+
+    tree_bytes = sum(tree.tree_sizes(count, 16).values())
+    others = sum(tree.scratch_sizes(count).values()) + tree.box_bytes(count) + (16 + 12) * count
+    need = memory.Need(count, 8, 8, tree_there=True, output=memory.Output(moves=True))
+    film = replace(need, count=0).on_device
+    assert tree_bytes + others + 3 * count <= need.on_device - film <= 1.2 * (tree_bytes + others)

@@ -428,3 +428,100 @@ def test_pictures_wait_for_the_stream_that_reads_the_last_one(torch: Any) -> Non
         torch.cuda.synchronize()
         assert np.array_equal(copy.cpu().numpy(), expected)
         assert not np.array_equal(live.pixels(), expected)
+
+
+def pixels_of(*arrays: Any, **more: Any) -> NDArray[np.uint8]:
+    scene = raytracer.Scene.from_arrays(*arrays, ground=raytracer.Ground(), **more)
+    return np.asarray(raytracer.render(scene, **SIZE).pixels(8), np.uint8)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_scene_of_arrays_on_the_gpu_is_rendered_there(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = package(name)
+    positions = numbers("float32", (COUNT, 3))
+    radii = np.random.default_rng(3).uniform(0.1, 1.0, COUNT).astype(np.float32)
+    colors = np.random.default_rng(4).integers(0, 256, (COUNT, 3)).astype(np.uint8)
+    arrays = positions, radii, colors
+    expected = pixels_of(*arrays)
+    scene = raytracer.Scene.from_arrays(*map(there, arrays), ground=raytracer.Ground())
+    with raytracer.LiveScene(scene, **SIZE) as live:
+        assert np.array_equal(live.pixels(), expected)
+        assert not [each for each in vars(scene.spheres[0]) if "host" in each], "no copy was made"
+        assert "columns" not in vars(live._kept[1].placed)
+        live.update(there(positions + np.float32(1)))
+        moved = live.pixels()
+    with raytracer.LiveScene(
+        raytracer.Scene.from_arrays(*arrays, ground=raytracer.Ground()), **SIZE
+    ) as live:
+        live.update(positions + np.float32(1))
+        assert np.array_equal(live.pixels(), moved)
+    images = [
+        raytracer.render(raytracer.Scene.from_arrays(*each), **SIZE)
+        for each in (map(there, arrays), arrays)
+    ]
+    digests = {image.metadata["scene"]["digest"] for image in images}
+    assert len(digests) == 1
+    assert images[0].film.sums.tobytes() == images[1].film.sums.tobytes()
+
+
+@pytest.mark.parametrize("part", ["centers", "radius", "color"])
+def test_a_scene_of_wrong_arrays_on_the_gpu_is_refused(part: str) -> None:
+    arrays = {
+        "centers": numbers("float32", (COUNT, 3)),
+        "radius": np.ones(COUNT, np.float32),
+        "color": np.ones((COUNT, 3), np.float32),
+    }
+    arrays[part].reshape(COUNT, -1)[77_777, 0] = np.nan
+    scene = raytracer.Scene.from_arrays(*map(OnGpu, arrays.values()))
+    with pytest.raises(UserError, match=f"{part}: (sphere|colour) 77777 "):
+        raytracer.render(scene, **SIZE)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_arrays_of_the_host_are_packed_in_parts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes and camera are those of the scene that the host packs."""
+    from raytracer import memory
+    from raytracer.backends.cuda import placed, run
+
+    positions = numbers(kind, (COUNT, 3))
+    positions[5] = 1e6  # which the camera leaves out
+    expected = pixels_of(positions, 0.5)
+    for module in (memory, run):
+        monkeypatch.setattr(module, "MIN_PLACED", 5000)
+    monkeypatch.setattr(placed, "CHUNK_ROWS", 7777)
+    assert np.array_equal(pixels_of(positions, 0.5), expected)
+
+
+@pytest.mark.parametrize("count", [300, 20_000])
+def test_spheres_beside_solids_move_in_place(count: int) -> None:
+    rng = np.random.default_rng(5)
+    first, other = rng.random((2, count, 3))
+    rods = raytracer.CapsuleSet(rng.random((20, 3)), rng.random((20, 3)), 0.01, "red")
+    tips = raytracer.ConeSet(rng.random((20, 3)), rng.random((20, 3)), 0.02)
+
+    def scene(centers: NDArray[Any]) -> raytracer.Scene:
+        spheres = raytracer.SphereSet(centers, 0.01, rng.random((count, 3)))
+        spheres.color[:] = 0.5
+        return raytracer.Scene([spheres], capsules=[rods], cones=[tips])
+
+    with raytracer.LiveScene(scene(first), **SIZE) as live:
+        live.pixels()
+        assert live._can_move
+        for positions in (other, first + 0.01, OnGpu(other)):
+            live.update(positions)
+            moved = live.pixels()
+        camera = live.camera
+    with raytracer.LiveScene(scene(first), **SIZE) as live:
+        live._can_move = False  # packed anew
+        live.update(other)
+        assert live.camera == camera
+        assert np.array_equal(live.pixels(), moved)
+
+
+def test_sums_on_the_gpu_are_those_of_the_film() -> None:
+    scene = raytracer.Scene.from_arrays(numbers("float32", (1000, 3)), 1.0)
+    with raytracer.LiveScene(scene, **SIZE) as live:
+        sums = live.device_sums(5).to_host()
+        assert sums.tobytes() == live.render(5).film.sums.tobytes()

@@ -198,6 +198,16 @@ def test_one_radius_of_all(pack: Pack) -> None:
     assert records.tobytes() == hosts(positions, 0.1, SETTING["turned"]).tobytes()
 
 
+def test_records_of_solids_keep_what_follows(launch: Launch) -> None:
+    update = moved(numbers("float32", (50, 3)), np.full(50, 0.5))
+    records, info = np.full((50, 8), 7.0, np.float32), np.full(48, 0xFF, np.uint8)
+    arguments = pack_arguments(update, here(update), 32)
+    arguments["records"], arguments["info"] = records.ctypes.data, info.ctypes.data
+    launch(BLOCKS, THREADS, arguments)
+    assert records[:, :4].tobytes() == hosts(update.positions, 0.5, SETTING["as it is"]).tobytes()
+    assert (records[:, 4:] == 7.0).all()
+
+
 def test_what_is_not_given_stays(pack: Pack) -> None:
     positions, radii = numbers("float32", (COUNT, 3)), np.abs(numbers("float32", (COUNT,), 2))
     first, color, _ = pack(moved(positions, radii, SETTING["turned"]))

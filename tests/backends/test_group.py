@@ -391,3 +391,28 @@ def test_a_window_shows_the_picture_of_one_device(window: Window) -> None:
     request = request_of(LoadedScene.load(balls(), {}, group_of(2)))
     window.worker.show(request)
     assert_rendered(window.finish(request))
+
+
+@pytest.mark.parametrize("changes", [("positions",), ("positions", "radii", "colors"), ("colors",)])
+def test_updates_of_a_live_scene_have_the_bytes_of_one_device(
+    changes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    arrays = rng.random((300, 3)), rng.uniform(0.01, 0.1, 300), rng.random((300, 3))
+    names, others = ("positions", "radii", "colors"), [array[::-1].copy() for array in arrays]
+    given = {name: each for name, each in zip(names, others, strict=True) if name in changes}
+
+    def pack_anew(*_: object) -> None:
+        raise AssertionError("the scene is packed anew")
+
+    monkeypatch.setattr(raytracer.LiveScene, "_pack_anew", pack_anew)
+    pictures = []
+    for device in ("cpu", group_of(3)):
+        scene = raytracer.Scene.from_arrays(*arrays)
+        with raytracer.LiveScene(scene, backend=device, width=WIDTH, height=HEIGHT) as live:
+            live.update(**given)
+            pictures.append(live.pixels().tobytes())
+            with pytest.raises(raytracer.UserError, match="positions: sphere 7 lies at"):
+                live.update(np.where(np.arange(300)[:, None] == 7, np.nan, others[0]))
+            assert live.pixels().tobytes() == pictures[-1], "a wrong update changes no device"
+    assert pictures[0] == pictures[1]

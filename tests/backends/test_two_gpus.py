@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import raytracer
@@ -15,6 +16,7 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import prepare
 from raytracer.viewer.copier import Copier
+from support.device_arrays import OnGpu
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -166,3 +168,23 @@ def test_memory_of_both_is_given_back() -> None:
 
     left_behind()
     assert min(left_behind() for _ in range(5)) <= 1 << 20
+
+
+@pytest.mark.parametrize("kind", ["of the host", "of the first GPU"])
+def test_updates_in_place_have_the_bytes_of_one_gpu(kind: str) -> None:
+    """More spheres than constant memory takes; the scene is packed by the first GPU."""
+    rng = np.random.default_rng(0)
+    positions, colors = rng.random((20_000, 3), np.float32), rng.random((20_000, 3), np.float32)
+    there: Any = OnGpu if kind == "of the first GPU" else np.asarray
+    size: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 2}
+    pictures = []
+    for backend in ("cuda:0", "cuda:0,1"):
+        scene = raytracer.Scene.from_arrays(there(positions), 0.01, there(colors))
+        with raytracer.LiveScene(scene, backend=backend, **size) as live:
+            found = [live.pixels().tobytes()]
+            for step in range(3):
+                live.update(there(positions + np.float32(0.02 * step)), colors=there(colors[::-1]))
+                found.append(live.pixels().tobytes())
+            assert live._can_move
+        pictures.append(found)
+    assert pictures[0] == pictures[1]

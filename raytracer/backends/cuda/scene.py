@@ -406,7 +406,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     material_id = buffers.material_id
     return {
         "spheres": buffers.rows,
-        "colors": len(buffers.color),
+        "colors": len(buffers.colors),
         "color_ids": len(buffers.color_id),
         "material_ids": len(material_id),
         "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
