@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, Scene, SphereSet, Transform, device_array, layout
 from raytracer._native import core
+from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, pack, placed, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
@@ -27,8 +28,9 @@ from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.pack import described
 from raytracer.buffers import DeviceColors, DeviceRecords, SceneBuffers
 from raytracer.device_array import DeviceArray
-from raytracer.scene.packing.pack import pack_with_camera
+from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
+from raytracer.scene.packing.pose import posed
 from raytracer.scene.packing.render_space import Space
 from support.fake_cuda import FakeDriver
 from support.kernels_on_cpu import compiled
@@ -105,6 +107,8 @@ class Gpu:
             address = int(driver.mem_alloc(source.nbytes))
         self.driver.view(address, source.nbytes)[:] = source.view(np.uint8).ravel()
         return replace(described(source), address=address, device=0)
+
+    has_own_memory = True
 
     def place(self, *given: Any) -> Any:
         return placed.placed(0, *given)
@@ -184,6 +188,42 @@ def test_a_scene_is_packed_as_on_the_host(
     rows = slice(0, sets[0].count)
     assert buffers.radii(rows) == here.radii(rows)
     assert buffers.nbytes == here.nbytes - 16 * here.count
+    buffers.release()
+    pose = posed(of_gpu, buffers.balls, Space.of(buffers), 4 / 3)[0]
+    retake(buffers, replace(scene, camera=of_gpu), scene.render, pose).check()
+    assert "columns" not in vars(there_of(buffers)), "nor do other views need them"
+
+
+class Renders(CpuDevice):
+    """Renders on the CPU what a GPU has packed."""
+
+    has_own_memory = True
+
+    def __init__(self, gpu: Gpu) -> None:
+        super().__init__(1)
+        self._gpu = gpu
+
+    def place(self, *given: Any) -> Any:
+        return self._gpu.place(*given)
+
+
+def test_pictures_are_those_of_arrays_on_the_host(gpu: Gpu) -> None:
+    rng = np.random.default_rng(0)
+    arrays = rng.random((400, 3)), rng.uniform(0.01, 0.1, 400), rng.random((400, 3))
+    pictures: list[Any] = []
+    for device, kind in ((CpuDevice(1), np.asarray), (Renders(gpu), gpu.there)):
+        scene = Scene.from_arrays(*map(kind, arrays), ground=raytracer.Ground())
+        with raytracer.LiveScene(scene, backend=device, width=40, height=30) as live:
+            found = [live.pixels()]
+            live.update(arrays[0][::-1], colors=arrays[2][::-1])
+            assert live._can_move
+            found += [live.pixels(), live.pixels(refit_camera=True)]
+            live.update(arrays[0][:300], arrays[1][:300], arrays[2][:300])
+            found.append(live.pixels())
+        pictures.append(np.stack(found))
+    assert np.array_equal(pictures[0], pictures[1])
+    own = sorted(array.nbytes for array in arrays)
+    assert sorted(gpu.driver.live.values()) == own, "records are given back when there is a tree"
 
 
 def test_columns_come_to_the_host_when_they_are_asked_for(gpu: Gpu) -> None:

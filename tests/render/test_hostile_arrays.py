@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
-from raytracer.buffers import SceneBuffers, build_bvh
+from raytracer.buffers import COLUMNS, SceneBuffers, build_bvh
 from raytracer.film.film import empty_histogram, tone_arguments
 from raytracer.pipeline import MAX_SAMPLES
 from raytracer.scene.packing.pack import pack
@@ -278,8 +278,10 @@ def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> No
 )
 def test_buffers_check_themselves(change: dict[str, Any]) -> None:
     packed: SceneBuffers = pack(two_sets())
+    columns = tuple(change.get(name, getattr(packed, name)) for name in COLUMNS)
+    others = {name: array for name, array in change.items() if name not in COLUMNS}
     with pytest.raises(ValueError, match=next(iter(change))):
-        replace(packed, **change).check()
+        replace(packed, placed=columns, **others).check()
 
 
 @pytest.mark.parametrize("first", [MAX_SAMPLES, 2**31 - 1, 2**31, 2**40, -1])

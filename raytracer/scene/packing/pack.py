@@ -140,7 +140,9 @@ def _packed(
     space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
-    there = None if device is None or solid_sets else _placed_there(device, sets, surfaces, space)
+    there = None
+    if device is not None and device.has_own_memory and not solid_sets:
+        there = _placed_there(device, sets, surfaces, space)
     spheres = place(sets, space) if there is None else there[0]
     number = count_of(spheres)
     color: NDArray[np.float32] | DeviceColors
