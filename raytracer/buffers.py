@@ -8,20 +8,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.resources import thread_count
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    Solids = tuple[
-        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
-    ]
+    from raytracer.sphere_update import SphereUpdate
+
+Column: TypeAlias = NDArray[np.float32]
+Columns: TypeAlias = tuple[Column, Column, Column, Column]
+"""x, y, z and radius in render space, (N,) each."""
 
 ENDLESS = math.inf
 """Radius of the record of a ground: what is below it has no other end."""
@@ -58,11 +61,11 @@ FORM_SHIFT = 29
 
 
 def balls_of(
-    solids: Solids | DeviceRecords,
+    solids: Columns | DeviceRecords,
     axis: NDArray[np.float32],
     form: NDArray[np.uint8],
     shapes: NDArray[np.float32],
-) -> Solids | DeviceRecords:
+) -> Columns | DeviceRecords:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
     Those of capsules and cones are at their ends: the starts, and after all others the ends.
@@ -104,14 +107,14 @@ class DeviceRecords(ABC):
     """
 
     def __init__(
-        self, parts: list[tuple[int, float, float]], placed: Callable[[slice], Solids]
+        self, parts: list[tuple[int, float, float]], placed: Callable[[slice], Columns]
     ) -> None:
         self.parts = parts
         self.count = sum(count for count, _, _ in parts)
         self.placed = placed
 
     @cached_property
-    def columns(self) -> Solids:
+    def columns(self) -> Columns:
         """x, y, z and radius on the host, float32 (N,) each."""
         return self.placed(slice(0, self.count))
 
@@ -139,7 +142,7 @@ class DeviceRecords(ABC):
         """Whether the device still has them apart from a tree, for the next two methods."""
 
     @abstractmethod
-    def taken(self, rows: NDArray[np.int64]) -> Solids:
+    def taken(self, rows: NDArray[np.int64]) -> Columns:
         """Return the columns of some spheres, by number."""
 
     @abstractmethod
@@ -151,6 +154,45 @@ class DeviceRecords(ABC):
     @abstractmethod
     def release(self) -> None:
         """Give back the memory of the device, when scenes have a tree over them."""
+
+
+Spheres: TypeAlias = Columns | DeviceRecords
+
+
+def count_of(spheres: Spheres) -> int:
+    """Return how many spheres there are."""
+    return spheres.count if isinstance(spheres, DeviceRecords) else len(spheres[0])
+
+
+def taken(spheres: Spheres, rows: NDArray[np.int64]) -> Columns:
+    """Return the columns of some spheres, by number."""
+    if isinstance(spheres, DeviceRecords) and spheres.is_there:
+        return spheres.taken(rows)
+    x, y, z, radius = spheres
+    return x[rows], y[rows], z[rows], radius[rows]
+
+
+class Placer(Protocol):
+    """A device that may pack spheres in its own memory."""
+
+    has_own_memory: bool
+    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Columns],
+    ) -> DeviceRecords | None:  # fmt: skip
+        """Pack the spheres of a scene without solids in the memory of the device.
+
+        Args:
+            spheres: of each set, in the order of the scene: positions and radii.
+            colors: of each surface, in the order of rows; () leaves them to the host.
+            on_host: returns the columns of some rows on the host.
+
+        Returns:
+            The spheres; None if the host places them: because that is as fast, or because one
+            cannot be shown, for which the host has the sentence.
+        """
 
 
 class DeviceColors:
@@ -212,7 +254,7 @@ class SceneBuffers:
             as `kernels/geom/solid.h` reads them.
     """
 
-    placed: Solids | DeviceRecords
+    placed: Spheres
     colors: NDArray[np.float32] | DeviceColors
     color_id: NDArray[np.int32]
     material_id: NDArray[np.int32]
@@ -257,9 +299,7 @@ class SceneBuffers:
     @property
     def count(self) -> int:
         """Number of spheres and solids."""
-        if isinstance(self.placed, DeviceRecords):
-            return self.placed.count
-        return len(self.placed[0])
+        return count_of(self.placed)
 
     def radii(self, rows: slice) -> tuple[float, float]:
         """Return the least and the greatest radius of the sets among some rows; there is one."""
@@ -280,7 +320,7 @@ class SceneBuffers:
         return max(self.rows, other)
 
     @property
-    def balls(self) -> Solids | DeviceRecords:
+    def balls(self) -> Columns | DeviceRecords:
         """Balls around which a view fits, those of both ends of capsules among them."""
         return balls_of(self.placed, self.axis, self.form, self.shapes)
 
@@ -305,7 +345,7 @@ class SceneBuffers:
         return 32 if len(self.axis) else 16
 
     @property
-    def _host_columns(self) -> Solids:
+    def _host_columns(self) -> Columns:
         return self.placed.columns if isinstance(self.placed, DeviceRecords) else self.placed
 
     @property

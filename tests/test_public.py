@@ -40,7 +40,7 @@ LAYERS = [
     {"passes", "adaptive"},
     {"farm"},
     {"pipeline", "progress"},
-    {"live_scene"},
+    {"following", "live_scene", "measurements", "moving_set", "value_scale"},
     {"animation", "benchmark", "viewer"},
     {"browser", "ops", "compile_all", "pack_wheel"},
     {"in_situ"},

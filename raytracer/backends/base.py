@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.buffers import Bvh, Placer, SceneBuffers
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Solids
     from raytracer.device_array import DeviceArray
     from raytracer.sphere_update import SphereUpdate
 
@@ -264,7 +263,7 @@ class DeviceFilm(Closeable, ABC):
         """Replace the sums by a copy, float32 (h, w, 4), taken before an interrupted `add`."""
 
 
-class Device(Protocol):
+class Device(Placer, Protocol):
     """A processor that renders."""
 
     name: str
@@ -276,8 +275,6 @@ class Device(Protocol):
     shares_display: bool
     """Whether the device may also draw the window; pictures are then developed in its memory, and
     OpenGL must finish before the next pass."""
-    has_own_memory: bool
-    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
     gpus: int
     """GPUs that hold a scene together which one of them cannot hold."""
     pass_seconds: float
@@ -291,24 +288,6 @@ class Device(Protocol):
 
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
-
-    def place(
-        self,
-        spheres: Sequence[SphereUpdate],
-        colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Solids],
-    ) -> DeviceRecords | None:
-        """Pack the spheres of a scene without solids in the memory of the device.
-
-        Args:
-            spheres: of each set, in the order of the scene: positions and radii.
-            colors: of each surface, in the order of rows; () leaves them to the host.
-            on_host: returns the columns of some rows on the host.
-
-        Returns:
-            The spheres; None if the host places them: because that is as fast, or because one
-            cannot be shown, for which the host has the sentence.
-        """
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""

@@ -35,7 +35,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Solids
+    from raytracer.buffers import Columns
     from raytracer.device_array import DeviceArray
     from raytracer.sphere_update import SphereUpdate
 
@@ -284,7 +284,7 @@ class DeviceGroup:
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Solids],
+        on_host: Callable[[slice], Columns],
     ) -> DeviceRecords | None:  # fmt: skip
         return self.devices[0].place(spheres, colors, on_host)
 

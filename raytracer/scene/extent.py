@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import DeviceRecords
+from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, taken
 from raytracer.resources import thread_count
 from raytracer.scene.arrays import BLOCK_ROWS, each_block, extremes
 from raytracer.scene.views import AXES
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.intp]
-Columns = tuple[Floats, Floats, Floats, Floats]  # x, y, z and radius in render space, (N,) each
-Spheres = Columns | DeviceRecords
 
 MAX_RATIO = 10.0
 """Distance from the centre, relative to the others', beyond which a sphere is an outlier: the
@@ -48,19 +46,6 @@ GIANT_RADIUS = 8.0
 the subject but, for example, the ball it stands on."""
 
 GROUND = 0.9  # least distance of the others from the centre of the ball they stand on, in its radii
-
-
-def count_of(spheres: Spheres) -> int:
-    """Return how many spheres there are."""
-    return spheres.count if isinstance(spheres, DeviceRecords) else len(spheres[0])
-
-
-def taken(spheres: Spheres, rows: NDArray[np.int64]) -> Columns:
-    """Return the columns of some spheres, by number."""
-    if isinstance(spheres, DeviceRecords) and spheres.is_there:
-        return spheres.taken(rows)
-    x, y, z, radius = spheres
-    return x[rows], y[rows], z[rows], radius[rows]
 
 
 def radii_of(spheres: Spheres) -> tuple[float, float]:

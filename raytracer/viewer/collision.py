@@ -13,9 +13,8 @@ from math import inf, pi, radians, sqrt, tan
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
+from raytracer.buffers import SceneBuffers, Spheres
 from raytracer.memory import OBSTACLES
-from raytracer.scene import extent
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import giants, within
 from raytracer.viewer import view as moves
@@ -318,7 +317,7 @@ def _with_eye(view: View, eye: Vector) -> View:
     return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 
 
-def _largest(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
+def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
     """Return the largest spheres, at most `MAX_COLLIDERS`, block by block."""
     radius = spheres[3]
     if len(radius) <= MAX_COLLIDERS and not len(skipped):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
+from raytracer.buffers import SceneBuffers, Spheres
 from raytracer.scene import extent
 from raytracer.scene.arrays import blocks
 from raytracer.scene.camera import Camera
@@ -113,7 +113,7 @@ def bounding_radius(buffers: SceneBuffers) -> float:
     return min(float(np.linalg.norm(corner)), MAX_REACH)
 
 
-def bounds(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
+def bounds(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
     """Return lower and upper corner of the box around spheres, or of a unit ball without any."""
     *axes, radius = spheres
     if len(radius) == len(skipped):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.extent import Spheres, count_of, taken
+from raytracer.buffers import Spheres, count_of, taken
 from raytracer.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory

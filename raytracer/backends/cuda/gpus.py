@@ -18,7 +18,7 @@ from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Solids
+    from raytracer.buffers import Columns
     from raytracer.sphere_update import SphereUpdate
 
 
@@ -63,7 +63,7 @@ class GpuGroup(DeviceGroup):
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Solids],
+        on_host: Callable[[slice], Columns],
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres on the first GPU, in striped memory where their scene will be striped."""
         first, numbers = self.devices[0], [device.number for device in self.devices]

@@ -25,7 +25,7 @@ from raytracer.sphere_update import OutOfRangeError
 from raytracer.variants import product
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Solids
+    from raytracer.buffers import Columns
     from raytracer.sphere_update import SphereUpdate
 
 ENTRY = "sphere_reach"
@@ -58,7 +58,7 @@ class PlacedSpheres(DeviceRecords):
 
     def __init__(
         self, number: int, memory: DeviceMemory, parts: list[tuple[int, float, float]],
-        on_host: Callable[[slice], Solids],
+        on_host: Callable[[slice], Columns],
     ) -> None:  # fmt: skip
         super().__init__(parts, on_host)
         self.number = number
@@ -76,7 +76,7 @@ class PlacedSpheres(DeviceRecords):
     def is_there(self) -> bool:
         return self.address("records") != 0
 
-    def taken(self, rows: NDArray[np.int64]) -> Solids:
+    def taken(self, rows: NDArray[np.int64]) -> Columns:
         memory, found = self._memory, np.empty((len(rows), 4), np.float32)
         arguments = np.zeros(1, layout.dtype("ReachArgs"))
         with self._context.lock, self._context.active():
@@ -126,11 +126,11 @@ class PlacedSpheres(DeviceRecords):
 
 def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-    on_host: Callable[[slice], Solids], gpus: Sequence[int] = (),
+    on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
     """Pack spheres in the memory of a GPU, or striped over several (`DeviceMemory`).
 
-    Other arguments and result are as of `Device.place`.
+    Other arguments and result are as of `Placer.place`.
     """
     context = primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []

@@ -24,7 +24,7 @@ from raytracer.memory import FILM, MIN_PLACED
 from raytracer.variants import Kernel
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Solids
+    from raytracer.buffers import Columns
     from raytracer.sphere_update import SphereUpdate
 
 MAX_SPHERES = 2**32 - 2**22
@@ -62,7 +62,7 @@ class CudaDevice:
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Solids], gpus: Sequence[int] = (),
+        on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres of arrays of this GPU, and of many others; gpus: as for `placed`."""
         count = sum(each.count for each in spheres)

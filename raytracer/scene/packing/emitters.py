@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import DeviceColors, none_of
+from raytracer.buffers import DeviceColors, Spheres, count_of, none_of
 from raytracer.layout import code, dtype
-from raytracer.scene.extent import Spheres, count_of
 
 
 def pack_emitters(

@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import DeviceColors, DeviceRecords, SceneBuffers, balls_of, none_of
+from raytracer.buffers import (
+    Columns,
+    DeviceColors,
+    DeviceRecords,
+    SceneBuffers,
+    Spheres,
+    balls_of,
+    count_of,
+    none_of,
+    taken,
+)
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype
 from raytracer.resources import thread_count
@@ -28,15 +38,7 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.extent import (
-    Columns,
-    Outliers,
-    Spheres,
-    Subject,
-    count_of,
-    lowest,
-    taken,
-)
+from raytracer.scene.extent import Outliers, Subject, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
@@ -63,7 +65,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from raytracer.backends.base import Device
+    from raytracer.buffers import Placer
     from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
@@ -84,7 +86,7 @@ def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
-    device: Device | None = None,
+    device: Placer | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera.
 
@@ -92,7 +94,7 @@ def pack_with_camera(
         scene: the scene.
         settings: None takes the scene's.
         around: what a fitted camera shows beside the spheres.
-        device: may pack spheres in its own memory (`Device.place`).
+        device: may pack spheres in its own memory (`Placer.place`).
 
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
@@ -110,7 +112,7 @@ def repack(
     scene: Scene,
     settings: RenderSettings,
     pose: Pose,
-    device: Device | None = None,
+    device: Placer | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay.
 
@@ -132,7 +134,7 @@ def _packed(
     settings: RenderSettings,
     around: Surroundings,
     before: tuple[SceneBuffers, Pose] | None = None,
-    device: Device | None = None,
+    device: Placer | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
@@ -479,7 +481,7 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 
 
 def _placed_there(
-    device: Device, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
+    device: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, DeviceColors | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device.
 

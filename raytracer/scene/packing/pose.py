@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.buffers import Spheres, count_of
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
 from raytracer.scene.camera import Camera
-from raytracer.scene.extent import (
-    Doubles,
-    Outliers,
-    Spheres,
-    Subject,
-    count_of,
-    middle,
-    up_of_ground,
-)
+from raytracer.scene.extent import Doubles, Outliers, Subject, middle, up_of_ground
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
 from raytracer.scene.views import VIEW_UP
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
+from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, Columns, Spheres
 from raytracer.errors import SceneError
-from raytracer.scene.extent import Columns, Doubles, Floats, Spheres
+from raytracer.scene.extent import Doubles, Floats
 from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:

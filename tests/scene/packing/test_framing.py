@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera, RenderSettings, Scene
-from raytracer.buffers import SceneBuffers
-from raytracer.scene.extent import Doubles, Numbers, Spheres, _maxima
+from raytracer.buffers import SceneBuffers, Spheres
+from raytracer.scene.extent import Doubles, Numbers, _maxima
 from raytracer.scene.packing.framing import MARGIN
 from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
