@@ -57,7 +57,8 @@ def albedo(mu: float, alpha: float) -> tuple[float, float, float, float]:
     grazing = share * schlick(cosine)
     coat = np.maximum(schlick(out) - schlick(mu), 0.0)
     each = share, grazing, share * coat, grazing * coat
-    return tuple(float(values.mean()) for values in each)
+    e, b, coated_e, coated_b = (float(values.mean()) for values in each)
+    return e, b, coated_e, coated_b
 
 
 def table() -> NDArray[np.float64]:
@@ -92,9 +93,10 @@ def header() -> str:
     lines = [
         "// How much light GGX reflects after one bounce, by roughness and by the square root of",
         "// the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one",
-        "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Then the same of",
-        "// what a coat takes of that light beyond its share for the viewer, and the averages of the",
-        "// first pairs times (1 - cosine to the viewer)^5. Written by docs/research/ggx_albedo.py.",
+        "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Then the same",
+        "// of what a coat takes of that light beyond its share for the viewer, and the averages",
+        "// of the first pairs times (1 - cosine to the viewer)^5. Written by",
+        "// docs/research/ggx_albedo.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",

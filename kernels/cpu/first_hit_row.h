@@ -1,32 +1,57 @@
-// First hits of a row of pixels.
+// First hits of a row of blocks of pixels, traced as packets.
 #pragma once
 #include "../integrator/first_hit.h"
-#include "tile.h"
-#include "traverse_single.h"
+#include "primary.h"
 
 namespace RT_NS {
 
-void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
-  const rt::Frame& frame = *s.frame;
-  for (int x = frame.film.x0; x < frame.film.x1 && !is_cancelled(s); ++x) {
-    Ray<float> ray = center_ray(*s.camera, frame, (uint32_t)x, (uint32_t)y);
-    float t = kInfinity;
-    uint32_t prim = kNoPrim;
-    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim, center_hits(s, ray.origin, ray.direction));
-    rt::FirstHit& out = row[x - frame.film.x0];
-    if (prim == kNoPrim) {
-      out = no_hit();
-      continue;
-    }
-    int32_t sphere = s.order[prim];
-    const Primitive<float> primitive = load_primitive(s, prim);
-    const SurfacePoint<float> point = first_surface(s, prim, primitive, ray.origin, ray.direction);
+// The filters of a packet of rays through the centres of pixels.
+struct CenterFilters {
+  const rt::SceneView& scene;
+  const Packet& rays;
+
+  RT_HD SampleHits<FW> at(int i) const {
+    const Packet& r = rays;
+    return sample_hits<FW>(scene, UW(0u), UW(0u), kCenterSample,
+                           {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
+                           {load<FW>(r.dx + i), load<FW>(r.dy + i), load<FW>(r.dz + i)});
+  }
+  RT_HD SampleHits<float> one(int i) const {
+    const Packet& r = rays;
+    return center_hits(scene, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
+  }
+};
+
+// What ray i of a packet met.
+RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
+  const uint32_t prim = r.prim[i];
+  if (prim == kNoPrim) return no_hit();
+  const int32_t sphere = s.order[prim];
+  const Primitive<float> primitive = load_primitive(s, prim);
+  const SurfacePoint<float> point = first_surface(s, prim, primitive, vec3(r.ox[i], r.oy[i], r.oz[i]),
+                                                  vec3(r.dx[i], r.dy[i], r.dz[i]));
 #if RT_SOLIDS
-    const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
+  const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
 #else
-    const Vec3<float> albedo = load_albedo<float>(s, (uint32_t)sphere);
+  const Vec3<float> albedo = load_albedo<float>(s, (uint32_t)sphere);
 #endif
-    out = first_hit(point, t, albedo, (uint32_t)sphere);
+  return first_hit(point, r.t[i], albedo, (uint32_t)sphere);
+}
+
+// out: of the whole crop; row: number of the row of blocks
+void first_hit_rows(const rt::SceneView& s, rt::FirstHit* out, int row) {
+  const rt::Film& film = s.frame->film;
+  const int y0 = film.y0 + row * kBlock, width = film.x1 - film.x0;
+  alignas(64) uint32_t x[kPacket], y[kPacket];
+  for (int x0 = film.x0; x0 < film.x1 && !is_cancelled(s); x0 += kBlock) {
+    Packet r;
+    make_block_pixels(x0, y0, x, y);
+    const PacketFrame f = make_block<true>(s, x, y, kCenterSample, r);
+    // a lens does not part these rays
+    trace_block(s, f, r, CenterFilters{s, r}, s.camera->kind == kCameraPanorama);
+    for (int i = 0; i < kPacket; ++i)
+      if ((int)x[i] < film.x1 && (int)y[i] < film.y1)
+        out[(int64_t)((int)y[i] - film.y0) * width + ((int)x[i] - film.x0)] = packet_hit(s, r, i);
   }
 }
 

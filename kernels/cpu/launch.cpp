@@ -15,7 +15,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_rows, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_rows, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
 
 namespace rt {
 namespace {
@@ -148,12 +148,12 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
 
 void first_hits(const SceneView& scene, FirstHit* out, int threads) {
   const Film& f = scene.frame->film;
-  const auto row = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
-  const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel)
-      .each(height, [&](int64_t y, int) {
+  const auto rows = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
+  const int64_t blocks = ((int64_t)f.y1 - f.y0 + kBlockRows - 1) / kBlockRows;
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(blocks, 1)), scene.cancel)
+      .each(blocks, [&](int64_t row, int) {
         FlushDenormals mode;
-        row(scene, out + y * width, (int)(f.y0 + y));
+        rows(scene, out, (int)row);
       });
 }
 

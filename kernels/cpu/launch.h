@@ -9,12 +9,12 @@ struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*render_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits)(const SceneView&, FirstHit* row, int y);
+  void (*first_hits)(const SceneView&, FirstHit* out, int row);
   void (*exposures)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   // of scenes with capsules
   void (*render_capsules)(const SceneView&, Scratch&, TileRect);
   void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits_capsules)(const SceneView&, FirstHit* row, int y);
+  void (*first_hits_capsules)(const SceneView&, FirstHit* out, int row);
   void (*exposures_capsules)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);

@@ -6,7 +6,7 @@
 
 namespace RT_NS {
 
-constexpr int kBlock = 8;  // a packet is 8 x 8 pixels, a quad 4 x 4
+constexpr int kBlock = rt::kBlockRows;  // a packet is 8 x 8 pixels, a quad 4 x 4
 
 struct TileBlocks {
   rt::TileRect rect;
@@ -36,21 +36,27 @@ RT_HD Rect quad_rect(const PacketFrame& f, const Packet& r, int quad) {
   return {reduce_min(a0), reduce_max(a1), reduce_min(b0), reduce_max(b1)};
 }
 
-// The pixels of the tile in the order of its rays: block by block, and in a block quad by quad.
-RT_HD void make_pixels(const TileBlocks& blocks, rt::Scratch& k) {
-  for (int block = 0; block < blocks.count(); ++block)
-    for (int at = 0; at < kPacket; at += kWide) {
-      UW i = lane_iota() + UW((uint32_t)at);
-      store(k.x + block * kPacket + at, UW((uint32_t)blocks.x(block)) + ((i >> 4) & UW(1u)) * UW(4u) + (i & UW(3u)));
-      store(k.y + block * kPacket + at, UW((uint32_t)blocks.y(block)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
-    }
+// The pixels of a block with a corner at (x0, y0), in the order of its rays: quad by quad.
+RT_HD void make_block_pixels(int x0, int y0, uint32_t* x, uint32_t* y) {
+  for (int at = 0; at < kPacket; at += kWide) {
+    UW i = lane_iota() + UW((uint32_t)at);
+    store(x + at, UW((uint32_t)x0) + ((i >> 4) & UW(1u)) * UW(4u) + (i & UW(3u)));
+    store(y + at, UW((uint32_t)y0) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
+  }
 }
 
-// The rays of a block's pixels -> r, and the frame of their packet
+// The pixels of the tile in the order of its rays, block by block.
+RT_HD void make_pixels(const TileBlocks& blocks, rt::Scratch& k) {
+  for (int block = 0; block < blocks.count(); ++block)
+    make_block_pixels(blocks.x(block), blocks.y(block), k.x + block * kPacket, k.y + block * kPacket);
+}
+
+// The rays of a block's pixels -> r, and the frame of their packet; kAll: as for camera_ray
+template <bool kAll = RT_FULL_SHADING>
 RT_HD PacketFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
   const rt::Camera& cam = *s.camera;
   for (int at = 0; at < kPacket; at += kWide) {
-    Ray<FW> ray = camera_ray<FW>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
+    Ray<FW> ray = camera_ray<FW, kAll>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
     store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
     store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
     store(r.t + at, FW(kInfinity));
@@ -98,9 +104,28 @@ struct PacketFilters {
   }
 };
 
-RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, const PacketFilters& filters) {
+// The rays of a packet are known to hit nothing nearer than the plane at the depth that is returned, and from their
+// ends in r.t on.
+template <class Filters>
+RT_HD float bound_by_filters(const PacketFrame& f, Packet& r, const Filters& filters) {
+  FW nearest(kInfinity);
+  for (int at = 0; at < kPacket; at += kWide) {
+    const HitRange<FW> range = filters.at(at).range();
+    const Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+    const Vec3<FW> from = {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)};
+    const FW along = dot(d, splat3<FW>(f.axis)), start = dot(from - splat3<FW>(f.apex), splat3<FW>(f.axis));
+    nearest = min_(nearest, fma_(range.begin, along, start));
+    store(r.t + at, min_(load<FW>(r.t + at), range.end));
+  }
+  const float depth = reduce_min(nearest);
+  return max_(depth - kCutError * abs_(depth), 0.0f);
+}
+
+// filters: at(i) of the vector of rays at i, one(i) of ray i; is_alone: whether rays are traced one by one
+template <class Filters>
+RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, const Filters& filters, bool is_alone) {
   if (!s.nodes) return;
-  if ((RT_FULL_SHADING && !is_pinhole(*s.camera)) || !fits_planes(f, r)) {
+  if (is_alone || !fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
       intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i],
                         filters.one(i));
@@ -118,11 +143,19 @@ RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, 
   Rect quad[kQuads];
   for (int q = 0; q < kQuads; ++q) quad[q] = quad_rect(f, r, q);
   PacketPlanes planes;
-  make_planes(planes, f, quad, f.parallel ? max_abs(f.apex) : 0.0f, 0.0f);
+  constexpr bool is_bounded = !decltype(filters.at(0))::kAcceptsAll;
+  const bool is_clipped = is_bounded && s.frame->clip.clip_count;
+  float nearest = 0.0f;
+  if constexpr (is_bounded)
+    if (is_clipped) nearest = bound_by_filters(f, r, filters);
+  make_planes(planes, f, quad, f.parallel ? max_abs(f.apex) : 0.0f, nearest);
   if (f.parallel)
     packet_intersect_closest<false>(s, planes, r, filters);
   else
     packet_intersect_closest<true>(s, planes, r, filters);
+  if (is_clipped)
+    for (int at = 0; at < kPacket; at += kWide)
+      store(r.t + at, select(load<UW>(r.prim + at) == UW(kNoPrim), FW(kInfinity), load<FW>(r.t + at)));
 }
 
 inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample,
@@ -133,7 +166,8 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
     Packet r;
     int at = block * kPacket;
     PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
-    trace_block(s, f, r, {s, r, k.x + at, k.y + at, sample});
+    const PacketFilters filters = {s, r, k.x + at, k.y + at, sample};
+    trace_block(s, f, r, filters, RT_FULL_SHADING && !is_pinhole(*s.camera));
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
     memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);
     memcpy(w.t + at, r.t, sizeof r.t), memcpy(w.prim + at, r.prim, sizeof r.prim);

@@ -75,6 +75,8 @@ struct alignas(64) Scratch {
   int queued;  // rays shaded since the queues were empty: no queue holds more
 };
 
+constexpr int kBlockRows = 8;  // of pixels whose camera rays are a packet
+
 struct TileRect {
   int x0, y0, x1, y1;  // pixels, half open, inside the crop; at most 64 x 64
 };
@@ -83,7 +85,7 @@ struct TileRect {
 #define RT_ISA_ENTRIES(ns)                                            \
   namespace ns {                                                      \
   void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect); \
-  void first_hit_row(const rt::SceneView&, rt::FirstHit*, int y);     \
+  void first_hit_rows(const rt::SceneView&, rt::FirstHit*, int row);  \
   void exposure_rows(const rt::SceneView&, rt::Exposure*, int64_t count, int64_t begin, int64_t end); \
   }
 

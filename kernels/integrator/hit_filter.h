@@ -72,6 +72,12 @@ RT_HD bool passes_glass(const rt::Frame& frame) {
   return RT_ALL_MATERIALS && RT_LOCAL_INTEGRATORS && frame.integrator.transparent_shadows;
 }
 
+// Where on a ray hits may be; begin >= end: nowhere.
+template <class F>
+struct HitRange {
+  F begin, end;
+};
+
 // For the rays of one sample; F: float for one ray, lanes for several.
 template <class F>
 struct SampleHits {
@@ -84,6 +90,11 @@ struct SampleHits {
 
   template <class G> RT_HD ClipSpan<G> span_of() const { return {G(span.begin), G(span.end), G(span.last)}; }
 
+  // what planes leave of the ray
+  RT_HD HitRange<F> range() const {
+    const F begin = select(span.begin > F(0.0f), F(0.0f), min_(span.end, F(1e30f)));  // times a cosine is finite
+    return {begin, min_(span.last, F(kInfinity))};
+  }
   template <class G, class Test> RT_HD G nearest(const Primitive<G>& p, const Test& test) const {
     if (!scene->frame->clip.clip_count) return nearest_hit(p, test);
     return clipped_nearest(p, test, span_of<G>());

@@ -1,8 +1,9 @@
 // How much light GGX reflects after one bounce, by roughness and by the square root of
 // the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one
-// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Then the same of
-// what a coat takes of that light beyond its share for the viewer, and the averages of the
-// first pairs times (1 - cosine to the viewer)^5. Written by docs/research/ggx_albedo.py.
+// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Then the same
+// of what a coat takes of that light beyond its share for the viewer, and the averages
+// of the first pairs times (1 - cosine to the viewer)^5. Written by
+// docs/research/ggx_albedo.py.
 #pragma once
 #include "../core/compat.h"
 

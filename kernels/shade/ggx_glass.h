@@ -1,7 +1,7 @@
 // How much light glass with GGX facets loses after one bounce: by side (air, glass),
 // roughness, index of refraction n as the root of (n - 1) / (n + 1), and the root of the
-// cosine to the viewer; and the means over the hemisphere. Then what a coat changes, with
-// its means. Written by docs/research/ggx_glass.py.
+// cosine to the viewer; and the means over the hemisphere. Then what a coat changes,
+// with its means. Written by docs/research/ggx_glass.py.
 #pragma once
 #include "../core/compat.h"
 

@@ -53,18 +53,17 @@ def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
     if not edges.any():
         return near
     height, width = edges.shape
-    sums = np.zeros((height, width + 1), np.int32)
-    np.cumsum(edges, axis=1, out=sums[:, 1:])
-    columns = np.arange(width)
+    shifts: dict[int, list[int]] = {}  # rows by their half width: edges at distances 0.5, 1.5, ...
     for shift in range(-radius, radius + 1):
-        half = sqrt(radius * radius - shift * shift)
-        reach = floor(half + 0.5)  # edges on each side: at distances 0.5, 1.5, ...
-        if not reach:
-            continue
-        first = np.maximum(columns - reach, 0)
-        last = np.minimum(columns + reach, width)
-        inside = (sums[:, last] - sums[:, first]) > 0
-        target = slice(max(shift, 0), height + min(shift, 0))
-        source = slice(max(-shift, 0), height + min(-shift, 0))
-        near[target] |= inside[source]
+        shifts.setdefault(floor(sqrt(radius * radius - shift * shift) + 0.5), []).append(shift)
+    inside = np.zeros_like(edges)
+    for reach in range(1, max(shifts) + 1):
+        inside[:, reach:] |= edges[:, : max(width - reach, 0)]
+        inside[:, : max(width - reach + 1, 0)] |= edges[:, reach - 1 :]
+        for shift in shifts.get(reach, ()):
+            if abs(shift) >= height:
+                continue
+            target = slice(max(shift, 0), height + min(shift, 0))
+            source = slice(max(-shift, 0), height + min(-shift, 0))
+            near[target] |= inside[source]
     return near

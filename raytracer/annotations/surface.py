@@ -6,8 +6,9 @@ They are computed strip by strip, to save memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,24 +30,36 @@ SMALL = 1 << 19  # pixels of pictures with most rays; 16 times as many have one 
 NONE = constant("kNoSphere")
 
 
-class Strip(NamedTuple):
+@dataclass(frozen=True)
+class Strip:
     """The first hits of some rows of pixels, with a margin."""
 
     y0: int  # rows of the whole picture, half open
     y1: int
     fine: int  # rays per pixel and axis
     id: NDArray[np.uint32]  # number of the sphere, (h, w); `NONE` without a hit
-    depth: NDArray[np.float32]  # along the view, render space, (h, w); infinity without a hit
+    hits: NDArray[np.void]  # structured, (h, w)
+    projection: Projection
     x: int  # number of the first ray in a row, counted over the whole picture
     y: int  # number of the first row of rays
     inner: tuple[slice, slice]  # the rays of the pixels, without the margin
+
+    @cached_property
+    def depth(self) -> NDArray[np.float32]:
+        """Depth along the view, render space, float32 (h, w); infinity without a hit."""
+        origin, forward = self.projection.origin, self.projection.forward
+        depth: NDArray[np.float32] = (
+            self.hits["position"] - origin.astype(np.float32)
+        ) @ forward.astype(np.float32)
+        depth[self.id == NONE] = np.inf
+        return depth
 
     def rays_at(
         self, points: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return which points (N, 2), in pixels, are in the strip, and their rows and columns."""
         rays = np.floor(points * self.fine).astype(np.int64) - (self.x, self.y)
-        rows, columns = self.depth.shape
+        rows, columns = self.id.shape
         inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
         x, y = rays[inside].T
         return inside, (y, x)
@@ -84,15 +97,11 @@ def strips(
         above, below = max(top * fine - wide, 0), min(bottom * fine + wide, height)
         hits = first_hits(fine_view.with_crop((left, above, right, below)))
         numbers = np.ascontiguousarray(hits["id"])
-        depth = (hits["position"] - projection.origin.astype(np.float32)) @ (
-            projection.forward.astype(np.float32)
-        )
-        depth[numbers == NONE] = np.inf
         inner = (
             slice(top * fine - above, bottom * fine - above),
             slice(x0 * fine - left, x1 * fine - left),
         )
-        yield Strip(top, bottom, fine, numbers, depth, left, above, inner)
+        yield Strip(top, bottom, fine, numbers, hits, projection, left, above, inner)
 
 
 def extent(first_hits: FirstHits, view: View, projection: Projection) -> tuple[float, float]:
