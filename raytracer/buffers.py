@@ -37,7 +37,7 @@ COLUMNS = ("x", "y", "z", "radius")
 DIGEST_THREADS = 8
 """Threads that hash columns of spheres: each has blocks of four."""
 
-DIGEST_VERSION = 2
+DIGEST_VERSION = 3
 """Of what a digest covers and how; only films with digests of this version can be resumed."""
 
 
@@ -242,7 +242,8 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
-        sky: structured (M,), `EnvironmentTexel`: the environment map, row by row; (0,) without.
+        sky: structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row,
+            then the `EnvironmentQuad` of its blocks, made of them; (0,) without.
         opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
         axis: float32 (C, 3), render space: half of the segments of the capsules, which are with the
             cones and ellipsoids the last C of the N; x, y and z are their middles. The others are

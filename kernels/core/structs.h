@@ -179,7 +179,8 @@
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
 #define RT_SCENE_STRUCTS(S)                                                                                 \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) S(Media, RT_MEDIA)    \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) \
+  S(EnvironmentQuad, RT_ENVIRONMENTQUAD) S(Media, RT_MEDIA)                                                 \
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
   S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) S(StridedArray, RT_STRIDEDARRAY) \
   S(FirstHit, RT_FIRSTHIT) S(Exposure, RT_EXPOSURE) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
@@ -237,7 +238,8 @@ static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Mate
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
-              sizeof(EnvironmentTexel) == 32 && sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
+              sizeof(EnvironmentTexel) == 16 && sizeof(EnvironmentQuad) == sizeof(EnvironmentTexel) &&
+              sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
 static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(Exposure) == 16 &&
               sizeof(ToneArgs) == 128 &&

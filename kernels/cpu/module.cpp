@@ -435,9 +435,7 @@ class Scene {
   }
 
   void replace_sky(nb::object sky) {
-    std::vector<rt::EnvironmentTexel> texels = Structs<rt::EnvironmentTexel>(sky).all();
-    raise(rt::sky_problem(texels.data(), (int64_t)texels.size()));
-    sky_ = std::move(texels);
+    sky_ = Structs<rt::EnvironmentTexel>(sky).all();
     tables_.sky = sky_.data(), lengths_.texels = (int64_t)sky_.size();
   }
 
@@ -713,7 +711,7 @@ NB_MODULE(_core, m) {
           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
           "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
           "for denoise_draft, with one ray a surface; None adds it.")
-      .def("replace_sky", &Scene::replace_sky, "sky"_a, "Takes other texels of the environment, EnvironmentTexel (E,).")
+      .def("replace_sky", &Scene::replace_sky, "sky"_a, "Takes another map of the environment, EnvironmentTexel (M,).")
       .def("move", &Scene::move, "positions"_a.none(), "radii"_a.none(), "linear"_a, "offset"_a, "scale"_a, "first"_a,
            "count"_a, "large"_a, "limit"_a, "threads"_a,
            "Moves spheres first to first + count - 1: positions (N, 3) and radii (N,) or (1,), float32 or float64 with "

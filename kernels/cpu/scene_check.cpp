@@ -93,15 +93,10 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
     return "material_id: points behind the materials";
   if (n.opacities && n.opacities < n.spheres) return "opacity: fewer than spheres";
   const int64_t side = f.environment_map.map_size;
-  if (side < 0 || side > kMaxMapSize || (side & (side - 1)) || side * side > n.texels)
+  const int64_t corners = (side + 1) * (side + 1), quads = (side * side - 1) / 3;
+  if (side < 0 || side > kMaxMapSize || (side & (side - 1)) || (side && corners + quads > n.texels))
     return "sky: fewer texels than the frame says, or no square of a power of two";
   if (f.clip.clip_count < 0 || f.clip.clip_count > kMaxClipPlanes) return "clip: more planes than there is room for";
-  return nullptr;
-}
-
-const char* sky_problem(const EnvironmentTexel* sky, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    if (sky[i].alias >= count) return "sky: an alias points behind the texels";
   return nullptr;
 }
 
@@ -123,7 +118,6 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
     n.color_rows = indices.color_rows;
     if (!indices.rows_fit) return "spheres: a solid points behind the records";
   }
-  if (const char* problem = sky_problem(s.sky, n.texels)) return problem;
   return nodes_problem(s, n.nodes);
 }
 

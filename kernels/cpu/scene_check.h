@@ -17,9 +17,6 @@ struct SceneLengths {
 // spheres, and the nodes, whose children must follow them, so that a walk ends. Sets lengths.materials.
 const char* scene_problem(const SceneView& scene, SceneLengths& lengths);
 
-// The part of it about the environment, which may be replaced.
-const char* sky_problem(const EnvironmentTexel* sky, int64_t count);
-
 // Lengths and modes against the frame, for every call of a kernel, on the host or a device; a scene that was
 // checked is safe to read under a view that passes. lights, materials: lengths of the view's tables.
 const char* view_problem(const Frame& frame, const SceneLengths& lengths, int64_t lights, int64_t materials);

@@ -272,20 +272,18 @@ struct AnyLightSample {
 
 // A sample of the environment map.
 template <class F>
-RT_HD AnyLightSample<F> sample_environment(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
-                                           Sample2d<F> u) {
-  const rt::Frame& frame = *scene.frame;
-  const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
-  const EnvironmentLightSample<F> around = environment_light_sample(scene.sky, frame, choice, other, u);
+RT_HD AnyLightSample<F> sample_environment(const rt::SceneTables& scene, const Sample2d<F>& u) {
+  const EnvironmentLightSample<F> around = environment_light_sample(scene.sky, *scene.frame, u);
   const F attenuation = F(kInvPi) / max_(around.light.pdf, F(1e-20f));
   return {{around.wi, F(kInfinity), attenuation, around.light.pdf}, around.light.radiance, splat_mask<F>(true)};
 }
 
 // A sample of the spheres that send out light.
 template <class F>
-RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position, F choice,
-                                       Sample2d<F> u) {
+RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position,
+                                       uint32_t seed, const Sample2d<F>& u) {
   const rt::Frame& frame = *scene.frame;
+  const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
   const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
   AnyLightSample<F> a = {e.sample, e.radiance, splat_mask<F>(true)};
   if (clips(frame)) {
@@ -306,11 +304,9 @@ RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t n
     const rt::Light& light = scene.lights[number];
     return {sample_light(frame, light, number, p, position), splat3<F>(light.color), splat_mask<F>(true)};
   }
-  const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
-  const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
-  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  return is_environment(frame, number) ? sample_environment(scene, p, seed, choice, u)
-                                       : sample_emitter(scene, p, position, choice, u);
+  const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
+  return is_environment(frame, number) ? sample_environment(scene, u) : sample_emitter(scene, p, position, seed, u);
 }
 
 // What that sample sends to a surface. with_bsdf: as for shade_sample

@@ -17,7 +17,7 @@ struct SceneTables {
   const Material* materials;
   const LargeSphere* large;  // Frame::scene.large_count of them; the last spheres in leaf order
   const Emitter* emitters;  // Frame::scene.emitter_count of them
-  const EnvironmentTexel* sky;      // Frame::environment_map.map_size squared of them
+  const EnvironmentTexel* sky;      // as shade/environment_map.h says, for Frame::environment_map.map_size
   const uint16_t* opacity;  // of each surface, 65535: opaque; null: all are
   const Frame* frame;
   float* draft;             // planes of a draft (draft.h) of Frame::film; null: the picture is none

@@ -1,21 +1,27 @@
-// Light from all around by an image, sampled as a light: a texel is chosen by the light that it sends, by Walker's alias
-// method (1977), and a point in it.
+// Light from all around by an image, sampled as a light: the unit square of a sample is warped to the density of the light
+// (hierarchical sample warping: Clarberg et al., "Wavelet Importance Sampling", ACM TOG 24(3), 2005), half by half, and
+// within the last block by the inverse of a linear density. Neighbours in the square stay neighbours on the sphere, so
+// that points which are even in one are even in the other.
 //
 // The image is the unit sphere folded open as an octahedron (Praun, Hoppe 2003): a square without trigonometry, whose
-// texels all have solid angles of the same order.
+// cells all have solid angles of the same order. Radiance and density are given at the corners of the cells and linear
+// between them.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // map_x, background_up and their cross product are the image's axes; map_sampled: whether an even one is sampled as a light
 // all the same
 #define RT_ENVIRONMENTMAP(F)                                                                                 \
-  F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; texels of a side, 0: there is no image */ \
+  F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; cells of a side, a power of two; 0: there is no image */ \
   F(int32_t, map_visible, 1) F(int32_t, map_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
   F(int32_t, map_shadow, 1) F(int32_t, map_sampled, 1) /* whether spheres cast shadows in its light; see above */
 
-// A texel is chosen with probability share / (number of texels); threshold and alias as in Emitter.
-#define RT_ENVIRONMENTTEXEL(F)                                                                            \
-  F(float, radiance, 3) F(float, share, 1)     /* linear RGB */                                   \
-  F(float, threshold, 1) F(uint32_t, alias, 1) F(float, pad, 2)
+// A corner of cells, by rows of map_size + 1. density: of samples in the unit square of the map; its mean is 1
+#define RT_ENVIRONMENTTEXEL(F) F(float, radiance, 3) F(float, density, 1) /* linear RGB */
+
+// Probabilities of the halves of a block of 2 x 2 blocks: of the rows on top, and of the left column in each row. They
+// follow the corners in the same array: the whole map first, then the blocks of each size, the four parts of block i being
+// 4 i + 1 to 4 i + 4; the last ones consist of cells.
+#define RT_ENVIRONMENTQUAD(F) F(float, top, 1) F(float, left, 2) F(float, pad, 1)
 
 #elif !defined(RT_SHADE_ENVIRONMENT_MAP_H)
 #define RT_SHADE_ENVIRONMENT_MAP_H
@@ -63,31 +69,39 @@ template <class F> RT_HD Basis<F> environment_basis(const rt::Frame& frame) {
   return {x, {up.y * x.z - up.z * x.y, up.z * x.x - up.x * x.z, up.x * x.y - up.y * x.x}, up};
 }
 
-template <class F> RT_HD Vec3<F> environment_texel(const rt::EnvironmentTexel* texels, UintOf<F> number) {
+// What is known of a point of the map.
+template <class F>
+struct EnvironmentPoint {
+  Vec3<F> radiance;
+  F density;
+};
+
+template <class F> RT_HD EnvironmentPoint<F> environment_texel(const rt::EnvironmentTexel* texels, UintOf<F> number) {
   const float* fields = (const float*)texels;
   const UintOf<F> at = number * UintOf<F>(kEnvironmentTexelFloats);
-  return {gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)};
+  return {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)}, gather(fields + 3, at)};
 }
 
-// Radiance at a point of the map, interpolated between the middles of texels.
-template <class F> RT_HD Vec3<F> environment_interpolated(const rt::EnvironmentTexel* texels, int32_t size, F u, F v) {
-  using U = UintOf<F>;
-  const F last((float)(size - 1)), zero(0.0f);
-  const F x = min_(max_(fma_(u, F((float)size), F(-0.5f)), zero), last);
-  const F y = min_(max_(fma_(v, F((float)size), F(-0.5f)), zero), last);
-  const U x0 = to_uint(x), y0 = to_uint(y), most((uint32_t)(size - 1)), one(1u);
-  const F across = x - to_float(x0), down = y - to_float(y0);
-  const U x1 = select(x0 < most, x0 + one, most), y1 = select(y0 < most, y0 + one, most);
-  const U top = y0 * U((uint32_t)size), bottom = y1 * U((uint32_t)size);
-  const Vec3<F> a = environment_texel<F>(texels, top + x0), b = environment_texel<F>(texels, top + x1);
-  const Vec3<F> c = environment_texel<F>(texels, bottom + x0), d = environment_texel<F>(texels, bottom + x1);
-  const Vec3<F> upper = fma3(across, b - a, a), lower = fma3(across, d - c, c);
-  return fma3(down, lower - upper, upper);
+// between a (part: 0) and b (1)
+template <class F> RT_HD EnvironmentPoint<F> mix(const EnvironmentPoint<F>& a, const EnvironmentPoint<F>& b, F part) {
+  return {fma3(part, b.radiance - a.radiance, a.radiance), fma_(part, b.density - a.density, a.density)};
 }
 
-// Density per solid angle of a point in a texel with that share.
-template <class F> RT_HD F environment_density(F share, F distance) {
-  return F(0.25f) * share * (distance * distance * distance);
+// The corners of a cell: on top left and right, below left and right.
+template <class F>
+struct EnvironmentCell {
+  EnvironmentPoint<F> a, b, c, d;
+
+  // x to the right and y down, in [0, 1]
+  RT_HD EnvironmentPoint<F> at(F x, F y) const { return mix(mix(a, b, x), mix(c, d, x), y); }
+};
+
+template <class F>
+RT_HD EnvironmentCell<F> environment_cell(const rt::EnvironmentTexel* texels, int32_t size, UintOf<F> column,
+                                          UintOf<F> row) {
+  const UintOf<F> one(1u), stride((uint32_t)size + 1u), top = row * stride + column, below = top + stride;
+  return {environment_texel<F>(texels, top), environment_texel<F>(texels, top + one),
+          environment_texel<F>(texels, below), environment_texel<F>(texels, below + one)};
 }
 
 // What comes from a direction.
@@ -97,16 +111,37 @@ struct EnvironmentLight {
   F pdf;  // of environment_light_sample, per solid angle
 };
 
+// distance: of an OctahedralPoint
+template <class F> RT_HD EnvironmentLight<F> environment_light(const EnvironmentPoint<F>& p, F distance) {
+  return {p.radiance, F(0.25f) * p.density * (distance * distance * distance)};
+}
+
 template <class F> RT_HD EnvironmentLight<F> environment_light(const rt::EnvironmentTexel* texels,
                                                                const rt::Frame& frame, Vec3<F> direction) {
   using U = UintOf<F>;
   const int32_t size = frame.environment_map.map_size;
   const OctahedralPoint<F> p = octahedral_point(environment_basis<F>(frame).to_local(direction));
-  const U most((uint32_t)(size - 1));
-  const U x = to_uint(p.u * F((float)size)), y = to_uint(p.v * F((float)size));
-  const U number = select(y < most, y, most) * U((uint32_t)size) + select(x < most, x, most);
-  const F share = gather((const float*)texels + 3, number * U(kEnvironmentTexelFloats));
-  return {environment_interpolated(texels, size, p.u, p.v), environment_density(share, p.distance)};
+  const F last((float)size), zero(0.0f);
+  const F x = min_(max_(p.u * last, zero), last), y = min_(max_(p.v * last, zero), last);
+  const U most((uint32_t)(size - 1)), x0 = to_uint(x), y0 = to_uint(y);
+  const U column = select(x0 < most, x0, most), row = select(y0 < most, y0, most);
+  const EnvironmentCell<F> cell = environment_cell<F>(texels, size, column, row);
+  return environment_light(cell.at(x - to_float(column), y - to_float(row)), p.distance);
+}
+
+// Which of two parts a number in [0, 1) falls into, whether the second, and where in that part. first: probability of
+// the first part
+template <class F> RT_HD MaskOf<F> choose_part(F& u, F first) {
+  const MaskOf<F> second = !(u < first);
+  const F part = quotient(u - select(second, first, F(0.0f)), select(second, F(1.0f) - first, first));
+  u = min_(part, F(0.99999994f));
+  return second;
+}
+
+// A point of [0, 1] with a density that is linear from a to b; u: in [0, 1)
+template <class F> RT_HD F sample_linear(F a, F b, F u) {
+  const F root = sqrt_(max_(fma_(u, b * b - a * a, a * a), F(0.0f)));
+  return min_(u * (a + b) / max_(a + root, F(1e-30f)), F(1.0f));
 }
 
 template <class F>
@@ -115,25 +150,30 @@ struct EnvironmentLightSample {
   EnvironmentLight<F> light;
 };
 
-// choice, other: in [0, 1), which texel; point: where in it
 template <class F>
 RT_HD EnvironmentLightSample<F> environment_light_sample(const rt::EnvironmentTexel* texels, const rt::Frame& frame,
-                                                         F choice, F other, const Sample2d<F>& point) {
+                                                         const Sample2d<F>& point) {
   using U = UintOf<F>;
   const uint32_t size = (uint32_t)frame.environment_map.map_size;
-  const float* fields = (const float*)texels;
-  const U first = to_uint(choice * F((float)(size * size)));
-  const U at = first * U(kEnvironmentTexelFloats);
-  const U chosen = select(other < gather(fields + 4, at), first, as_uint(gather(fields + 5, at)));
-  const U row = to_uint((to_float(chosen) + F(0.5f)) * F(1.0f / (float)size));  // exact: size is a power of two
-  const U column = chosen - row * U(size);
-  const F u = (to_float(column) + point.u) * F(1.0f / (float)size);
-  const F v = (to_float(row) + point.v) * F(1.0f / (float)size);
-  const Vec3<F> local = octahedral_direction(u, v);
+  const float* quads = (const float*)(texels + (size + 1) * (size + 1));
+  const U zero(0u), one(1u);
+  U column = zero, row = zero, block = zero;
+  F u = point.u, v = point.v;
+  for (uint32_t blocks = 1; blocks < size; blocks *= 2) {
+    const U at = block * U(kEnvironmentTexelFloats);
+    const U below = select(choose_part(v, gather(quads, at)), one, zero);
+    const U right = select(choose_part(u, gather(quads + 1, at + below)), one, zero);
+    row = row + row + below, column = column + column + right;
+    block = block * U(4u) + below + below + right + one;
+  }
+  const EnvironmentCell<F> cell = environment_cell<F>(texels, (int32_t)size, column, row);
+  const F y = sample_linear(cell.a.density + cell.b.density, cell.c.density + cell.d.density, v);
+  const F x = sample_linear(fma_(y, cell.c.density - cell.a.density, cell.a.density),
+                            fma_(y, cell.d.density - cell.b.density, cell.b.density), u);
+  const F scale(1.0f / (float)size);
+  const Vec3<F> local = octahedral_direction((to_float(column) + x) * scale, (to_float(row) + y) * scale);
   const F distance = F(1.0f) / (abs_(local.x) + abs_(local.y) + abs_(local.z));
-  const F share = gather(fields + 3, chosen * U(kEnvironmentTexelFloats));
-  const Vec3<F> wi = normalize(environment_basis<F>(frame).to_world(local));
-  return {wi, {environment_interpolated(texels, (int32_t)size, u, v), environment_density(share, distance)}};
+  return {normalize(environment_basis<F>(frame).to_world(local)), environment_light(cell.at(x, y), distance)};
 }
 
 }  // namespace RT_NS

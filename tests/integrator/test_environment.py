@@ -16,7 +16,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing import sky
 from raytracer.scene.packing.emitters import alias_table
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.packing.sky import directions, octahedral
+from raytracer.scene.packing.sky import directions, look_up, octahedral, pack_sky, side_of
 
 DARK = raytracer.Ambient(intensity=0.0)
 WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
@@ -232,24 +232,151 @@ def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(
         assert (found[0] != found[1]).any() == (depth > 0)
 
 
-def test_octahedral_texels_cover_the_sphere_once() -> None:
-    size = 64
-    u, v = np.meshgrid((np.arange(size) + 0.5) / size, (np.arange(size) + 0.5) / size)
-    direction, distance = directions(u, v)
+def points_of_cells(size: int, parts: int) -> tuple[Any, Any, Any]:
+    """Rows, columns (size * parts,) squared and solid angles of points in all cells of a map."""
+    at = (np.arange(size * parts) + 0.5) / parts
+    v, u = np.meshgrid(at, at, indexing="ij")
+    return v, u, 4 / (size * parts) ** 2 / directions(u / size, v / size)[1] ** 3
+
+
+def between_corners(corners: Any, v: Any, u: Any) -> Any:
+    """What is linear between the corners of cells, at points in cells."""
+    y, x = v.astype(int), u.astype(int)
+    down, across = ((part - whole)[..., None] for part, whole in ((v, y), (u, x)))
+    corners = corners.astype(np.float64)
+    top = corners[y, x] * (1 - across) + corners[y, x + 1] * across
+    bottom = corners[y + 1, x] * (1 - across) + corners[y + 1, x + 1] * across
+    return top * (1 - down) + bottom * down
+
+
+def test_octahedral_cells_cover_the_sphere_once() -> None:
+    v, u, solid = points_of_cells(64, 1)
+    direction, _ = directions(u / 64, v / 64)
     np.testing.assert_allclose(np.linalg.norm(direction, axis=-1), 1.0)
-    solid = 4 / size**2 / distance**3
     assert solid.sum() == pytest.approx(4 * np.pi, rel=1e-3)
     np.testing.assert_allclose((direction * solid[..., None]).sum(axis=(0, 1)), 0.0, atol=1e-9)
 
 
-def test_every_texel_that_is_not_dark_is_drawn() -> None:
-    """Light is interpolated into the neighbours of bright texels."""
-    image = np.zeros((64, 128, 3), np.float32)
-    image[20:22, 40:42] = 1.0
-    radiance, weight = octahedral(image, 128)
-    lit = np.pad(radiance[..., 0] > 0, 1)
-    near = lit[:-2, 1:-1] | lit[2:, 1:-1] | lit[1:-1, :-2] | lit[1:-1, 2:] | lit[1:-1, 1:-1]
-    assert weight[near].min() > 0.0
+def test_a_map_is_joined_to_itself_at_its_edges() -> None:
+    """Points beyond an edge are those inside that continue the way on the sphere."""
+    t = np.linspace(0.01, 0.99, 50)
+    for edge in (0.0, 1.0):
+        for swap in (False, True):
+            beyond, within = (
+                directions(*((t, np.full(50, e))[:: -1 if swap else 1]))[0]
+                for e in (edge + (0.01 if edge else -0.01), edge - (0.01 if edge else -0.01))
+            )
+            np.testing.assert_allclose(beyond[::-1], within, atol=1e-12)
+            on = directions(*((t, np.full(50, edge))[:: -1 if swap else 1]))[0]
+            assert np.abs(beyond - on).max() < 0.1
+    np.testing.assert_allclose(directions(np.array(-0.1), np.array(-0.1))[0],
+                               directions(np.array(0.1), np.array(0.1))[0])  # fmt: skip
+
+
+IMAGES = {
+    "noise": (64, 128), "odd noise": (33, 57), "texel": (64, 128), "large texel": (1448, 2896),
+    "at the zenith": (16, 32), "1x1": (1, 1), "2x1": (1, 2), "1x2": (2, 1), "sky": (512, 1024),
+}  # fmt: skip
+
+
+COARSE = {"large texel": 0.012, "at the zenith": 0.015}
+"""Relative errors of light that lies in one pixel, or where many pixels meet."""
+
+
+def image_named(name: str) -> Any:
+    """A random equirectangular image, float32 (h, w, 3)."""
+    h, w = IMAGES[name]
+    rng = np.random.default_rng(h)
+    image = rng.uniform(0, 1, (h, w, 3)).astype(np.float32) ** 6
+    if "texel" in name:
+        image = np.zeros((h, w, 3), np.float32)
+        image[h // 3 + 7, w // 5] = 1000.0, 500.0, 200.0
+    if name == "at the zenith":
+        image[1:] = 0.0
+    if name == "sky":
+        image = np.broadcast_to(np.exp(-np.linspace(0, 6, h))[:, None, None], (h, w, 3))
+    return np.ascontiguousarray(image, np.float32)
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_light_of_an_image_is_kept(name: str) -> None:
+    """The light of the map, and on a surface that faces up, is that of the image.
+
+    The image is integrated over solid angle in float64, by its definition: linear between the
+    middles of pixels, around the horizon without an end, and even beyond the outermost rows.
+    """
+    image = image_named(name)
+    size = side_of(image)
+    v, u, solid = points_of_cells(size, 3 if size < 1024 else 1)
+    radiance = between_corners(octahedral(image, size), v, u)
+    up = np.maximum(directions(u / size, v / size)[0][..., 2:], 0.0)
+    parts = max(1, 1024 // len(image))
+    rows = (np.arange(len(image) * parts) + 0.5) / parts
+    columns = (np.arange(image.shape[1] * parts) + 0.5) / parts
+    theta, turn = np.pi * rows / len(image), 2 * np.pi * columns / image.shape[1]
+    edges = np.cos(np.pi * np.arange(len(rows) + 1) / len(rows))
+    band = -np.diff(edges)[:, None] * (2 * np.pi / len(columns))
+    z, sine = (f(theta)[:, None] + 0 * turn for f in (np.cos, np.sin))
+    around = np.stack([-sine * np.cos(turn), sine * np.sin(turn), z], axis=-1)
+    wanted = np.zeros((2, 3))
+    for part in np.array_split(np.arange(len(rows)), 16):
+        light = look_up(image, around[part]) * band[part, :, None]
+        wanted += light.sum(axis=(0, 1)), (light * np.maximum(around[part, :, 2:], 0)).sum((0, 1))
+    found = [(radiance * solid[..., None] * w).sum(axis=(0, 1)) for w in (np.ones_like(up), up)]
+    found = np.array(found) * 4 * np.pi / solid.sum()
+    np.testing.assert_allclose(found, wanted, rtol=COARSE.get(name, 2.5e-3))
+
+
+def test_an_image_between_the_middles_of_pixels_by_hand() -> None:
+    """Radiance at the middles is that of the pixels, halfway between them their mean."""
+    image = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
+
+    def at(row: float, column: float) -> Any:
+        theta, turn = np.pi * row / 2, 2 * np.pi * (0.5 - column / 4)
+        sine = np.sin(theta)
+        return look_up(image, np.array([sine * np.cos(turn), sine * np.sin(turn), np.cos(theta)]))
+
+    np.testing.assert_allclose(at(0.5, 1.5), image[0, 1], atol=1e-5)
+    np.testing.assert_allclose(at(1.5, 3.5), image[1, 3], atol=1e-5)
+    np.testing.assert_allclose(at(1.0, 1.5), (image[0, 1] + image[1, 1]) / 2, atol=1e-5)
+    np.testing.assert_allclose(at(0.5, 4.0), (image[0, 0] + image[0, 3]) / 2, atol=1e-5)
+    np.testing.assert_allclose(at(0.1, 1.5), image[0, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["noise", "texel", "black", "1x1"])
+def test_samples_have_the_density_of_the_light(tmp_path: Path, name: str) -> None:
+    """The probabilities of the halves of all blocks multiply to the integral over each cell."""
+    image = np.zeros((8, 16, 3)) if name == "black" else image_named(name)
+    rows = np.clip(255 * image, 0, 255)
+    around = Environment(image=picture(tmp_path, rows))
+    packed, fields = pack_sky(around, (0.0, 1.0, 0.0))
+    size = int(fields["map_size"])
+    corners = packed[: (size + 1) ** 2].reshape(size + 1, size + 1)
+    quads = packed[(size + 1) ** 2 :].view(raytracer.layout.dtype("EnvironmentQuad"))
+    chance = np.ones((1, 1))
+    block = np.zeros((1, 1), np.int64)
+    while len(chance) < size:
+        quad = quads[block]
+        top, left = quad["top"].astype(np.float64), quad["left"].astype(np.float64)
+        parts = np.empty((len(chance), 2, len(chance), 2))
+        for i, row in enumerate((top, 1 - top)):
+            parts[:, i, :, 0] = chance * row * left[..., i]
+            parts[:, i, :, 1] = chance * row * (1 - left[..., i])
+        chance = parts.reshape(2 * len(chance), -1)
+        block = np.repeat(np.repeat(4 * block + 1, 2, axis=0), 2, axis=1)
+        block[1::2] += 2
+        block[:, 1::2] += 1
+    density = corners["density"].astype(np.float64)
+    cells = (density[:-1, :-1] + density[1:, :-1] + density[:-1, 1:] + density[1:, 1:]) / 4
+    np.testing.assert_allclose(chance * size**2, cells, rtol=1e-5, atol=2e-4)
+    assert cells.mean() == pytest.approx(1.0, rel=1e-6)
+    lit = corners["radiance"].max(axis=-1) > 0
+    assert (density[lit] > 0).all()
+    if lit.any():
+        luminance = corners["radiance"] @ np.array([0.2126, 0.7152, 0.0722])
+        v, u = np.mgrid[: size + 1, : size + 1] / size
+        ratio = density * directions(u, v)[1] ** 3 / np.maximum(luminance, 1e-30)
+        np.testing.assert_allclose(ratio[lit], np.median(ratio[lit]), rtol=1e-4)
 
 
 def test_a_focus_too_far_away_is_refused() -> None:
@@ -266,16 +393,6 @@ def test_a_focus_behind_the_camera_is_told() -> None:
         found = raytracer.render(scene_of(None, camera=camera), **small)
     sharp = raytracer.render(scene_of(None, camera=replace(camera, aperture=0.0)), **small)
     np.testing.assert_allclose(found.array, sharp.array, atol=1e-3)
-
-
-def test_light_of_an_image_is_kept() -> None:
-    rng = np.random.default_rng(1)
-    image = rng.uniform(0, 1, (128, 256, 3)).astype(np.float32) ** 4
-    latitude = np.pi * (np.arange(129) / 128 - 0.5)
-    solid = np.diff(np.sin(latitude))[:, None] * (2 * np.pi / 256)
-    luminance = (image @ np.array([0.2126, 0.7152, 0.0722]) * solid).sum()
-    _, weight = octahedral(image, 256)
-    assert 4 / 256**2 * weight.sum() == pytest.approx(luminance, rel=0.01)
 
 
 @pytest.mark.parametrize("count", [1, 2, 65, 4096])

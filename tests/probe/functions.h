@@ -38,7 +38,7 @@
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
   E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 7) E(emitter_pdf, 4, 1)     \
-  E(environment_light_sample, 4, 7) E(environment_light, 3, 4) E(lens_ray, 4, 6)                                       \
+  E(environment_light_sample, 2, 7) E(environment_light, 3, 4) E(lens_ray, 4, 6)                                       \
   E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
   E(principled_eval, 16, 4) E(principled_sample, 16, 7)                                           \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
@@ -53,7 +53,7 @@ struct Uniform {
   rt::Node node;
   rt::ToneArgs tone;
   rt::Emitter emitters[4];
-  rt::EnvironmentTexel sky[16];
+  rt::EnvironmentTexel sky[32];
   int32_t integer[4];
   float number[4];
 };
@@ -224,9 +224,9 @@ PROBE(emitter_pdf) {
   const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
   out[0] = emitter_pdf(sphere, radiance, F(u.number[0]), read3(in));
 }
-// ---- shade/environment_map.h; two choices, point of the unit square -> direction, radiance, density
+// ---- shade/environment_map.h; point of the unit square -> direction, radiance, density
 PROBE(environment_light_sample) {
-  const EnvironmentLightSample<F> s = environment_light_sample(u.sky, u.frame, in[0], in[1], Sample2d<F>{in[2], in[3]});
+  const EnvironmentLightSample<F> s = environment_light_sample(u.sky, u.frame, Sample2d<F>{in[0], in[1]});
   write3(out, s.wi), write3(out + 3, s.light.radiance), out[6] = s.light.pdf;
 }
 // direction -> radiance, density

@@ -11,6 +11,7 @@ import pytest
 
 from raytracer.layout import dtype
 from raytracer.scene.packing.emitters import alias_table
+from raytracer.scene.packing.sky import _fill_quads
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS
 from support.probe import Probe
@@ -136,19 +137,44 @@ def test_emitters(probe: Probe, place: Any) -> None:
 # ---- the environment map
 
 
-def test_sky(probe: Probe) -> None:
-    """Bright texels beside dark ones, over the whole sphere, turned."""
+def sky_of(radiance: Array, density: Array) -> Array:
+    """A map with these values at the corners of its cells, (n + 1, n + 1, 3) and (n + 1, n + 1)."""
+    size = len(density) - 1
+    corners = (size + 1) ** 2
+    texels = np.zeros(corners + (size**2 - 1) // 3, dtype("EnvironmentTexel"))
+    texels["radiance"][:corners] = radiance.reshape(-1, 3)
+    cells = (density[1:] + density[:-1])[:, 1:] + (density[1:] + density[:-1])[:, :-1]
+    texels["density"][:corners] = 4 * density.ravel() / cells.mean()
+    _fill_quads(texels[corners:].view(dtype("EnvironmentQuad")), cells)
+    return texels
+
+
+SKIES = ["noise", "one corner", "black half", "even"]
+
+
+def corners_of(name: str) -> tuple[Array, Array]:
+    """Radiance and density at the corners of four cells a side."""
     rng = np.random.default_rng(2)
-    share = rng.random(16) ** 3 + 0.02
-    share[5] += 4.0
-    share /= share.sum()
-    texels = np.zeros(16, dtype("EnvironmentTexel"))
-    texels["radiance"] = rng.random((16, 3))
-    texels["share"] = 16 * share
-    texels["threshold"], texels["alias"] = alias_table(share)
+    density = rng.random((5, 5)) ** 3 + 0.02
+    if name == "noise":
+        density[1, 2] += 4.0
+    if name == "one corner":
+        density[:] = 0.0
+        density[2, 3] = 1.0
+    if name == "black half":
+        density[:, :3] = 0.0
+    if name == "even":
+        density[:] = 1.0
+    return rng.random((5, 5, 3)), density
+
+
+@pytest.mark.parametrize("name", SKIES)
+def test_sky(probe: Probe, name: str) -> None:
+    """Bright cells beside dark ones, over the whole sphere, turned."""
+    texels = sky_of(*corners_of(name))
     up = unit((0.2, 0.9, -0.3))
     frame = {"map_x": frame_about(up)[0], "background_up": up, "map_size": 4}
-    drawn = probe("environment_light_sample", squares(4 * DRAWN, 4), sky=texels, frame=frame)
+    drawn = probe("environment_light_sample", squares(4 * DRAWN, 2), sky=texels, frame=frame)
     wi = drawn[:, :3].astype(np.float64)
     assert np.abs(np.linalg.norm(wi, axis=1) - 1).max() < 1e-6
 
@@ -159,8 +185,27 @@ def test_sky(probe: Probe) -> None:
 
     check(counted(wi, up, -1.0), expected(density, up, -1.0, 4 * DRAWN))
     seen = probe("environment_light", wi, sky=texels, frame=frame)
-    off = np.abs(seen - drawn[:, 3:]).max(axis=1) > 1e-3 * (1 + drawn[:, 6])
-    assert off.mean() < 1e-3  # at the edge of a texel rounding decides which one it is
+    np.testing.assert_allclose(seen, drawn[:, 3:], rtol=1e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", SKIES)
+def test_strata_of_the_square_stay_whole_on_the_sky(probe: Probe, name: str) -> None:
+    """Numbers at the ends of their range have directions too; neighbours are neighbours."""
+    texels = sky_of(*corners_of(name))
+    frame = {"map_x": (1, 0, 0), "background_up": (0, 0, 1), "map_size": 4}
+    ends = np.array([0.0, 2.0**-24, 0.25, 0.5, 1 - 2.0**-24], np.float32)
+    pairs = np.stack(np.meshgrid(ends, ends), axis=-1).reshape(-1, 2)
+    drawn = probe("environment_light_sample", pairs, sky=texels, frame=frame)
+    assert np.isfinite(drawn).all()
+    np.testing.assert_allclose(np.linalg.norm(drawn[:, :3], axis=1), 1.0, atol=1e-6)
+    if name != "even":
+        return
+    u, v = np.meshgrid((np.arange(64) + 0.5) / 64, (np.arange(64) + 0.5) / 64)
+    grid = np.stack([u, v], axis=-1).reshape(-1, 2)
+    wi = probe("environment_light_sample", grid, sky=texels, frame=frame)[:, :3].reshape(64, 64, 3)
+    for axis in (0, 1):
+        step = np.linalg.norm(np.diff(wi.astype(np.float64), axis=axis), axis=-1)
+        assert step.max() < 0.12
 
 
 # ---- the lens

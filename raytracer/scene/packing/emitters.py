@@ -1,4 +1,4 @@
-"""Emissive spheres, and alias tables to sample emitters or texels by weight."""
+"""Emissive spheres, and the alias table to sample them by weight."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The environment for the kernels: an octahedral map with the table to sample it."""
+"""The environment for the kernels: an octahedral map with the tree to sample it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import cos, hypot, radians, sin
+from math import cos, hypot, isqrt, radians, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from raytracer.errors import UserError
 from raytracer.layout import dtype
 from raytracer.memory import require_room
-from raytracer.scene.packing.emitters import alias_table
 
 if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.transform import Vector
 
-MAX_SIDE = 1024  # most texels per side: 2 per degree, 32 MB
+MAX_SIDE = 1024  # most cells per side: 2 per degree, 21 MiB
 EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance
 
 BLOCK_ROWS = 64
 
-MAP = 96  # bytes of memory per texel during construction; 32 afterwards
-PER_TEXEL = 2  # image samples along each side of a texel, which takes their mean
+MAP = 96  # bytes of memory per cell during construction; 21 afterwards
+PER_CELL = 2  # image samples along each side of a cell about a corner, which has their mean
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the texels by rows, structured (M,), `EnvironmentTexel`, and the fields of `Frame`.
+    """Return the map and its tree, structured (M,), `EnvironmentTexel`, and the fields of `Frame`.
 
     Raises:
         UserError: the image cannot be read, or is too bright for float32.
@@ -38,109 +38,186 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
         raise UserError("environment.intensity: is too large for 32-bit numbers; give less")
     size = side_of(image)
     require_room("environment", MAP * size**2, "to be sampled")
-    radiance, weight = octahedral(image, size)
-    light = _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0])
+    radiance = octahedral(image, size)
+    light = _light_on_ground(radiance if size >= 64 else octahedral(image, 64))
     del image
-    total = float(weight.sum())
-    share = weight.ravel() / total if total > 0.0 else np.full(size * size, 1.0 / size**2)
-    del weight
+    density = sampling_density(radiance)
     fields = {
         "map_x": sky_x(up, environment.rotation),
         "map_size": size,
         "map_visible": int(environment.visible),
         "map_shadow": int(environment.shadow),
-        "map_even": int(is_even(share.reshape(size, size))),
+        "map_even": int(is_even(radiance)),
         "environment_light": light,
     }
-    threshold, alias = alias_table(share)
-    texels = np.zeros(size * size, dtype("EnvironmentTexel"))
-    texels["radiance"] = radiance.reshape(-1, 3)
-    texels["share"] = share * size**2
-    texels["threshold"], texels["alias"] = threshold, alias
-    return texels, fields
+    corners = (size + 1) ** 2
+    sky = np.zeros(corners + (size**2 - 1) // 3, dtype("EnvironmentTexel"))
+    sky["radiance"][:corners] = radiance.reshape(-1, 3)
+    sky["density"][:corners] = density.ravel()
+    _fill_quads(sky[corners:].view(dtype("EnvironmentQuad")), _cells(density))
+    return sky, fields
 
 
-def is_even(share: NDArray[np.float64]) -> bool:
-    """Return whether no part of a sky is much brighter than its mean, by shares (size, size)."""
-    angle = _texels(len(share))[1] ** -3.0
-    return bool((share * angle.sum() / angle).max() <= EVEN)
+def sampling_density(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the density of samples at the corners of a map, (size + 1, size + 1), mean 1.
+
+    It is luminance times solid angle, or that of an even map if all is black.
+    """
+    luminance = radiance @ LUMINANCE
+    angle = _corners(len(radiance) - 1)[1] ** -3.0
+    light = luminance * angle if luminance.any() else angle
+    return (light / _cells(light).mean()).astype(np.float32)
+
+
+def _cells(corners: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the means over the cells of what is linear between their corners, (size, size)."""
+    rows = corners[:-1].astype(np.float64) + corners[1:]
+    return (rows[:, :-1] + rows[:, 1:]) / 4.0
+
+
+def _fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
+    """Write the probabilities of halves of all blocks, from the smallest to the whole map.
+
+    Args:
+        quads: structured ((size**2 - 1) / 3,), `EnvironmentQuad`.
+        cells: sums of the density, (size, size).
+    """
+    end = len(quads)
+    while len(cells) > 1:
+        side = len(cells) // 2
+        parts = cells.reshape(side, 2, side, 2).transpose(0, 2, 1, 3)[_in_tree(side)]
+        rows = parts.sum(axis=2)
+        of_level = quads[end - side**2 : end]
+        of_level["top"] = _share(rows)
+        of_level["left"] = _share(parts)
+        end -= side**2
+        cells = cells.reshape(side, 2, side, 2).sum(axis=(1, 3))
+
+
+def _share(halves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first of two (..., 2) by their sum, a half if both are zero."""
+    total = halves.sum(axis=-1)
+    return np.divide(halves[..., 0], total, out=np.full(total.shape, 0.5), where=total > 0.0)
+
+
+def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns of the blocks of a level in the order of the tree, (side**2,)."""
+    row = column = np.zeros(1, np.int64)
+    for _ in range(side.bit_length() - 1):
+        row = (2 * row[:, None] + (0, 0, 1, 1)).ravel()
+        column = (2 * column[:, None] + (0, 1, 0, 1)).ravel()
+    return row, column
+
+
+def is_even(radiance: NDArray[np.float32]) -> bool:
+    """Return whether no part of a map is much brighter than its mean."""
+    luminance, weight = radiance @ LUMINANCE, _weights(len(radiance) - 1)
+    return bool(luminance.max() <= EVEN * (luminance * weight).sum())
+
+
+def _weights(size: int) -> NDArray[np.float64]:
+    """Return the share of the sphere that each corner stands for, (size + 1, size + 1)."""
+    edge = np.ones(size + 1)
+    edge[[0, -1]] = 0.5  # a corner on an edge of the map occurs twice
+    angle = _corners(size)[1] ** -3.0 * edge * edge[:, None]
+    return np.asarray(angle / angle.sum())
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:
     """Return the radiance of a white surface that faces up under a map: sum of its channels."""
-    height, distance = _texels(len(radiance))
-    angle = distance**-3.0
-    share = angle * np.maximum(height, 0.0) / angle.sum()  # fraction of the sphere
+    size = len(radiance) - 1
+    share = _weights(size) * np.maximum(_corners(size)[0], 0.0)
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
 def side_of(image: NDArray[np.float32]) -> int:
-    """Return the texels per side: a power of two with about as many texels as the image."""
+    """Return the cells per side: a power of two, about as many cells as the image has pixels."""
     height, width = image.shape[:2]
     if width == 1:
-        return 2 if height == 1 else 256
+        return 16 if height == 1 else 256
     size = 64
     while size < MAX_SIDE and size * size < height * width:
         size *= 2
     return size
 
 
-def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return the octahedral map of an equirectangular image, and the light of each texel.
+def reduced(image: NDArray[np.float32], height: int) -> NDArray[np.float32]:
+    """Return an equirectangular image with fewer rows: means over solid angle."""
+    rows, columns = image.shape[:2]
+    width = max(1, round(columns * height / rows))
+    band = -np.cos(np.pi * np.arange(rows + 1) / rows)
+    edges = -np.cos(np.pi * np.arange(height + 1) / height)
+    place = np.arange(width + 1) * (columns / width)
+    whole = np.minimum(place.astype(np.int64), columns - 1)
+    part = (place - whole)[:, None]
+    smaller = np.empty((height, width, image.shape[2]), np.float32)
+    for y in range(height):
+        first, last = y * rows // height, -(-(y + 1) * rows // height)
+        share = np.diff(np.clip(band[first : last + 1], edges[y], edges[y + 1]))
+        row = np.tensordot(share / share.sum(), image[first:last], 1)
+        before = np.concatenate([np.zeros_like(row[:1]), np.cumsum(row, axis=0)])
+        smaller[y] = np.diff(before[whole] + part * row[whole], axis=0) * (width / columns)
+    return smaller
 
-    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003.
+
+def octahedral(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """Return the octahedral map of an equirectangular image.
+
+    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003. An image with
+    more pixels than the map has cells is reduced before, so that samples miss no bright pixel.
 
     Args:
         image: linear RGB, float32 (h, w, 3); row 0 is the zenith.
-        size: texels of a side.
+        size: cells of a side.
 
     Returns:
-        linear RGB, float32 (size, size, 3); luminance times solid angle, (size, size).
+        linear RGB at the corners of the cells, float32 (size + 1, size + 1, 3).
     """
-    radiance = np.empty((size, size, 3), np.float32)
-    luminance = np.empty((size, size))
-    for rows in _blocks(size):
-        mean = np.zeros((rows.stop - rows.start, size, 3))
-        for row in range(PER_TEXEL):
-            for column in range(PER_TEXEL):
-                across, down = ((part + 0.5) / PER_TEXEL for part in (column, row))
+    if image.shape[0] * image.shape[1] > size**2:
+        image = reduced(image, min(len(image), isqrt(size**2 // 2)))
+    radiance = np.empty((size + 1, size + 1, 3), np.float32)
+    for rows in _blocks(size + 1):
+        mean = np.zeros((rows.stop - rows.start, size + 1, 3))
+        for row in range(PER_CELL):
+            for column in range(PER_CELL):
+                across, down = ((part + 0.5) / PER_CELL - 0.5 for part in (column, row))
                 mean += look_up(image, _directions(size, rows, across, down)[0])
-        mean /= PER_TEXEL**2
-        radiance[rows] = mean
-        luminance[rows] = mean @ np.array([0.2126, 0.7152, 0.0722])
-    # Rendering interpolates between texel centres: the mean over a texel contains an eighth of
-    # each neighbour.
-    light = np.pad(luminance, 1, mode="edge")
-    light = (light[:-2] + 6.0 * light[1:-1] + light[2:]) / 8.0
-    light = (light[:, :-2] + 6.0 * light[:, 1:-1] + light[:, 2:]) / 8.0
-    return radiance, light / _texels(size)[1] ** 3
+        radiance[rows] = mean / PER_CELL**2
+    return radiance
 
 
-def _blocks(size: int) -> Iterator[slice]:
-    """Yield the rows of a map in blocks, which bounds the memory."""
-    for start in range(0, size, BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, size))
+def _blocks(count: int) -> Iterator[slice]:
+    """Yield rows of a map in blocks, which bounds the memory."""
+    for start in range(0, count, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, count))
 
 
-def _texels(size: int) -> tuple[Any, Any]:
-    """Return height and distance (see `directions`) of all texel centres, (size, size)."""
-    height, distance = np.empty((2, size, size))
-    for rows in _blocks(size):
+def _corners(size: int) -> tuple[Any, Any]:
+    """Return height and distance (see `directions`) of all corners, (size + 1, size + 1)."""
+    height, distance = np.empty((2, size + 1, size + 1))
+    for rows in _blocks(size + 1):
         direction, distance[rows] = _directions(size, rows)
         height[rows] = direction[..., 2]
     return height, distance
 
 
-def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
-    """Return `directions` for one point of each texel of some rows."""
-    u = (np.arange(size) + across) / size
+def _directions(size: int, rows: slice, across: float = 0.0, down: float = 0.0) -> tuple[Any, Any]:
+    """Return `directions` for one point beside each corner of some rows; offsets in cells."""
+    u = (np.arange(size + 1) + across) / size
     return directions(*np.meshgrid(u, (np.arange(rows.start, rows.stop) + down) / size))
 
 
 def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
     """Return the directions (..., 3), z up, of points of the map, and the distances of the
-    octahedron's points from its centre."""
+    octahedron's points from its centre.
+
+    Points beyond an edge lie on the other half of that edge, where the map is joined to itself.
+    """
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
+    for _ in range(2):  # beyond both edges in turn
+        beyond = np.abs(x) > 1.0
+        x, y = np.where(beyond, np.copysign(2.0, x) - x, x), np.where(beyond, -y, y)
+        x, y = y, x
     z = 1.0 - np.abs(x) - np.abs(y)
     x, y = (
         np.where(z < 0, np.copysign(1.0 - np.abs(y), x), x),
