@@ -62,7 +62,7 @@ template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const Pat
   return bsdf_ambient(bsdf, splat3<F>(frame.environment.ambient), p.throughput);
 }
 
-RT_HD int32_t light_samples(const rt::Frame& frame, int) { return frame.scene.light_count; }
+RT_HD int32_t light_samples(const rt::Frame& frame) { return frame.scene.light_count; }
 
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t) { return scene.frame->integrator.shadows; }
 

@@ -81,19 +81,26 @@ template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathSta
   return shows_environment(frame) ? F(1.0f) : path_coverage(p);
 }
 
-// Whether the environment map is sampled as a light.
-RT_HD bool samples_environment(const rt::Frame& frame) {
+// Whether surfaces are lit by the environment map.
+RT_HD bool environment_lights(const rt::Frame& frame) {
   return has_environment_map(frame) && traces_paths(frame.integrator);
 }
 
-// Whether it is at a surface after so many bounces. A sky that is nearly even is left to the paths that go on: half of
-// its samples would lie below the surface, and the rays to the others would cost as much as a bounce. One without
-// shadows is sampled alone, as other lights are: a path that goes on would meet what is in its way.
-RT_HD bool samples_environment(const rt::Frame& frame, int depth) {
-  const bool left = frame.environment_map.map_even && !frame.environment_map.map_sampled;
-  const bool left_to_paths = left && environment_casts_shadows(frame) && depth < frame.integrator.max_depth;
-  return samples_environment(frame) && !left_to_paths;
+// Whether the environment map is left to the paths that go on, as one that is nearly even is: half of its samples would lie
+// below the surface, and the rays to the others would cost as much as a bounce. From the last surface paths go on for
+// its sake alone. One without shadows is sampled alone, as other lights are: a path that goes on would meet what is in
+// its way.
+RT_HD bool leaves_environment(const rt::Frame& frame) {
+  return environment_lights(frame) && frame.environment_map.map_even && environment_casts_shadows(frame);
 }
+
+// Whether the environment map is sampled as a light.
+RT_HD bool samples_environment(const rt::Frame& frame) {
+  return environment_lights(frame) && !leaves_environment(frame);
+}
+
+// Whether a path has left its last surface, to meet nothing but the environment map: its density is negative.
+template <class F> RT_HD MaskOf<F> is_beyond_last(const PathState<F>& p) { return p.scatter_pdf < F(0.0f); }
 
 // Radiance from the environment map along a ray that meets nothing; one that was sampled counts by its share.
 template <class F>
@@ -101,7 +108,7 @@ RT_HD Vec3<F> shade_environment_miss(const rt::SceneTables& scene, const PathSta
   const rt::Frame& frame = *scene.frame;
   const EnvironmentLight<F> light = environment_light(scene.sky, frame, p.ray.direction);
   F weight(1.0f);
-  if (p.depth > 0 && samples_environment(frame, p.depth - 1)) {
+  if (p.depth > 0 && samples_environment(frame)) {
     const F shared = environment_casts_shadows(frame) ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
   }
@@ -126,7 +133,7 @@ RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, con
   const MaskOf<F> certain = !(p.scatter_pdf > F(0.0f));
   const F shared = casts_shadows(frame, light) ? power_heuristic(p.scatter_pdf, hit.pdf) : F(0.0f);
   const F weight = select(certain, F(1.0f), shared);
-  const F seen = select((hit.t >= F(0.0f)) & (hit.t <= t), hit.radiance * weight, F(0.0f));
+  const F seen = select((hit.t >= F(0.0f)) & (hit.t <= t) & !is_beyond_last(p), hit.radiance * weight, F(0.0f));
   return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
 }
 
@@ -232,10 +239,11 @@ RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSampl
   return a;
 }
 
-// Number of the light samples of a surface after so many bounces: one of each light, one of the spheres that send out
-// light, one of the environment map.
-RT_HD int32_t light_samples(const rt::Frame& frame, int depth) {
-  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_environment(frame, depth) ? 1 : 0);
+// Number of the light samples of a surface: one of each light, one of the spheres that send out light, one of the
+// environment map.
+RT_HD int32_t light_samples(const rt::Frame& frame) {
+  const bool environment = samples_environment(frame) || (leaves_environment(frame) && frame.environment_map.map_highlights);
+  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (environment ? 1 : 0);
 }
 
 // Whether the light sample of that number, at least light_count, is that of the environment map.
@@ -309,6 +317,31 @@ RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t n
   return is_environment(frame, number) ? sample_environment(scene, u) : sample_emitter(scene, p, position, seed, u);
 }
 
+// What Phong's highlight shows of an environment map that is left to the paths, by a direction from its lobe: the density is
+// proportional to the highlight.
+template <class F>
+RT_HD DirectLightSample<F> shade_highlight(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                           const Surface<F>& f, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const Phong<F>& m = s.bsdf.phong;
+  const F exponent = m.shininess + F(1.0f);
+  const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
+  const DiskPoint<F> d = concentric_disk(sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
+  const F cosine = pow_(F(1.0f) - d.radius2, F(1.0f) / exponent);
+  const F stretch = sqrt_(max_(fma_(F(0.0f) - cosine, cosine, F(1.0f)), F(0.0f)) / max_(d.radius2, F(1e-20f)));
+  const Vec3<F> mirrored = s.basis.to_world({F(0.0f) - s.wo.x, F(0.0f) - s.wo.y, s.wo.z});
+  const Vec3<F> wi = normalize(basis_about(normalize(mirrored)).to_world({stretch * d.x, stretch * d.y, cosine}));
+  DirectLightSample<F> a;
+  a.origin = f.point.position;
+  a.sample = {wi, F(kInfinity), F(1.0f), F(0.0f)};
+  const Vec3<F> light = environment_light(scene.sky, frame, wi).radiance;
+  a.radiance = clamped(frame.integrator, p.depth + 1, (F(2.0f) * m.specular / exponent) * (p.throughput * light));
+  const Entry<F> entry = enter(frame, f, wi);
+  a.contributes = (largest(a.radiance) > F(0.0f)) & (dot(wi, f.point.normal) > F(0.0f)) & !s.bsdf.is_principled &
+                  !entry.enters;
+  return a;
+}
+
 // What that sample sends to a surface. with_bsdf: as for shade_sample
 template <class F>
 RT_HD DirectLightSample<F> shade_light_sample(const rt::SceneTables& scene, int32_t number,
@@ -327,6 +360,8 @@ RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t num
                                        const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const bool is_listed = number < frame.scene.light_count;
+  if (!is_listed && is_environment(frame, number) && leaves_environment(frame))
+    return shade_highlight(scene, number, p, f, s);
   const bool narrow = is_listed && !traces_paths(frame.integrator);
   const MaskOf<F> with_bsdf = path_goes_on(frame, p, f) | splat_mask<F>(narrow);
   return shade_light_sample(scene, number, sample_any_light(scene, number, p, f.point.position), p, f, s, with_bsdf);
@@ -389,7 +424,9 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
     return {mirror_step(frame, p, f), MaskOf<F>((!f.bsdf.is_principled) & path_continues(frame.integrator, p, f))};
   const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
-  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & path_goes_on(frame, p, f);
+  const MaskOf<F> goes_on = path_goes_on(frame, p, f);
+  const MaskOf<F> to_environment = (b.pdf > F(0.0f)) & splat_mask<F>(leaves_environment(frame));
+  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & (goes_on | to_environment);
   if (p.depth + 1 >= kRouletteDepth) {
     // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
     F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));
@@ -407,7 +444,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   next.throughput = throughput;
   next.prim = select(entry.enters, p.prim, UintOf<F>(kNoPrim));
   next.depth = p.depth + 1;
-  next.scatter_pdf = b.pdf;
+  next.scatter_pdf = select(goes_on, b.pdf, F(0.0f) - b.pdf);
   return {{next, select(entry.enters, p.prim, leaving(p, f)), select(entry.enters, entry.t, F(kInfinity))}, alive};
 }
 

@@ -59,7 +59,7 @@ RT_HD bool draws_cosine(const rt::Frame& frame) {
 
 // Whether the light sample of that number is one of the environment map.
 RT_HD bool is_environment_map(const rt::Frame& frame, int32_t number) {
-  return samples_environment(frame) && number >= frame.scene.light_count && is_environment(frame, number);
+  return environment_lights(frame) && number >= frame.scene.light_count && is_environment(frame, number);
 }
 
 // A direction with the density of a cosine.
@@ -68,7 +68,12 @@ template <class F> RT_HD Vec3<F> caught_direction(const rt::Frame& frame, const 
   return cosine_hemisphere(f.point.normal, u);
 }
 
-// The light sample of that number at the ground, 0 to light_samples - 1.
+// Number of the light samples of the ground, of which one is that of any environment map.
+RT_HD int32_t caught_light_samples(const rt::Frame& frame) {
+  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (environment_lights(frame) ? 1 : 0);
+}
+
+// The light sample of that number at the ground, 0 to caught_light_samples - 1.
 template <class F>
 RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                               const Surface<F>& f, const Scattering<F>& s) {
@@ -117,7 +122,7 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
   const Scattering<F> scattering = catcher_scattering(frame, p, f);
   const MaskOf<F> all = mask_from_bits<MaskOf<F>>(mask);
   CaughtLight<F> caught = {F(0.0f), F(0.0f)};
-  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+  for (int i = 0; i < caught_light_samples(frame); ++i) {
     const DirectLightSample<F> a = shade_caught_light(s, i, p, f, scattering);
     BitsOf<F> seen = mask & bits(a.contributes);
     if (seen && casts_shadows(s, i)) seen = tracer.visible(seen, i, p, f, a);
@@ -126,7 +131,7 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
   }
   const Vec3<F> ambient = shade_ambient(frame, p, scattering);
   const int rays = ao_rays(frame.integrator);
-  const bool has_sky = traces_paths(frame.integrator) && !samples_environment(frame);
+  const bool has_sky = traces_paths(frame.integrator) && !environment_lights(frame);
   for (int i = -rays; i < (has_sky ? 1 : 0); ++i) {
     const DirectLightSample<F> a =
         i < 0 ? tracer.ao_sample(p, f, ambient, i + rays) : caught_sky(frame, p, f, scattering);

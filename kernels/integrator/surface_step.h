@@ -26,7 +26,7 @@ RT_HD BitsOf<F> add_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> m
                            const Surface<F>& f, const Scattering& scattering, Vec3<F> ambient, int begin, bool lights) {
   const rt::Frame& frame = *s.frame;
   BitsOf<F> open = 0;
-  for (int i = begin; i < (lights ? tracer.light_end(light_samples(frame, p.depth)) : 0); ++i) {
+  for (int i = begin; i < (lights ? tracer.light_end(light_samples(frame)) : 0); ++i) {
     DirectLightSample<F> a;
     if (i < 0)
       a = tracer.ao_sample(p, f, ambient, i - begin);
@@ -73,6 +73,10 @@ RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F
 template <class F, class Tracer>
 RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F>& p) {
   const rt::Frame& frame = *s.frame;
+#if RT_FULL_SHADING
+  mask = mask & bits(!is_beyond_last(p));
+  if (!mask) return 0;
+#endif
   const Surface<F> f = tracer.surface(mask, p);
 #if RT_FULL_SHADING
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);

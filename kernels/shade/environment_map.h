@@ -8,12 +8,12 @@
 // between them.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-// map_x, background_up and their cross product are the image's axes; map_sampled: whether an even one is sampled as a light
-// all the same
+// map_x, background_up and their cross product are the image's axes; map_highlights: whether the map is even and there are
+// Phong's highlights, which no path finds
 #define RT_ENVIRONMENTMAP(F)                                                                                 \
   F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; cells of a side, a power of two; 0: there is no image */ \
   F(int32_t, map_visible, 1) F(int32_t, map_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
-  F(int32_t, map_shadow, 1) F(int32_t, map_sampled, 1) /* whether spheres cast shadows in its light; see above */
+  F(int32_t, map_shadow, 1) F(int32_t, map_highlights, 1) /* whether spheres cast shadows in its light; see above */
 
 // A corner of cells, by rows of map_size + 1. density: of samples in the unit square of the map; its mean is 1
 #define RT_ENVIRONMENTTEXEL(F) F(float, radiance, 3) F(float, density, 1) /* linear RGB */

@@ -386,10 +386,10 @@ def _sky(
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
     texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
-    # sampled as a light: highlights show it, and paths ignore it
+    # highlights show an even map too, and paths do not find it there
     phong = buffers.materials["kind"] == code("MaterialKind", "phong")
     has_highlights = bool((phong & (buffers.materials["phong"]["specular"] > 0)).any())
-    fields["map_sampled"] = int(fields["map_even"] and has_highlights)
+    fields["map_highlights"] = int(fields["map_even"] and has_highlights)
     return texels, fields
 
 

@@ -66,13 +66,13 @@ def sampling_density(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
     luminance = radiance @ LUMINANCE
     angle = _corners(len(radiance) - 1)[1] ** -3.0
     light = luminance * angle if luminance.any() else angle
-    return (light / _cells(light).mean()).astype(np.float32)
+    return np.asarray(light / _cells(light).mean(), np.float32)
 
 
 def _cells(corners: NDArray[Any]) -> NDArray[np.float64]:
     """Return the means over the cells of what is linear between their corners, (size, size)."""
     rows = corners[:-1].astype(np.float64) + corners[1:]
-    return (rows[:, :-1] + rows[:, 1:]) / 4.0
+    return np.asarray((rows[:, :-1] + rows[:, 1:]) / 4.0)
 
 
 def _fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
@@ -97,7 +97,8 @@ def _fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
 def _share(halves: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the first of two (..., 2) by their sum, a half if both are zero."""
     total = halves.sum(axis=-1)
-    return np.divide(halves[..., 0], total, out=np.full(total.shape, 0.5), where=total > 0.0)
+    half = np.full(total.shape, 0.5)
+    return np.asarray(np.divide(halves[..., 0], total, out=half, where=total > 0.0))
 
 
 def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -163,8 +164,8 @@ def reduced(image: NDArray[np.float32], height: int) -> NDArray[np.float32]:
 def octahedral(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     """Return the octahedral map of an equirectangular image.
 
-    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003. An image with
-    more pixels than the map has cells is reduced before, so that samples miss no bright pixel.
+    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003. An image
+    with more pixels than the map has cells is reduced before, so that samples miss no bright one.
 
     Args:
         image: linear RGB, float32 (h, w, 3); row 0 is the zenith.
