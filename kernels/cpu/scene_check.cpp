@@ -93,9 +93,9 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
     return "material_id: points behind the materials";
   if (n.opacities && n.opacities < n.spheres) return "opacity: fewer than spheres";
   const int64_t side = f.environment_map.map_size;
-  const int64_t corners = (side + 1) * (side + 1), quads = (side * side - 1) / 3;
+  const int64_t corners = (side + 1) * (2 * side + 1), quads = 2 * ((side * side - 1) / 3) + 1;
   if (side < 0 || side > kMaxMapSize || (side & (side - 1)) || (side && corners + quads > n.texels))
-    return "sky: fewer texels than the frame says, or no square of a power of two";
+    return "sky: fewer texels than the frame says, or rows that are no power of two";
   if (f.clip.clip_count < 0 || f.clip.clip_count > kMaxClipPlanes) return "clip: more planes than there is room for";
   return nullptr;
 }

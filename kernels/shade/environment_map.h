@@ -3,24 +3,26 @@
 // within the last block by the inverse of a linear density. Neighbours in the square stay neighbours on the sphere, so
 // that points which are even in one are even in the other.
 //
-// The image is the unit sphere folded open as an octahedron (Praun, Hoppe 2003): a square without trigonometry, whose
-// cells all have solid angles of the same order. Radiance and density are given at the corners of the cells and linear
-// between them.
+// The map is equirectangular: the first choice, of rows, is one of heights, so that what lies below the horizon and the
+// cosine to the up axis divide the square along straight lines. Radiance and density are given at the corners of the
+// cells and linear between them.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // map_x, background_up and their cross product are the image's axes; map_highlights: whether the map is even and there are
 // Phong's highlights, which no path finds
 #define RT_ENVIRONMENTMAP(F)                                                                                 \
-  F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; cells of a side, a power of two; 0: there is no image */ \
+  F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; rows of cells, a power of two; 0: no image */ \
   F(int32_t, map_visible, 1) F(int32_t, map_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
   F(int32_t, map_shadow, 1) F(int32_t, map_highlights, 1) /* whether spheres cast shadows in its light; see above */
 
-// A corner of cells, by rows of map_size + 1. density: of samples in the unit square of the map; its mean is 1
+// A corner of cells, by rows of 2 map_size + 1 from the zenith down. density: of samples in the map as a unit square; its
+// mean is 1
 #define RT_ENVIRONMENTTEXEL(F) F(float, radiance, 3) F(float, density, 1) /* linear RGB */
 
 // Probabilities of the halves of a block of 2 x 2 blocks: of the rows on top, and of the left column in each row. They
-// follow the corners in the same array: the whole map first, then the blocks of each size, the four parts of block i being
-// 4 i + 1 to 4 i + 4; the last ones consist of cells.
+// follow the corners in the same array: for the left half of the map, a square, then for the right one, first the whole
+// half, then the blocks of each size, the four parts of block i being 4 i + 1 to 4 i + 4; the last ones consist of cells.
+// At the end comes the probability of the left half of the map, as that of the rows on top.
 #define RT_ENVIRONMENTQUAD(F) F(float, top, 1) F(float, left, 2) F(float, pad, 1)
 
 #elif !defined(RT_SHADE_ENVIRONMENT_MAP_H)
@@ -31,36 +33,51 @@
 
 namespace RT_NS {
 
+constexpr float kInvTwoPiSquared = 0.0506605918f;
 constexpr uint32_t kEnvironmentTexelFloats = sizeof(rt::EnvironmentTexel) / sizeof(float);
 
-// A direction on the folded-open octahedron.
+// A direction on the map.
 template <class F>
-struct OctahedralPoint {
-  F u, v;      // in [0, 1]
-  F distance;  // of the point of the octahedron from its centre: the solid angle of an area is area / distance^3
+struct EnvironmentPlace {
+  F u, v;  // in [0, 1], from left to right and from the zenith down
+  F sine;  // of the angle to the up axis: the solid angle of an area is area * 2 pi^2 * sine
 };
 
-template <class F> RT_HD F with_sign(F magnitude, F of) { return select(of < F(0.0f), F(0.0f) - magnitude, magnitude); }
-
-// The part of the map below the equator is folded outwards over its edges; z: above if positive.
-template <class F> RT_HD void fold_octahedron(F z, F& x, F& y) {
-  const F folded_x = with_sign(F(1.0f) - abs_(y), x), folded_y = with_sign(F(1.0f) - abs_(x), y);
-  x = select(z < F(0.0f), folded_x, x), y = select(z < F(0.0f), folded_y, y);
+// Angle of the point x, y from the x axis, in turns, in [-1/2, 1/2]; absolute error below 2e-7: a polynomial for the
+// arc tangent of [0, 1], fitted by least squares on Chebyshev points.
+template <class F> RT_HD F turns_of(F x, F y) {
+  const F wide = abs_(x), high = abs_(y), largest = max_(wide, high);
+  const F r = quotient(min_(wide, high), max_(largest, F(1e-20f))), r2 = r * r;
+  F p = fma_(r2, F(-0.00074305835f), F(0.00384616852f));
+  p = fma_(r2, p, F(-0.00944856755f));
+  p = fma_(r2, p, F(0.0157660429f));
+  p = fma_(r2, p, F(-0.0223080879f));
+  p = fma_(r2, p, F(0.0317820252f));
+  p = fma_(r2, p, F(-0.0530494615f));
+  const F eighth = r * fma_(r2, p, F(0.159154927f));
+  const F quarter = select(high > wide, F(0.25f) - eighth, eighth);
+  const F half = select(x < F(0.0f), F(0.5f) - quarter, quarter);
+  return select(y < F(0.0f), F(0.0f) - half, half);
 }
 
 // direction: unit, in the axes of the map
-template <class F> RT_HD OctahedralPoint<F> octahedral_point(Vec3<F> direction) {
-  const F distance = F(1.0f) / (abs_(direction.x) + abs_(direction.y) + abs_(direction.z));
-  F x = direction.x * distance, y = direction.y * distance;
-  fold_octahedron(direction.z, x, y);
-  return {fma_(x, F(0.5f), F(0.5f)), fma_(y, F(0.5f), F(0.5f)), distance};
+template <class F> RT_HD EnvironmentPlace<F> environment_place(Vec3<F> direction) {
+  const F sine = sqrt_(fma_(direction.x, direction.x, direction.y * direction.y));
+  // seen from inside: the right half is on the side of -y
+  return {F(0.5f) - turns_of(direction.x, direction.y), F(2.0f) * turns_of(direction.z, sine), sine};
 }
 
-template <class F> RT_HD Vec3<F> octahedral_direction(F u, F v) {
-  F x = fma_(u, F(2.0f), F(-1.0f)), y = fma_(v, F(2.0f), F(-1.0f));
-  const F z = F(1.0f) - abs_(x) - abs_(y);
-  fold_octahedron(z, x, y);
-  return normalize(Vec3<F>{x, y, z});
+// A direction in the axes of the map, and the sine of its angle to the up axis.
+template <class F>
+struct EnvironmentDirection {
+  Vec3<F> direction;
+  F sine;
+};
+
+template <class F> RT_HD EnvironmentDirection<F> environment_direction(F u, F v) {
+  const SinCos<F> phi = sincos_turns(u), theta = sincos_turns(F(0.5f) * v);
+  const F sine = max_(theta.sin, F(1e-6f));
+  return {{F(0.0f) - sine * phi.cos, sine * phi.sin, theta.cos}, sine};
 }
 
 // The axes of the image.
@@ -97,9 +114,9 @@ struct EnvironmentCell {
 };
 
 template <class F>
-RT_HD EnvironmentCell<F> environment_cell(const rt::EnvironmentTexel* texels, int32_t size, UintOf<F> column,
+RT_HD EnvironmentCell<F> environment_cell(const rt::EnvironmentTexel* texels, uint32_t size, UintOf<F> column,
                                           UintOf<F> row) {
-  const UintOf<F> one(1u), stride((uint32_t)size + 1u), top = row * stride + column, below = top + stride;
+  const UintOf<F> one(1u), stride(2u * size + 1u), top = row * stride + column, below = top + stride;
   return {environment_texel<F>(texels, top), environment_texel<F>(texels, top + one),
           environment_texel<F>(texels, below), environment_texel<F>(texels, below + one)};
 }
@@ -111,22 +128,22 @@ struct EnvironmentLight {
   F pdf;  // of environment_light_sample, per solid angle
 };
 
-// distance: of an OctahedralPoint
-template <class F> RT_HD EnvironmentLight<F> environment_light(const EnvironmentPoint<F>& p, F distance) {
-  return {p.radiance, F(0.25f) * p.density * (distance * distance * distance)};
+// sine: of an EnvironmentPlace
+template <class F> RT_HD EnvironmentLight<F> environment_light(const EnvironmentPoint<F>& p, F sine) {
+  return {p.radiance, F(kInvTwoPiSquared) * p.density / max_(sine, F(1e-6f))};
 }
 
 template <class F> RT_HD EnvironmentLight<F> environment_light(const rt::EnvironmentTexel* texels,
                                                                const rt::Frame& frame, Vec3<F> direction) {
   using U = UintOf<F>;
-  const int32_t size = frame.environment_map.map_size;
-  const OctahedralPoint<F> p = octahedral_point(environment_basis<F>(frame).to_local(direction));
-  const F last((float)size), zero(0.0f);
-  const F x = min_(max_(p.u * last, zero), last), y = min_(max_(p.v * last, zero), last);
-  const U most((uint32_t)(size - 1)), x0 = to_uint(x), y0 = to_uint(y);
-  const U column = select(x0 < most, x0, most), row = select(y0 < most, y0, most);
+  const uint32_t size = (uint32_t)frame.environment_map.map_size;
+  const EnvironmentPlace<F> p = environment_place(environment_basis<F>(frame).to_local(direction));
+  const F rows((float)size), columns(2.0f * (float)size), zero(0.0f);
+  const F x = min_(max_(p.u * columns, zero), columns), y = min_(max_(p.v * rows, zero), rows);
+  const U last_column(2u * size - 1u), last_row(size - 1u), x0 = to_uint(x), y0 = to_uint(y);
+  const U column = select(x0 < last_column, x0, last_column), row = select(y0 < last_row, y0, last_row);
   const EnvironmentCell<F> cell = environment_cell<F>(texels, size, column, row);
-  return environment_light(cell.at(x - to_float(column), y - to_float(row)), p.distance);
+  return environment_light(cell.at(x - to_float(column), y - to_float(row)), p.sine);
 }
 
 // Which of two parts a number in [0, 1) falls into, whether the second, and where in that part. first: probability of
@@ -155,25 +172,27 @@ RT_HD EnvironmentLightSample<F> environment_light_sample(const rt::EnvironmentTe
                                                          const Sample2d<F>& point) {
   using U = UintOf<F>;
   const uint32_t size = (uint32_t)frame.environment_map.map_size;
-  const float* quads = (const float*)(texels + (size + 1) * (size + 1));
+  const float* quads = (const float*)(texels + (size + 1) * (2 * size + 1));
+  const uint32_t half = (size * size - 1) / 3;  // quads of a half of the map
   const U zero(0u), one(1u);
-  U column = zero, row = zero, block = zero;
   F u = point.u, v = point.v;
+  U column = select(choose_part(u, F(load_global(quads + 2 * half * kEnvironmentTexelFloats))), one, zero), row = zero;
+  const U first = column * U(half);
+  U block = zero;
   for (uint32_t blocks = 1; blocks < size; blocks *= 2) {
-    const U at = block * U(kEnvironmentTexelFloats);
+    const U at = (first + block) * U(kEnvironmentTexelFloats);
     const U below = select(choose_part(v, gather(quads, at)), one, zero);
     const U right = select(choose_part(u, gather(quads + 1, at + below)), one, zero);
     row = row + row + below, column = column + column + right;
     block = block * U(4u) + below + below + right + one;
   }
-  const EnvironmentCell<F> cell = environment_cell<F>(texels, (int32_t)size, column, row);
+  const EnvironmentCell<F> cell = environment_cell<F>(texels, size, column, row);
   const F y = sample_linear(cell.a.density + cell.b.density, cell.c.density + cell.d.density, v);
   const F x = sample_linear(fma_(y, cell.c.density - cell.a.density, cell.a.density),
                             fma_(y, cell.d.density - cell.b.density, cell.b.density), u);
-  const F scale(1.0f / (float)size);
-  const Vec3<F> local = octahedral_direction((to_float(column) + x) * scale, (to_float(row) + y) * scale);
-  const F distance = F(1.0f) / (abs_(local.x) + abs_(local.y) + abs_(local.z));
-  return {normalize(environment_basis<F>(frame).to_world(local)), environment_light(cell.at(x, y), distance)};
+  const F width(0.5f / (float)size), height(1.0f / (float)size);
+  const EnvironmentDirection<F> to = environment_direction((to_float(column) + x) * width, (to_float(row) + y) * height);
+  return {normalize(environment_basis<F>(frame).to_world(to.direction)), environment_light(cell.at(x, y), to.sine)};
 }
 
 }  // namespace RT_NS

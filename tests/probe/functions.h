@@ -53,7 +53,7 @@ struct Uniform {
   rt::Node node;
   rt::ToneArgs tone;
   rt::Emitter emitters[4];
-  rt::EnvironmentTexel sky[32];
+  rt::EnvironmentTexel sky[64];
   int32_t integer[4];
   float number[4];
 };

@@ -54,10 +54,11 @@ def light_named(probe: Probe, name: str) -> tuple[Drawn, Seen]:
 
 
 def sky(probe: Probe) -> tuple[Drawn, Seen]:
-    """Sixteen cells, some of them bright; radiance and density need not be alike."""
-    radiance = np.linspace(0.2, 1.0, 25).reshape(5, 5)
+    """Cells, some of them bright; radiance and density need not be alike."""
+    radiance = np.linspace(0.2, 1.0, 45).reshape(5, 9)
     radiance[1, 2] = 12.0
-    texels = sky_of(np.repeat(radiance[..., None], 3, axis=-1), radiance + 0.3)
+    sine = np.sin(np.linspace(0.0, np.pi, 5))[:, None]
+    texels = sky_of(np.repeat(radiance[..., None], 3, axis=-1), (radiance + 0.3) * sine)
     up = unit((0.2, 0.9, -0.3))
     given: Any = {
         "sky": texels,

@@ -11,7 +11,7 @@ import pytest
 
 from raytracer.layout import dtype
 from raytracer.scene.packing.emitters import alias_table
-from raytracer.scene.packing.sky import _fill_quads
+from raytracer.scene.packing.sky import fill_quads
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS
 from support.probe import Probe
@@ -138,14 +138,13 @@ def test_emitters(probe: Probe, place: Any) -> None:
 
 
 def sky_of(radiance: Array, density: Array) -> Array:
-    """A map with these values at the corners of its cells, (n + 1, n + 1, 3) and (n + 1, n + 1)."""
-    size = len(density) - 1
-    corners = (size + 1) ** 2
-    texels = np.zeros(corners + (size**2 - 1) // 3, dtype("EnvironmentTexel"))
+    """A map with these values at the corners, (n + 1, 2 n + 1, 3) and (n + 1, 2 n + 1)."""
+    corners, size = density.size, len(density) - 1
+    texels = np.zeros(corners + 2 * ((size**2 - 1) // 3) + 1, dtype("EnvironmentTexel"))
     texels["radiance"][:corners] = radiance.reshape(-1, 3)
     cells = (density[1:] + density[:-1])[:, 1:] + (density[1:] + density[:-1])[:, :-1]
     texels["density"][:corners] = 4 * density.ravel() / cells.mean()
-    _fill_quads(texels[corners:].view(dtype("EnvironmentQuad")), cells)
+    fill_quads(texels[corners:].view(dtype("EnvironmentQuad")), cells)
     return texels
 
 
@@ -155,17 +154,18 @@ SKIES = ["noise", "one corner", "black half", "even"]
 def corners_of(name: str) -> tuple[Array, Array]:
     """Radiance and density at the corners of four cells a side."""
     rng = np.random.default_rng(2)
-    density = rng.random((5, 5)) ** 3 + 0.02
+    density = rng.random((5, 9)) ** 3 + 0.02
     if name == "noise":
         density[1, 2] += 4.0
     if name == "one corner":
         density[:] = 0.0
-        density[2, 3] = 1.0
+        density[2, 5] = 1.0
     if name == "black half":
-        density[:, :3] = 0.0
+        density[:, :5] = 0.0
     if name == "even":
         density[:] = 1.0
-    return rng.random((5, 5, 3)), density
+    density *= np.sin(np.linspace(0.0, np.pi, 5))[:, None]
+    return rng.random((5, 9, 3)), density
 
 
 @pytest.mark.parametrize("name", SKIES)
@@ -185,7 +185,7 @@ def test_sky(probe: Probe, name: str) -> None:
 
     check(counted(wi, up, -1.0), expected(density, up, -1.0, 4 * DRAWN))
     seen = probe("environment_light", wi, sky=texels, frame=frame)
-    np.testing.assert_allclose(seen, drawn[:, 3:], rtol=1e-3, atol=2e-5)
+    np.testing.assert_allclose(seen, drawn[:, 3:], rtol=2e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", SKIES)
@@ -205,7 +205,7 @@ def test_strata_of_the_square_stay_whole_on_the_sky(probe: Probe, name: str) -> 
     wi = probe("environment_light_sample", grid, sky=texels, frame=frame)[:, :3].reshape(64, 64, 3)
     for axis in (0, 1):
         step = np.linalg.norm(np.diff(wi.astype(np.float64), axis=axis), axis=-1)
-        assert step.max() < 0.12
+        assert step.max() < 0.2
 
 
 # ---- the lens

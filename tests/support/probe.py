@@ -39,7 +39,7 @@ STRUCTS = {
     "tone": "ToneArgs",
 }
 
-TABLES = {"emitters": ("Emitter", 4), "sky": ("EnvironmentTexel", 32)}
+TABLES = {"emitters": ("Emitter", 4), "sky": ("EnvironmentTexel", 64)}
 
 Floats = NDArray[np.float32]
 # inputs (I, N), rows of outputs, structured (): Uniform -> outputs (O, N)

@@ -1,9 +1,8 @@
-"""The environment for the kernels: an octahedral map with the tree to sample it."""
+"""The environment for the kernels: an equirectangular map with the tree to sample it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import cos, hypot, isqrt, radians, sin
+from math import cos, hypot, radians, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +16,11 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.transform import Vector
 
-MAX_SIDE = 1024  # most cells per side: 2 per degree, 21 MiB
+MAX_ROWS = 1024  # of cells, half as many as columns: 5.7 per degree, 43 MiB
 EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance
 
-BLOCK_ROWS = 64
-
-MAP = 96  # bytes of memory per cell during construction; 21 afterwards
-PER_CELL = 2  # image samples along each side of a cell about a corner, which has their mean
+MAP = 88  # bytes of memory per cell during construction; 21 afterwards
+PARTS = (-0.25, 0.25)  # of a cell: where the image is sampled beside a corner, along each side
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
@@ -36,10 +33,9 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
     image = environment.equirectangular()
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too large for 32-bit numbers; give less")
-    size = side_of(image)
-    require_room("environment", MAP * size**2, "to be sampled")
-    radiance = octahedral(image, size)
-    light = _light_on_ground(radiance if size >= 64 else octahedral(image, 64))
+    size = rows_of(image)
+    require_room("environment", MAP * 2 * size**2, "to be sampled")
+    radiance = equirectangular(image, size)
     del image
     density = sampling_density(radiance)
     fields = {
@@ -48,47 +44,61 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
         "map_visible": int(environment.visible),
         "map_shadow": int(environment.shadow),
         "map_even": int(is_even(radiance)),
-        "environment_light": light,
+        "environment_light": _light_on_ground(radiance),
     }
-    corners = (size + 1) ** 2
-    sky = np.zeros(corners + (size**2 - 1) // 3, dtype("EnvironmentTexel"))
+    corners, half = density.size, (size**2 - 1) // 3
+    sky = np.zeros(corners + 2 * half + 1, dtype("EnvironmentTexel"))
     sky["radiance"][:corners] = radiance.reshape(-1, 3)
     sky["density"][:corners] = density.ravel()
-    _fill_quads(sky[corners:].view(dtype("EnvironmentQuad")), _cells(density))
+    fill_quads(sky[corners:].view(dtype("EnvironmentQuad")), _cells(density))
     return sky, fields
 
 
 def sampling_density(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the density of samples at the corners of a map, (size + 1, size + 1), mean 1.
+    """Return the density of samples at the corners of a map, (size + 1, 2 size + 1), mean 1.
 
     It is luminance times solid angle, or that of an even map if all is black.
     """
     luminance = radiance @ LUMINANCE
-    angle = _corners(len(radiance) - 1)[1] ** -3.0
-    light = luminance * angle if luminance.any() else angle
+    sine = np.sin(_angles(radiance))[:, None]
+    light = luminance * sine if (luminance[1:-1] > 0.0).any() else np.zeros_like(luminance) + sine
     return np.asarray(light / _cells(light).mean(), np.float32)
 
 
+def _angles(corners: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the angle of each row of corners to the zenith."""
+    return np.linspace(0.0, np.pi, len(corners))
+
+
 def _cells(corners: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the means over the cells of what is linear between their corners, (size, size)."""
+    """Return the means over the cells of what is linear between their corners, (size, 2 size)."""
     rows = corners[:-1].astype(np.float64) + corners[1:]
     return np.asarray((rows[:, :-1] + rows[:, 1:]) / 4.0)
 
 
-def _fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
-    """Write the probabilities of halves of all blocks, from the smallest to the whole map.
+def fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
+    """Write the probabilities of the halves of all blocks, and of the halves of the map.
 
     Args:
-        quads: structured ((size**2 - 1) / 3,), `EnvironmentQuad`.
-        cells: sums of the density, (size, size).
+        quads: structured (2 (size**2 - 1) / 3 + 1,), `EnvironmentQuad`.
+        cells: integrals of the density, by any factor, (size, 2 size).
     """
+    size = len(cells)
+    half = len(quads) // 2
+    parts = cells[:, :size], cells[:, size:]
+    _fill_half(quads[:half], parts[0])
+    _fill_half(quads[half : 2 * half], parts[1])
+    quads["top"][-1] = _share(np.array([part.sum() for part in parts]))
+
+
+def _fill_half(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
+    """Write the quads of a square, (size, size) cells, from the smallest blocks to the square."""
     end = len(quads)
     while len(cells) > 1:
         side = len(cells) // 2
         parts = cells.reshape(side, 2, side, 2).transpose(0, 2, 1, 3)[_in_tree(side)]
-        rows = parts.sum(axis=2)
         of_level = quads[end - side**2 : end]
-        of_level["top"] = _share(rows)
+        of_level["top"] = _share(parts.sum(axis=2))
         of_level["left"] = _share(parts)
         end -= side**2
         cells = cells.reshape(side, 2, side, 2).sum(axis=(1, 3))
@@ -112,40 +122,86 @@ def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def is_even(radiance: NDArray[np.float32]) -> bool:
     """Return whether no part of a map is much brighter than its mean."""
-    luminance, weight = radiance @ LUMINANCE, _weights(len(radiance) - 1)
-    return bool(luminance.max() <= EVEN * (luminance * weight).sum())
+    luminance = radiance @ LUMINANCE
+    return bool(luminance.max() <= EVEN * (luminance * _weights(radiance)).sum())
 
 
-def _weights(size: int) -> NDArray[np.float64]:
-    """Return the share of the sphere that each corner stands for, (size + 1, size + 1)."""
-    edge = np.ones(size + 1)
-    edge[[0, -1]] = 0.5  # a corner on an edge of the map occurs twice
-    angle = _corners(size)[1] ** -3.0 * edge * edge[:, None]
-    return np.asarray(angle / angle.sum())
+def _weights(radiance: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the share of the sphere that each corner stands for, (size + 1, 2 size + 1)."""
+    edge = np.ones(radiance.shape[1])
+    edge[[0, -1]] = 0.5  # the first and the last column are one
+    share = np.sin(_angles(radiance))[:, None] * edge
+    return np.asarray(share / share.sum())
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:
     """Return the radiance of a white surface that faces up under a map: sum of its channels."""
-    size = len(radiance) - 1
-    share = _weights(size) * np.maximum(_corners(size)[0], 0.0)
+    share = _weights(radiance) * np.maximum(np.cos(_angles(radiance)), 0.0)[:, None]
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
-def side_of(image: NDArray[np.float32]) -> int:
-    """Return the cells per side: a power of two, about as many cells as the image has pixels."""
+def rows_of(image: NDArray[np.float32]) -> int:
+    """Return the rows of cells: a power of two, at least as many as those of the image."""
     height, width = image.shape[:2]
-    if width == 1:
-        return 16 if height == 1 else 256
+    if width == 1 and height == 1:
+        return 64
     size = 64
-    while size < MAX_SIDE and size * size < height * width:
+    while size < MAX_ROWS and (size < height or 2 * size < width):
         size *= 2
     return size
 
 
-def reduced(image: NDArray[np.float32], height: int) -> NDArray[np.float32]:
-    """Return an equirectangular image with fewer rows: means over solid angle."""
+def equirectangular(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """Return an equirectangular image at the corners of cells.
+
+    The image is linear between the middles of its pixels, without an end around the horizon, and
+    constant from the outermost middles to zenith and nadir. A corner has the mean of the image over
+    a cell about it. Larger images are first reduced to means over solid angle, so that no bright
+    pixel falls between corners.
+
+    Args:
+        image: linear RGB, float32 (h, w, 3) or (h, w, 1); row 0 is the zenith.
+        size: rows of cells, half of the columns.
+
+    Returns:
+        linear RGB, float32 (size + 1, 2 size + 1, 3).
+    """
+    height, width = image.shape[:2]
+    image = reduced(image, min(height, size), min(width, 2 * size))
+    height, width = image.shape[:2]
+    rows = np.zeros((size + 1, *image.shape[1:]), np.float32)
+    for part in PARTS:
+        rows += _between(image, np.clip(_places(size, height, part), 0.0, height - 1.0), axis=0)
+    corners = np.zeros((size + 1, 2 * size + 1, image.shape[2]), np.float32)
+    rows = np.concatenate([rows[:, -1:], rows, rows[:, :1]], axis=1)
+    for part in PARTS:
+        corners += _between(rows, _places(2 * size, width, part) % width + 1.0, axis=1)
+    corners /= len(PARTS) ** 2
+    return np.ascontiguousarray(np.broadcast_to(corners, (*corners.shape[:2], 3)))
+
+
+def _places(cells: int, pixels: int, part: float) -> NDArray[np.float64]:
+    """Return the coordinates of points beside corners, 0 in the middle of the first pixel."""
+    return np.asarray((np.arange(cells + 1) + part) * (pixels / cells) - 0.5, np.float64)
+
+
+def _between(values: NDArray[np.float32], place: NDArray[np.float64], axis: int) -> Any:
+    """Return values interpolated along an axis."""
+    first = np.minimum(place.astype(np.int64), values.shape[axis] - 1)
+    second = np.minimum(first + 1, values.shape[axis] - 1)
+    part = (place - first).astype(np.float32).reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    low, high = values.take(first, axis), values.take(second, axis)
+    high -= low
+    high *= part
+    high += low
+    return high
+
+
+def reduced(image: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+    """Return an equirectangular image with at most its rows and columns: means over solid angle."""
     rows, columns = image.shape[:2]
-    width = max(1, round(columns * height / rows))
+    if (rows, columns) == (height, width):
+        return image
     band = -np.cos(np.pi * np.arange(rows + 1) / rows)
     edges = -np.cos(np.pi * np.arange(height + 1) / height)
     place = np.arange(width + 1) * (columns / width)
@@ -159,92 +215,6 @@ def reduced(image: NDArray[np.float32], height: int) -> NDArray[np.float32]:
         before = np.concatenate([np.zeros_like(row[:1]), np.cumsum(row, axis=0)])
         smaller[y] = np.diff(before[whole] + part * row[whole], axis=0) * (width / columns)
     return smaller
-
-
-def octahedral(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return the octahedral map of an equirectangular image.
-
-    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003. An image
-    with more pixels than the map has cells is reduced before, so that samples miss no bright one.
-
-    Args:
-        image: linear RGB, float32 (h, w, 3); row 0 is the zenith.
-        size: cells of a side.
-
-    Returns:
-        linear RGB at the corners of the cells, float32 (size + 1, size + 1, 3).
-    """
-    if image.shape[0] * image.shape[1] > size**2:
-        image = reduced(image, min(len(image), isqrt(size**2 // 2)))
-    radiance = np.empty((size + 1, size + 1, 3), np.float32)
-    for rows in _blocks(size + 1):
-        mean = np.zeros((rows.stop - rows.start, size + 1, 3))
-        for row in range(PER_CELL):
-            for column in range(PER_CELL):
-                across, down = ((part + 0.5) / PER_CELL - 0.5 for part in (column, row))
-                mean += look_up(image, _directions(size, rows, across, down)[0])
-        radiance[rows] = mean / PER_CELL**2
-    return radiance
-
-
-def _blocks(count: int) -> Iterator[slice]:
-    """Yield rows of a map in blocks, which bounds the memory."""
-    for start in range(0, count, BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, count))
-
-
-def _corners(size: int) -> tuple[Any, Any]:
-    """Return height and distance (see `directions`) of all corners, (size + 1, size + 1)."""
-    height, distance = np.empty((2, size + 1, size + 1))
-    for rows in _blocks(size + 1):
-        direction, distance[rows] = _directions(size, rows)
-        height[rows] = direction[..., 2]
-    return height, distance
-
-
-def _directions(size: int, rows: slice, across: float = 0.0, down: float = 0.0) -> tuple[Any, Any]:
-    """Return `directions` for one point beside each corner of some rows; offsets in cells."""
-    u = (np.arange(size + 1) + across) / size
-    return directions(*np.meshgrid(u, (np.arange(rows.start, rows.stop) + down) / size))
-
-
-def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
-    """Return the directions (..., 3), z up, of points of the map, and the distances of the
-    octahedron's points from its centre.
-
-    Points beyond an edge lie on the other half of that edge, where the map is joined to itself.
-    """
-    x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
-    for _ in range(2):  # beyond both edges in turn
-        beyond = np.abs(x) > 1.0
-        x, y = np.where(beyond, np.copysign(2.0, x) - x, x), np.where(beyond, -y, y)
-        x, y = y, x
-    z = 1.0 - np.abs(x) - np.abs(y)
-    x, y = (
-        np.where(z < 0, np.copysign(1.0 - np.abs(y), x), x),
-        np.where(z < 0, np.copysign(1.0 - np.abs(x), y), y),
-    )
-    point = np.stack([x, y, z], axis=-1)
-    distance = np.sqrt((point**2).sum(axis=-1))
-    return point / distance[..., None], distance
-
-
-def look_up(image: NDArray[np.float32], direction: Any) -> Any:
-    """Return the radiance of directions (..., 3), interpolated between pixel centres."""
-    height, width = image.shape[:2]
-    latitude = np.arccos(np.clip(direction[..., 2], -1.0, 1.0)) / np.pi
-    # Seen from inside: the right half of the image is on the side of -y.
-    longitude = 0.5 - np.arctan2(direction[..., 1], direction[..., 0]) / (2.0 * np.pi)
-    y = np.clip(latitude * height - 0.5, 0.0, height - 1.0)
-    x = longitude * width - 0.5
-    y0, x0 = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
-    down, across = (y - y0)[..., None], (x - x0)[..., None]
-    y1, columns = np.minimum(y0 + 1, height - 1), (x0 % width, (x0 + 1) % width)
-    upper, lower = (
-        image[rows, columns[0]] * (1.0 - across) + image[rows, columns[1]] * across
-        for rows in (y0, y1)
-    )
-    return upper * (1.0 - down) + lower * down
 
 
 def sky_x(up: Vector, rotation: float) -> Vector:
