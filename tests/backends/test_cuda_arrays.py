@@ -18,6 +18,7 @@ from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
+from raytracer.warning import RaytracerWarning
 from support.device_arrays import OnGpu
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
@@ -487,11 +488,13 @@ def test_arrays_of_the_host_are_packed_in_parts(kind: str, monkeypatch: pytest.M
 
     positions = numbers(kind, (COUNT, 3))
     positions[5] = 1e6  # which the camera leaves out
-    expected = pixels_of(positions, 0.5)
+    with pytest.warns(RaytracerWarning, match="1 of 100,000 spheres is far away"):
+        expected = pixels_of(positions, 0.5)
     for module in (memory, run):
         monkeypatch.setattr(module, "MIN_PLACED", 5000)
     monkeypatch.setattr(placed, "CHUNK_ROWS", 7777)
-    assert np.array_equal(pixels_of(positions, 0.5), expected)
+    with pytest.warns(RaytracerWarning, match="1 of 100,000 spheres is far away"):
+        assert np.array_equal(pixels_of(positions, 0.5), expected)
 
 
 @pytest.mark.parametrize("count", [300, 20_000])

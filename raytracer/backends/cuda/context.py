@@ -77,3 +77,12 @@ def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
     with suppress(RaytracerError), context.active():  # a lost device has freed everything already
         while allocations:
             allocations.popitem()[1].free()
+
+
+def drop(context: PrimaryContext, held: dict[str, Any]) -> None:
+    """Give up streams, events and page-locked memory: PyCUDA destroys them in their context alone.
+
+    held: by name, with the only references to them.
+    """
+    with suppress(RaytracerError), context.active():
+        held.clear()

@@ -13,6 +13,7 @@ the tree bad, the next picture builds it.
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.context import drop, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, RECORD_BYTES, Packer, decoded
 from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
@@ -77,14 +78,17 @@ class MovingSpheres:
         size = memory.size("nodes")
         copy_within(self._driver, address, memory.address("nodes"), size, stream)
         self._driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
-        self._bytes = self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
+        self._held: dict[str, Any] = {
+            "found": self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
+        }
         self._forget(PACKED_BYTES // 4, stream)
         stream.synchronize()
         memory.rename("roomy", "nodes")
         self._refit = self._kernels.refit(memory, count, self._apart)
         self._refit(stream)  # of no nodes yet: a capture may not load the kernel
         stream.synchronize()
-        self._stream, self._branch = (self._driver.Stream(NON_BLOCKING) for _ in range(2))
+        self._held |= {name: self._driver.Stream(NON_BLOCKING) for name in ("stream", "branch")}
+        self._drop = weakref.finalize(self, drop, primary_context(number), self._held)
         self._done = Fence(number)  # behind the last update
         self._is_pending = False  # whether there were updates since results were read
         self._is_in_graph = False  # whether there may have been updates by graphs
@@ -115,35 +119,35 @@ class MovingSpheres:
             self._capture(update, moves)
             return
         if self._is_in_graph:
-            self._done.wait(int(self._stream.handle))
+            self._done.wait(int(self._held["stream"].handle))
         builds = moves and self._excess > max_excess
         has_bounds = self._last_apart and update.count == self._count - self._apart
         if builds and has_bounds:
-            self._forget(BOUND_WORDS, self._stream)
+            self._forget(BOUND_WORDS, self._held["stream"])
         if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
         else:
             self._pack(update, check=update.is_on_host)
         if builds:
-            self._build(self._stream, has_bounds)
+            self._build(self._held["stream"], has_bounds)
         elif moves:
             self._queued += 1
-            self._refit(self._stream)
-        self._done.record(int(self._stream.handle))
+            self._refit(self._held["stream"])
+        self._done.record(int(self._held["stream"].handle))
         self._is_pending = True
 
     def _capture(self, update: SphereUpdate, moves: bool) -> None:
         """Make an update a branch of the graph that the caller's stream is captured into."""
         if moves and not self._is_built:
             raise SceneError(f"stream: {BEFORE_CAPTURE}")
-        branch, caller = int(self._branch.handle), update.stream or LEGACY_STREAM
+        branch, caller = int(self._held["branch"].handle), update.stream or LEGACY_STREAM
         order(branch, caller, self._number)
         try:
             self._done.wait(branch, in_graph=True)
-            self._pack(update, stream=self._branch)
+            self._pack(update, stream=self._held["branch"])
             if moves:
-                self._refit(self._branch)
+                self._refit(self._held["branch"])
             self._done.record(branch, in_graph=True)
         finally:  # a branch that does not come back would spoil the caller's capture
             order(caller, branch, self._number)
@@ -151,7 +155,7 @@ class MovingSpheres:
 
     def _pack(self, update: SphereUpdate, check: bool = False, stream: Any = None) -> None:
         """Queue the packing, which keeps what is wrong until it was read."""
-        memory, stream = self._memory, stream or self._stream
+        memory, stream = self._memory, stream or self._held["stream"]
         records, info = memory.address("records"), memory.address("state")
         self._packer.pack(update, records, memory.address("color"), info, stream, clear=False)
         if check:
@@ -164,7 +168,7 @@ class MovingSpheres:
 
     def _forget(self, words: int, stream: Any) -> None:
         """Queue the clearing of the first words of the PackInfo, here too."""
-        self._bytes[: 4 * words] = 0xFF
+        self._held["found"][: 4 * words] = 0xFF
         self._driver.memset_d32_async(self._memory.address("state"), ALL_ONES, words, stream)
 
     def _build(self, stream: Any, has_bounds: bool = False) -> None:
@@ -212,15 +216,15 @@ class MovingSpheres:
     def _read(self, stream: Any) -> NDArray[np.void]:
         """Return what packing and tree say, structured (1,), after the work of a stream."""
         address = self._memory.address("state")
-        self._driver.memcpy_dtoh_async(self._bytes, address, stream)
+        self._driver.memcpy_dtoh_async(self._held["found"], address, stream)
         stream.synchronize()
-        found: NDArray[np.void] = self._bytes.view(FOUND)
+        found: NDArray[np.void] = self._held["found"].view(FOUND)
         return found
 
     def check(self) -> None:
         """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
         it was. To be called once after `settle`."""
-        packed = decoded(self._bytes.view(FOUND)["packed"])
+        packed = decoded(self._held["found"].view(FOUND)["packed"])
         if packed.wrong:  # said once
             stream = staging(self._number).stream
             self._forget(PACKED_BYTES // 4, stream)
@@ -238,6 +242,5 @@ class MovingSpheres:
         return found
 
     def close(self) -> None:
-        with primary_context(self._number).active():  # PyCUDA destroys streams there alone
-            self._stream = self._branch = None
+        self._drop()
         self._packer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.base import Closeable
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.context import drop, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
@@ -72,10 +73,9 @@ class Packer(Closeable):
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
         self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
-        self._copied: Any
-        self._packed: Any
         with self._context.active() as driver:
-            self._copied, self._packed = driver.Event(), driver.Event()
+            self._events = {name: driver.Event() for name in ("copied", "packed")}
+        self._drop = weakref.finalize(self, drop, self._context, self._events)
 
     @property
     def nbytes(self) -> int:
@@ -83,8 +83,7 @@ class Packer(Closeable):
         return self._memory.nbytes
 
     def close(self) -> None:
-        with self._context.active():  # PyCUDA destroys events in their context alone
-            self._copied = self._packed = None
+        self._drop()
         self._memory.close()
         self._table = b""
 
@@ -128,11 +127,11 @@ class Packer(Closeable):
                 if each is not None:
                     order(handle, each, self._ordinal)
         if is_copied:  # not before the copies of the last call have been read
-            copies.wait_for_event(self._packed)
+            copies.wait_for_event(self._events["packed"])
         placed = {name: self._placed(name, each) for name, each in arrays.items()}
         if is_copied:
-            self._copied.record(copies)
-            stream.wait_for_event(self._copied)
+            self._events["copied"].record(copies)
+            stream.wait_for_event(self._events["copied"])
         arguments = pack_arguments(update, placed, self._record_bytes)
         arguments["records"] = records + self._record_bytes * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
@@ -143,7 +142,7 @@ class Packer(Closeable):
         if update.count:
             self._kernel.launch(self._grid_of(update.count), arguments, stream)
         if is_copied:
-            self._packed.record(stream)
+            self._events["packed"].record(stream)
         if on_gpu:
             order(caller, handle, self._ordinal)
 

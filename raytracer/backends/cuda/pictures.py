@@ -114,7 +114,7 @@ class Interop:
 
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
-            self._stream = driver.Stream(NON_BLOCKING)
+            self._stream: Any = driver.Stream(NON_BLOCKING)
             self._texture = Texture(texture)
 
     def copy(self, picture: DevicePicture) -> None:
@@ -129,6 +129,7 @@ class Interop:
     def close(self) -> None:
         """Unregister the texture, before OpenGL deletes or resizes it."""
         with suppress(RaytracerError), self._context.active():
+            self._stream = None
             self._texture.unregister()
 
 
@@ -138,7 +139,7 @@ class PageLocked:
     def __init__(self, ordinal: int = 0) -> None:
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
-            self._stream = driver.Stream(NON_BLOCKING)
+            self._stream: Any = driver.Stream(NON_BLOCKING)
         self._memory: Any = None
 
     def fetch(self, picture: DevicePicture) -> NDArray[np.uint8]:
@@ -154,4 +155,4 @@ class PageLocked:
 
     def close(self) -> None:
         with suppress(RaytracerError), self._context.active():
-            self._memory = None
+            self._memory = self._stream = None
