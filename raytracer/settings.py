@@ -131,6 +131,7 @@ class RenderSettings(Defined, place="render"):
         filter_radius: Half width of the filter in pixels.
         seed: Seed of the sample points.
         max_depth: Maximum number of bounces, in mirrors and of paths; 0 shows only direct light.
+            Paths inside glass go on until they are outside.
         shadows: Whether spheres cast shadows.
         transparent_shadows: Whether light passes straight through glass on its way to a surface,
             with integrators direct and ao: an approximation, since glass bends light; paths bend
