@@ -230,7 +230,7 @@ class LiveView:
         Args:
             name: of the set of points.
             positions: (N, 3), scene units; N may change from step to step.
-            radii: one radius or (N,), scene units; None is half of the mean spacing of the first
+            radii: one radius or (N,), scene units; None lets neighbours touch in the first
                 state.
             colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or (N, 4) with
                 opacities, or N colour names; None is light grey. Points without the column of

@@ -81,14 +81,14 @@ def test_many_labels_over_several_blocks(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.radius, expected)
 
 
-def test_radius_of_particles_without_radii(tmp_path: Path) -> None:
+def test_mean_spacing_and_radius_of_particles_without_radii(tmp_path: Path) -> None:
     grid = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), -1).reshape(-1, 3)
     assert mean_spacing(grid) == pytest.approx(0.9)
     sheet = grid[grid[:, 2] == 0]
     assert mean_spacing(sheet) == pytest.approx(0.9)
     assert mean_spacing(np.zeros((5, 3))) == mean_spacing(np.zeros((0, 3))) == 1.0
     np.save(tmp_path / "a.npy", grid)
-    assert load(tmp_path / "a.npy").spheres[0].radius == pytest.approx(0.45)
+    assert load(tmp_path / "a.npy").spheres[0].radius == 0.5  # they touch
 
 
 def test_a_far_particle_does_not_change_the_radius_of_the_others(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
 
 
 def spaced(result: Particles) -> float:
-    """Return a radius for particles without one, from their mean spacing.
+    """Return a radius for particles without one, from the distances of neighbours.
 
     Raises:
         DataFileError: the centres are invalid.

@@ -93,7 +93,7 @@ def test_a_file_of_gsd(tmp_path: Path) -> None:
         np.testing.assert_allclose(source.box.edges[1], (5.5, 11, 0))
     with pytest.warns(RaytracerWarning, match="are taken as types"):
         scene = load(path, 0)
-    assert np.ptp(scene.spheres[0].radius) == 0  # half of the mean spacing
+    assert np.ptp(scene.spheres[0].radius) == 0  # one, by their spacing
     assert scene.describe(1).values == {"species": "grain"}
 
 
