@@ -36,7 +36,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
-from raytracer.settings import MAX_FOR_NOISE, RenderSettings, in_force
+from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ def prepare(
             memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
             buffers, camera = pack_with_camera(loaded, settings, around, device)
+        settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
         del loaded
         with stage("digest", f"hashing {spheres}"):
@@ -241,6 +242,12 @@ def prepare(
             buffers.release()
         if on_device.striped_over > 1:
             about_device["striped_over"] = on_device.striped_over
+        if settings.brightness == AUTO:
+            with stage("light", "measuring the light"):
+                from raytracer.brightness import balanced  # late: not for scene files
+
+                buffers, settings = balanced(device, on_device, buffers, settings)
+                kept = kept and (kept[0], buffers)
         sizes = {
             "buffers": buffers.nbytes,
             "bvh": on_device.tree_nbytes,
@@ -598,6 +605,16 @@ def load_applied(
     if scene.count == 0 and not scene.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     return scene, plan
+
+
+def _brightness(scene: Scene, settings: RenderSettings) -> float | str:
+    """Return the brightness of the lights; it is not measured where they are not those of a look,
+    or light goes on from surface to surface."""
+    if settings.brightness != AUTO:
+        return settings.brightness
+    stated = scene.lights, scene.environment, scene.ambient
+    is_look = all(each is None for each in stated) and settings.resolved_integrator != "path"
+    return AUTO if is_look else 1.0
 
 
 def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:

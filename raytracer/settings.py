@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        brightness: float | str | None
         clamp_indirect: float | None
         dpi: float | None
         noise: float | None
@@ -100,11 +101,12 @@ for rare light would take as long as everything before."""
 
 NOT_PACKED = (
     "samples", "transparent_shadows", "shading", "look", "integrator", "light", "placement",
-    "noise", "max_samples", "denoise", "dpi",
+    "brightness", "noise", "max_samples", "denoise", "dpi",
 )  # fmt: skip
 """Settings that are not fields of `Frame` of the same name."""
 
 MAX_SEED = 2**32 - 1
+AUTO = "auto"
 
 
 def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,6 +153,9 @@ class RenderSettings(Defined, place="render"):
         ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles without a
             scene file have 4.
         ao_distance: Length of occlusion rays in scene units, with integrator ao.
+        brightness: Factor of the light of the look, or auto: measured in a small picture, so that
+            surfaces are on average as bright as their colours ask for, though they occlude each
+            other. Without lights of its own, a particle file without a scene has auto.
         clamp_indirect: Maximum radiance of a contribution after two or more bounces, with
             integrator path; removes bright specks and some light; 0 changes nothing.
         dpi: Pixels per inch: the size of text and lines over the picture, and the resolution that
@@ -187,6 +192,7 @@ class RenderSettings(Defined, place="render"):
     )
     ao_samples: int = setting(1, Integer(1, 64))
     ao_distance: float | None = setting(None, Number(0.0, above=True), default_text="unlimited")
+    brightness: float | str = setting(1.0, AnyOf(Choice([AUTO]), Number(0.0, 1e6)))
     clamp_indirect: float = setting(0.0, Number(0.0, 1e12))
     dpi: float | None = setting(
         None, Number(1.0, 1e5), default_text="the shorter side counts as 6 inches"
@@ -201,6 +207,15 @@ class RenderSettings(Defined, place="render"):
     def resolved_integrator(self) -> str:
         """The integrator, by default that of the look."""
         return self.integrator or LOOKS[self.look].integrator
+
+    @property
+    def rig(self) -> Look:
+        """The look with the brightness of its lights; unmeasured, they are as the look says."""
+        look, factor = LOOKS[self.look], self.brightness
+        if isinstance(factor, str) or factor == 1.0:
+            return look
+        others = tuple((place, factor * light, angle) for place, light, angle in look.others)
+        return replace(look, key=factor * look.key, ambient=factor * look.ambient, others=others)
 
     @property
     def resolved_filter_radius(self) -> float:
@@ -240,7 +255,7 @@ class RenderSettings(Defined, place="render"):
         camera ray halve the error in the same time. With 32 samples the root mean square error is
         below 4 of 255, for a thousand particles as for a million.
         """
-        return cls(look="soft", samples=32, ao_samples=4)
+        return cls(look="soft", samples=32, ao_samples=4, brightness=AUTO)
 
     def override(self, **changes: Any) -> RenderSettings:
         """Return these settings with all changes that are not None.

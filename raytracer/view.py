@@ -227,6 +227,10 @@ class View:
     def with_camera(self, camera: NDArray[np.void]) -> View:
         return replace(self, camera=camera)
 
+    def with_transparency(self) -> View:
+        """Return the view without a background."""
+        return self._but(background_kind=code("BackgroundKind", "transparent"))
+
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
         """Return the view with other lights.
 

@@ -41,7 +41,7 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import MAX_SEED, RenderSettings
+from raytracer.settings import AUTO, MAX_SEED, RenderSettings
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
@@ -91,8 +91,8 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame determines for all: defaults inferred from particles, the camera, and a metered
-    exposure.
+    The first frame determines for all: defaults inferred from particles, the camera, measured
+    brightness, and a metered exposure.
 
     Args:
         plan: of the animation.
@@ -144,6 +144,11 @@ class Renderer:
         if origin is not None:
             start = replace(Stand.of(start), target=origin).camera(start)
         path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
+        if settings.brightness == AUTO:
+            first = replace(first, camera=path.at(0, plan.shots[0].time))
+            backend = "cpu" if plan.backend == "cpu" else "auto"  # workers may have other devices
+            with prepare(first, backend=backend, threads=plan.threads, hashed=False) as job:
+                settings = job.settings
         tone = ToneSettings.of(plan.tone, first.tone)
         return Fixed(self._inferred, settings, tone, origin, path)
 
@@ -318,16 +323,16 @@ class Renderer:
             with inferring(self._inferred):
                 scene = self._read(shot.frame)
             scene = replace(scene, camera=self._camera(shot, scene))
-            seed = {"seed": self._seed(shot)}
+            stated = {"seed": self._seed(shot), "brightness": self.settings.brightness}
             if self.in_place:
                 scene = with_rows(scene)
-                moved = job and moved_on(job, scene, SceneOverrides.of(seed), _values(shot))
+                moved = job and moved_on(job, scene, SceneOverrides.of(stated), _values(shot))
                 if moved is not None:
                     self._job = moved
                     return Prepared(moved, warnings)
             self._job = prepare(
                 scene,
-                seed,
+                stated,
                 backend=self._device or self.plan.backend,
                 threads=self.plan.threads,
                 keep=self.in_place or self._uses[shot.frame] > 1,

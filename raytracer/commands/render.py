@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from math import inf
+from operator import mul
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
+CAMERA = ("up", "view", "camera")  # options of which each says what is up
 FEW, LARGE = 1e-3, 10_000  # share of pixels below which spheres are overlooked in large pictures
 
 
@@ -297,7 +299,8 @@ def run(call: Call, outputs: OutputSet) -> None:
     elif not call.quiet:
         others = [Path(name) for name in (call.film, call.histogram, call.legend_file) if name]
         lines = image.statistics.lines() if call.stats else []
-        print_lines("\n".join([*_summary(job, film, target, others), *lines]))
+        summary = _summary(job, film, target, others)
+        print_lines("\n".join([*summary, *_inferred(call, source, job), *lines]))
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
@@ -416,6 +419,25 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
             f"quartiles {times['q1']} and {times['q3']}"
         )
     return lines
+
+
+def _inferred(call: Call, source: Source, job: Job) -> list[str]:
+    """Return what is shown of particles without a scene and the call does not state, as a line."""
+    from raytracer.scene.load import is_scene
+    from raytracer.scene.views import AXES
+
+    if source.path is None or str(source.path) == "-" or is_scene(source.path):
+        return []
+    words, options = [], []
+    camera = job.camera
+    if camera is not None and all(call.settings.get(name) is None for name in CAMERA):
+        up = max(AXES, key=lambda name: sum(map(mul, AXES[name], camera.upward)))
+        words, options = [f"{up} is up"], ["--up"]
+    factor = job.settings.brightness
+    if factor not in (1.0, "auto") and call.settings.get("brightness") is None:
+        words.append(f"the light is {factor:.3g} times that of the look")
+        options.append("--brightness")
+    return [f"inferred: {', '.join(words)} ({', '.join(options)})"] if words else []
 
 
 def _seconds(value: float) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
 
+FITS = ("all", "bulk", "box")  # values of `Camera.fit` besides true and false
+
 PARALLEL = 1e-6  # sine of the angle between view and `up` below which they count as parallel
 
 
@@ -32,16 +34,17 @@ class Camera(Defined, place="camera"):
             the box around the spheres, without giants and outliers. A fitted camera without a
             position moves across to it.
         up: Up direction: three numbers of any length, or an axis. The default is y, and z with a
-            `view`; but away from a ball on which the others stand, and z in a particle file with a
-            box or a cell.
+            `view`; but away from a ball on which the others stand. A particle file without a scene
+            has that of its box, of gravity or of the floor that the particles lie on.
         vertical_fov: Vertical field of view in degrees, also of a fitted camera.
         height: Height of the picture in scene units; not with `fit`.
         type: Camera type.
         fit: Whether to place the camera so that the spheres fill the frame. At most 1% of the
             spheres, or one of ten or more, are left out, with a warning, if they are more than ten
-            times as far out as the others; `"all"` includes them, and `"box"` the simulation box of
-            the files, which is always included if it is drawn. Only the direction from `look_at` to
-            `position` counts.
+            times as far out as the others; `"all"` includes them. `"bulk"`, the default of particle
+            files without a scene, leaves out 1%, or 5%, if the others are then twice as large in
+            the picture. `"box"` includes the simulation box of the files, which is always included
+            if it is drawn. Only the direction from `look_at` to `position` counts.
         direction: Direction from the spheres to a fitted camera, instead of a position; any length.
         view: A standard view instead of a direction: x looks from +x, front from -y with z up. The
             guide of the camera lists what is to the right and up in each.
@@ -62,7 +65,7 @@ class Camera(Defined, place="camera"):
     )
     type: str = setting("perspective", Choice(CAMERA_TYPES, "camera"))
     fit: bool | str | None = setting(
-        None, AnyOf(Truth(), Choice(("all", "box"))), default_text="true without a position"
+        None, AnyOf(Truth(), Choice(FITS)), default_text="true without a position"
     )
     direction: Triple | None = setting(
         None, Vector3(), default_text="[1, 0.7, 1.4], or with another `up` the same turned with it"

@@ -26,12 +26,19 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
+FEW = 100
+"""At most one of this many spheres is an outlier (of fewer, one); more are part of the scene."""
+
 MAX_RATIO = 10.0
 """Distance from the centre, relative to the others', beyond which a sphere is an outlier: the
 others would fill at most a tenth of a picture that includes it."""
 
-FEW = 100
-"""At most one of this many spheres is an outlier (of fewer, one); more are part of the scene."""
+HALO = 20  # with `fit` "bulk" at most one of this many spheres is left out
+
+HALF = 2.0
+"""With `fit` "bulk", spheres are left out if the others then appear this many times as large."""
+
+CLOSE = 1.25  # distance relative to the others' up to which spheres are then still framed
 
 MIN_COUNT = 10  # number of spheres from which one may be an outlier
 MAX_SAMPLE = 1 << 14  # size of the sample that determines the distance of the others
@@ -68,9 +75,9 @@ def stray(
         return None
     x, y, z = centers.T
     with np.errstate(over="ignore"):
-        middle, limit = bulk(
-            (x, y, z, np.broadcast_to(np.float32(0.0), x.shape)), np.empty(0, np.intp)
-        )
+        points = x, y, z, np.broadcast_to(np.float32(0.0), x.shape)
+        middle, (others,) = bulk(points, np.empty(0, np.intp), FEW)
+        limit = MAX_RATIO * others
         corner = np.maximum(high - middle, middle - low)
         if float(np.linalg.norm(corner)) <= limit:
             return None
@@ -83,8 +90,11 @@ def stray(
     return far if 0 < np.count_nonzero(far) <= max(len(far) // FEW, 1) else None
 
 
-def bulk(spheres: Spheres, skipped: Numbers) -> tuple[NDArray[np.float64], float]:
-    """Return the centre of the spheres and the distance beyond which a sphere is an outlier."""
+def bulk(spheres: Spheres, skipped: Numbers, *few: int) -> tuple[NDArray[np.float64], list[float]]:
+    """Return the centre of the spheres, and the distance within which all but a share are.
+
+    few: the shares; one of this many spheres, but at least one.
+    """
     rows = spread(count_of(spheres) - len(skipped))
     if len(skipped):
         # Ranks count without skipped rows; add the number of skipped ones before each.
@@ -94,8 +104,8 @@ def bulk(spheres: Spheres, skipped: Numbers) -> tuple[NDArray[np.float64], float
     # Column by column: rows of three numbers take NumPy four times as long.
     squares = sum((axis - middle) ** 2 for axis, middle in zip(centers, center, strict=True))
     reach = np.sqrt(squares) + radius
-    others = len(reach) - 1 - max(len(reach) // FEW, 1)
-    return center, MAX_RATIO * float(np.partition(reach, others)[others])
+    others = [len(reach) - 1 - max(len(reach) // each, 1) for each in few]
+    return center, np.partition(reach, others)[others].tolist()
 
 
 def spread(count: int) -> NDArray[np.int64]:
@@ -128,13 +138,13 @@ class Subject:
 
     Args:
         spheres: if empty, a unit ball is framed.
-        everything: whether to include outliers.
+        fit: of the camera: "all" includes outliers, and "bulk" leaves out more than others do.
         skipped: indices of spheres that are not framed, ascending.
         points: further points, (K, 3).
     """
 
     spheres: Spheres
-    everything: bool = False
+    fit: bool | str | None = True
     skipped: Numbers | None = None
     points: Doubles | None = None
 
@@ -159,13 +169,20 @@ class Subject:
         if count == 0:
             return [1.0] * len(planes), None
         reached, _ = _maxima(self.spheres, planes, skipped)
-        if self.everything or count < MIN_COUNT:
+        if self.fit == "all" or count < MIN_COUNT:
             return reached, None
-        center, limit = bulk(self.spheres, skipped)
-        if max(m - float(n @ center) for m, n in zip(reached, planes, strict=True)) <= limit:
+        center, (others, core) = bulk(self.spheres, skipped, FEW, HALO)
+        few, limit = FEW, MAX_RATIO * others
+        farthest = max(m - float(n @ center) for m, n in zip(reached, planes, strict=True))
+        if self.fit == "bulk" and count >= FEW:
+            if others > HALF * core:
+                few, others = HALO, core
+            limit = CLOSE * others
+            farthest *= CLOSE / HALF
+        if farthest <= limit:
             return reached, None  # outliers do not enlarge the frame
-        nearer, outliers = _maxima(self.spheres, planes, skipped, center, limit)
-        if outliers is None or outliers.total > max(count // FEW, 1):
+        nearer, outliers = _maxima(self.spheres, planes, skipped, center, limit, others)
+        if outliers is None or outliers.total > max(count // few, 1):
             return reached, None
         return nearer, outliers
 
@@ -227,7 +244,7 @@ def up_of_ground(spheres: Spheres) -> Vector | None:
 
 def lowest(spheres: Spheres, up: Vector) -> float:
     """Return the height of the lowest point of all spheres along a unit vector."""
-    (reach,), _ = Subject(spheres, everything=True).reach([-np.array(up, np.float64)])
+    (reach,), _ = Subject(spheres, "all").reach([-np.array(up, np.float64)])
     return -reach
 
 
@@ -251,6 +268,7 @@ def _maxima(
     skipped: Numbers,
     center: Doubles | None = None,
     limit: float = inf,
+    others: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres within `limit`, and the outliers."""
     if isinstance(spheres, DeviceRecords) and spheres.is_there and not len(skipped):
@@ -260,4 +278,4 @@ def _maxima(
             tuple(spheres), np.array(planes), skipped,
             None if center is None else center.tolist(), limit, thread_count(),
         )  # fmt: skip
-    return reached, Outliers(far, farthest, MAX_RATIO * distance / limit) if far else None
+    return reached, Outliers(far, farthest, distance / others) if far else None

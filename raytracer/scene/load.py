@@ -38,7 +38,6 @@ from raytracer.scene.presets import PRESETS
 from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
-from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
@@ -137,17 +136,18 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
             spheres, shape = SphereSet.of_particles(data), None
+        from raytracer.scene.up_axis import up_of_particles  # late: not for scene files
+
         if data.are_ellipsoids:
             from raytracer.scene.glyphs.ellipsoids import shape_of
 
             shape = shape_of(spheres)
-        up = up_of_data(data.box, data.gravity)
         return Scene(
             spheres=(spheres,),
             shape=shape,
             render=RenderSettings.of_particles(),
             background=Background.of_particles(),
-            camera=None if up is None else Camera(up=up),
+            camera=Camera(up=up_of_particles(data), fit="bulk"),
             title=stem(file.path),
             source=stream.source,
         )

@@ -113,6 +113,8 @@ def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
     of_view = dict(settings)
     of_render = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
     render = scene.render.override(**of_render)
+    if "look" in of_render:  # as it is defined, unless the call says more
+        render = render.override(brightness=of_render.get("brightness", 1.0))
     placed = "light" in of_render or ("placement" in of_render and LOOKS[render.look].key > 0.0)
     if of_view or placed:
         from raytracer.scene.view_settings import ViewSettings, lit
@@ -121,7 +123,7 @@ def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
         if placed:
             scene = lit(scene, render)
     if render.shading == "flat":
-        render = render.override(look="flat", integrator="direct")
+        render = render.override(look="flat", integrator="direct", brightness=1.0)
         scene = replace(scene, lights=None, ambient=None, environment=None)
     return replace(scene, render=render)
 

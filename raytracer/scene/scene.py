@@ -40,7 +40,6 @@ from raytracer.scene.presets import PRESETS
 from raytracer.scene.set_colors import SetColors, colors_of, opacities_of
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
-from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
@@ -196,7 +195,7 @@ class Scene:
 
         Args:
             centers: (N, 3), scene units; float32 and float64 are used without a copy.
-            radius: one radius or (N,), scene units; None is half of the mean spacing.
+            radius: one radius or (N,), scene units; None lets neighbours touch.
             colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or N names, or a
                 palette (K, 3) for `color_id`; None is light grey. An alpha channel, (N, 4), is
                 ignored, with a warning if it is below 1.
@@ -234,8 +233,7 @@ class Scene:
         frame: int | None = None,
         **scene: Any,
     ) -> Scene:
-        """Return a scene of an object of another package: fitted camera, soft look, grey
-        background.
+        """Return a scene of an object of another package, shown as a particle file without a scene.
 
         Positions, radii, colours and elements are found as in a particle file. Arrays are used
         without a copy if possible; no package is imported.
@@ -261,6 +259,7 @@ class Scene:
             DataFileError: its columns are not those of spheres.
         """
         from raytracer.scene.particles.objects.registry import read_object
+        from raytracer.scene.up_axis import up_of_particles
 
         if frame is not None:
             frame = whole(frame, "frame")
@@ -269,8 +268,7 @@ class Scene:
             spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings.of_particles())
         scene.setdefault("background", Background.of_particles())
-        up = up_of_data(data.box, data.gravity)
-        scene.setdefault("camera", None if up is None else Camera(up=up))
+        scene.setdefault("camera", Camera(up=up_of_particles(data), fit="bulk"))
         return cls(spheres=(spheres,), **scene)
 
     def __repr__(self) -> str:
@@ -451,8 +449,8 @@ class SphereSet:
     Args:
         centers: (N, 3), any unit; float32 and float64 are kept without a copy, and so are arrays of
             a GPU, as `radius` and `color`: they are checked when they are packed or read.
-        radius: one radius or (N,), unit of `centers`; None is half of the mean spacing of the
-            centres (`spacing.mean_spacing`).
+        radius: one radius or (N,), unit of `centers`; None lets neighbours touch
+            (`spacing.local_spacing`).
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
             colours as uint8 in 0..255 or numbers in 0..1, (N, 3), where integers with one above 1
             are bytes too; or N colour names; or a palette (K, 3) for `color_id`. None is light

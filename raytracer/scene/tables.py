@@ -166,7 +166,7 @@ SPHERES = Table(
             Expression(),
             "One radius for all spheres of the set, or an expression over columns of the file: "
             '"0.5*vdw", "covalent", "sqrt(mass)"; replaces the file\'s radii.',
-            "the element's; half of the mean spacing",
+            "the element's; neighbours touch",
             each="radii",
         ),
         "radii": _key(Rows(Number()), "One radius per inline centre.", every="radius"),

@@ -14,6 +14,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
+from raytracer.scene.camera import FITS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.field_types import APERTURE, ZOOM, ColorValue, Expression, Share
 from raytracer.scene.ground import BELOW, Ground
@@ -134,8 +135,8 @@ class ViewSettings(Defined, error=UserError):
         ortho: Without perspective: parallel lines stay parallel.
         zoom: Magnification.
         look_at: Point at the centre of the picture.
-        fit: Place the camera where it shows the spheres; all: with outliers; box: with the
-            simulation box.
+        fit: Place the camera where it shows the spheres; all: with outliers; bulk: without a
+            sparse halo; box: with the simulation box.
         camera: A camera instead of the scene's.
         background: The background.
         transparent: Make the background transparent, with an alpha channel.
@@ -166,7 +167,7 @@ class ViewSettings(Defined, error=UserError):
     ortho: bool | None = setting(None, Truth())
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
-    fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(("all", "box"))))
+    fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
     camera: Camera | None = setting(None, Parts("raytracer.scene.camera:Camera"))
     background: Color | Background | None = setting(
         None, AnyOf(ColorValue(), Parts("raytracer.scene.background:Background"), noun="a colour")

@@ -13,12 +13,14 @@ from raytracer.viewer.edits import Edits
 
 
 def look_options(scene: Scene, edits: Edits) -> list[str]:
-    """Return look, integrator and denoising as options, without defaults."""
+    """Return look, brightness, integrator and denoising as options, without defaults."""
     settings = edits.applied_to(scene).render
     is_edited = "look" in edits.render or "integrator" in edits.render
     words = []
     if is_edited or settings.look != "plain":
         words += ["--look", settings.look]
+    if settings.brightness != 1.0:
+        words += ["--brightness", str(settings.brightness)]
     if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
         place = settings.light  # the option replaces the lights of a scene
         words += ["--light", place if isinstance(place, str) else _numbers(place)]

@@ -55,11 +55,14 @@ class Edits:
         """Return the scene with lights, background, ground and look of the edits."""
         changes: dict[str, Any] = {}
         if self.render:
-            scene = replace(scene, render=replace(scene.render, **self.render))
+            render = replace(scene.render, **self.render)
+            if render.look != scene.render.look:  # the brightness was measured for that
+                render = replace(render, brightness=1.0)
+            scene = replace(scene, render=render)
         if self.lights is not None:
             # Stated lights would drop the ambient light of a scene without lights.
             changes["lights"] = self.lights
-            changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
+            changes["ambient"] = ambient_of(scene.ambient, scene.lights, scene.render.rig)
         if self.shadow_catcher is not None and scene.ground is not None:
             changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
         if background := BACKGROUNDS[self.background]:
@@ -145,7 +148,7 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
 
 def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
     """Return a light from the viewer's upper left, as bright as that of the look, if it has one."""
-    intensity = LOOKS[scene.render.look].key or LOOKS["plain"].key
+    intensity = scene.render.rig.key or LOOKS["plain"].key
     return DirectionalLight(triple(-towards_key(axes, scene.render.light)), intensity=intensity)
 
 

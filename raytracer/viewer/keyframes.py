@@ -165,10 +165,16 @@ def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
         spheres["select"] = condition
     scene = viewer.loaded_scene.scene
     return {
-        "render": {"look": viewer.edits.look_of(scene)},
+        "render": {"look": viewer.edits.look_of(scene)} | _brightness(viewer),
         "background": as_toml.background_values(viewer.edits.applied_to(scene).background),
         "spheres": [spheres],
     }
+
+
+def _brightness(viewer: ViewerState) -> dict[str, Any]:
+    """Return the factor of the lights that was measured, unless it is 1."""
+    factor = viewer.edits.applied_to(viewer.loaded_scene.scene).render.brightness
+    return {} if factor == 1.0 else {"brightness": factor}
 
 
 def _moved(values: Any, folder: Path, target: Path) -> Any:

@@ -51,7 +51,7 @@ class View:
     # Whether an orthographic camera is among the spheres, to show a section.
     is_section: bool = False
     pull: float = 1.0  # factor of the distance to the pivot during a collision
-    with_outliers: bool = False  # whether fitting includes spheres that are far from all others
+    fit: bool | str | None = True  # which spheres fitting includes; see `Camera.fit`
 
     @property
     def distance(self) -> float:
@@ -87,12 +87,12 @@ def initial_view(
     target = camera.look_at if camera.position is None else None
     if is_fitted and target is None and camera.zoom == 1.0:
         pose = unfitted(camera, space_of(buffers))
-        view = View(pose, np.zeros(3), up, with_outliers=camera.fit == "all")
+        view = View(pose, np.zeros(3), up, fit=camera.fit)
         return to_all(view, buffers, aspect, around=around)
     pose = pose_of(camera, buffers.balls, space_of(buffers), aspect, around)
     if is_fitted:
         pivot = space_of(buffers).point(target) if target else extent.middle(buffers.balls)
-        return View(pose, pivot, up, with_outliers=camera.fit == "all")
+        return View(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
     inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
@@ -246,7 +246,7 @@ def to_all(
     """
     skipped = None if whole else extent.giants(buffers.placed)
     ball = extent.bounding_ball(
-        extent.Subject(buffers.balls, view.with_outliers, skipped, around.points(space_of(buffers)))
+        extent.Subject(buffers.balls, view.fit, skipped, around.points(space_of(buffers)))
     )
     eye, half, _ = framing.fitted(
         view.pose.kind, extent.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
@@ -254,7 +254,7 @@ def to_all(
     pose = replace(view.pose, eye=eye, half=half, outliers=None)
     pivot = np.concatenate(ball[:3]).astype(np.float64)
     whole = skipped is None or len(skipped) == 0
-    return View(pose, pivot, view.up, fits_all=whole, with_outliers=view.with_outliers)
+    return View(pose, pivot, view.up, fits_all=whole, fit=view.fit)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:

@@ -19,7 +19,7 @@ from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import frame
-from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
+from raytracer.settings import KEY_LIGHTS, Look, RenderSettings
 
 Place = str | tuple[float, float, float]  # of the key light: one of `KEY_LIGHTS`, or a direction
 
@@ -65,7 +65,7 @@ def world_up(background: Background, camera: Camera | None, shown: Sequence[floa
 
 def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
     """Return the lights of a scene that states none: those of the look, the key light first."""
-    look = LOOKS[settings.look]
+    look = settings.rig
     lights = []
     for where, intensity, angle in ((settings.light, look.key, look.angle), *look.others):
         x, y, z = (-float(v) for v in towards_key(axes, where))

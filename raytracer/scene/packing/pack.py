@@ -58,7 +58,7 @@ from raytracer.scene.packing.render_space import (
     affine_rows,
     fitted_space,
 )
-from raytracer.settings import LOOKS, RenderSettings
+from raytracer.settings import RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
 
@@ -236,7 +236,7 @@ def _with_view(
         "light_count": len(lights),
         "large_count": large_shown(buffers.large, buffers.has_ground, pose),
     }
-    ambient = ambient_of(scene.ambient, scene.lights, LOOKS[settings.look])
+    ambient = ambient_of(scene.ambient, scene.lights, settings.rig)
     is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
     frame = frame_of(
         **settings.packed(buffers.scale),
@@ -376,7 +376,7 @@ def _sky(
         fields = _fields(buffers, "environment_map", "EnvironmentMap")
         return buffers.sky, fields | {"environment_light": light}
     if around is None and settings.resolved_integrator == "path":
-        look = LOOKS[settings.look]
+        look = settings.rig
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
             from raytracer.scene.environment import Environment
 

@@ -168,7 +168,7 @@ def _settled_pose(
     directed = unfitted(camera, space)
     axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
-        subject = Subject(spheres, camera.fit == "all", points=around.points(space))
+        subject = Subject(spheres, camera.fit, points=around.points(space))
         eye, half, outliers = fitted(camera.type, subject, axes, half, aspect, around.room)
         if camera.position is None and camera.look_at is not None:
             offset = space.point(camera.look_at) - eye

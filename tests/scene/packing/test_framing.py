@@ -252,3 +252,43 @@ def test_of_many_spheres_a_few_far_ones_are_found() -> None:
     _, _, found = views(centers, 0.01)
     assert found[0].startswith("4 of 200,000 spheres are far away")
     assert "the farthest is sphere 77777 at (1e+07, 0, 0)" in found[0]
+
+
+def shell(count: int, distance: float) -> NDArray[np.float64]:
+    way = np.random.default_rng(count).normal(size=(count, 3))
+    return np.asarray(distance * way / np.linalg.norm(way, axis=1)[:, None])
+
+
+@pytest.mark.parametrize(
+    ("far", "distance", "left_out"),
+    [
+        (20, 1.9, False),  # the others would not be twice as large
+        (20, 2.6, True),
+        (20, 1e6, True),
+        (80, 2.6, True),
+        (300, 50.0, False),  # more than 5% are part of the scene
+    ],
+)
+def test_the_bulk_leaves_out_what_halves_the_picture(
+    far: int, distance: float, left_out: bool
+) -> None:
+    rng = np.random.default_rng(9)
+    inner = shell(2000, 1.0) * rng.uniform(0, 1, (2000, 1)) ** (1 / 3)
+    centers = np.concatenate([inner, shell(far, distance)])
+    with collected() as warnings:
+        found = packed(centers, 0.01, Camera(fit="bulk"), 160, 90)
+        alone = packed(inner, 0.01, Camera(fit="bulk"), 160, 90)
+    if not left_out:
+        assert not warnings
+        assert reach(found).max() == pytest.approx(1.0 - MARGIN, abs=1e-3)
+        return
+    assert warnings[0].startswith(f"{far} of {len(centers):,} spheres are far away")
+    away = [np.linalg.norm(b.camera["origin"][0] * b.scale + b.center) for b in (found, alone)]
+    assert away[0] == pytest.approx(away[1], rel=0.02)
+
+
+def test_the_bulk_of_few_spheres_is_all_of_them() -> None:
+    centers = np.concatenate([shell(50, 1.0), [[0.0, 5.0, 0.0]]])
+    with collected() as warnings:
+        packed(centers, 0.1, Camera(fit="bulk"), 160, 90)
+    assert not warnings

@@ -1,0 +1,75 @@
+"""The brightness of the lights of a look, measured against the surfaces that the camera sees.
+
+The lights of a look show a white surface that nothing occludes as white. In a dense crystal most
+surfaces see little of the sky and lie in the shadow of others, so that its colours would be dull.
+A small picture is rendered with the lights as they are. The light of its covered pixels, divided by
+that of surfaces in their full colours, says how much is lost, and the lights become brighter by it,
+as far as highlights stay below white.
+
+The factor is rounded, so that devices, whose sums differ in the last bits, find the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.film.film import Film
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import Device, DeviceScene
+    from raytracer.buffers import SceneBuffers
+    from raytracer.settings import RenderSettings
+    from raytracer.view import View
+
+SIDE = 160  # longer side of the small picture in pixels
+SAMPLES = 8  # per pixel
+TARGET = 0.72  # light of covered pixels, relative to that of surfaces in their full colours
+HIGHLIGHTS = 95.0  # percentile of the luminance of covered pixels that stays below `MAX_LIGHT`
+MAX_LIGHT = 0.95
+MAX_FACTOR = 1.6
+STEPS = 32  # of the factor between 1 and 2
+COVERED = 0.5  # coverage from which a pixel counts for the highlights
+LUMINANCE = (0.2126, 0.7152, 0.0722)  # of linear sRGB, Rec. 709
+
+
+def balanced(
+    device: Device, on_device: DeviceScene, buffers: SceneBuffers, settings: RenderSettings
+) -> tuple[SceneBuffers, RenderSettings]:
+    """Return buffers with lights of the measured brightness, and the settings that state it.
+
+    Args:
+        device, on_device: what renders the small picture.
+        buffers: of the scene, with the lights of the look as they are.
+        settings: of the render.
+    """
+    factor = measured_factor(device, on_device, buffers.view)
+    lights = buffers.lights.copy()
+    lights["color"] *= factor
+    ambient = buffers.frame["environment"]["ambient"][0] * np.float32(factor)
+    view = buffers.view.with_lights(lights, ambient)
+    settings = settings.override(brightness=factor)
+    return replace(buffers, lights=view.lights, frame=view.frame), settings
+
+
+def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
+    """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
+    longer = max(view.size)
+    width, height = (max(round(side * min(SIDE / longer, 1.0)), 1) for side in view.size)
+    small = view.with_size(width, height).with_transparency()
+    film = Film.blank(width, height)
+    with device.film(film) as sums:
+        sums.add(on_device, small, SAMPLES, first=0)
+        sums.to_host()
+    light = film.sums[..., :3].astype(np.float64) @ LUMINANCE
+    coverage = film.sums[..., 3].astype(np.float64)
+    albedo = on_device.first_hits(small)["albedo"].astype(np.float64) @ LUMINANCE
+    shown = coverage > COVERED * SAMPLES
+    if not (shown.any() and np.isfinite(light).all() and albedo.sum() > 0.0 and light.sum() > 0.0):
+        return 1.0
+    share = float(light.sum()) / SAMPLES / float(albedo.sum())
+    highlight = float(np.percentile(light[shown] / coverage[shown], HIGHLIGHTS))
+    factor = min(TARGET / share, MAX_LIGHT / highlight, MAX_FACTOR)
+    return max(round(factor * STEPS) / STEPS, 1.0)

@@ -1,0 +1,138 @@
+"""Brightness "auto": the lights of a look make up for what surfaces take from each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Ambient, Background, DirectionalLight, RenderSettings, Scene
+from raytracer.brightness import MAX_FACTOR, MAX_LIGHT, STEPS, TARGET
+from raytracer.film.image import Image
+from raytracer.pipeline import prepare
+
+SIZE: dict[str, Any] = {"width": 96, "height": 72, "samples": 8}
+GOLD = "#ffd123"
+
+
+def lattice(side: int = 8) -> NDArray[np.float64]:
+    return np.stack(np.meshgrid(*[np.arange(float(side))] * 3), -1).reshape(-1, 3)
+
+
+def crystal(color: str = GOLD, **scene: Any) -> Scene:
+    made: dict[str, Any] = {"render": RenderSettings.of_particles(), **scene}
+    return Scene.from_arrays(lattice(), 0.42, color, background=Background.of_particles(), **made)
+
+
+def factor(scene: Any, **settings: Any) -> float:
+    with prepare(scene, {**SIZE, **settings}, backend="cpu") as job:
+        assert isinstance(job.settings.brightness, float)
+        return job.settings.brightness
+
+
+def light_of(image: Image) -> float:
+    """Return the light of the spheres, relative to that of their full colours."""
+    sums = image.film.sums.astype(float) / image.film.samples
+    backdrop = image.film.backdrop
+    assert backdrop is not None
+    height = (np.arange(len(sums), 0, -1) - 0.5)[:, None, None] / len(sums)
+    behind = np.array(backdrop.bottom) * (1 - height) + np.array(backdrop.top) * height
+    light = sums[..., :3] - (1 - sums[..., 3:]) * behind
+    return float(light.sum() / np.asarray(image.film.aovs["albedo"], float).sum())
+
+
+def test_a_dense_crystal_becomes_as_bright_as_its_colour() -> None:
+    dull = raytracer.render(crystal(), backend="cpu", brightness=1.0, aovs=["albedo"], **SIZE)
+    image = raytracer.render(crystal(), backend="cpu", aovs=["albedo"], **SIZE)
+    found = image.metadata["settings"]["brightness"]
+    assert 1.0 < found <= MAX_FACTOR
+    assert found * STEPS == round(found * STEPS)
+    assert light_of(image) / light_of(dull) == pytest.approx(found, rel=0.02)
+    assert light_of(dull) < 0.9 * TARGET
+
+
+def test_the_background_stays_as_it_is() -> None:
+    corner = [
+        raytracer.render(crystal(), backend="cpu", brightness=each, **SIZE).pixels()[0, 0].tolist()
+        for each in ("auto", 1.0)
+    ]
+    assert corner[0] == corner[1]
+
+
+def test_a_white_crystal_stays_below_white() -> None:
+    image = raytracer.render(crystal("#ffffff"), backend="cpu", **SIZE)
+    covered = image.film.sums[..., 3] == image.film.samples
+    luminance = image.film.sums[covered][:, :3] @ (0.2126, 0.7152, 0.0722) / image.film.samples
+    assert np.percentile(luminance, 95) < MAX_LIGHT * 1.05
+
+
+def test_a_single_sphere_is_as_bright_as_the_look_says() -> None:
+    one = Scene.from_arrays([[0.0, 0.0, 0.0]], 1.0, "white", render=RenderSettings.of_particles())
+    assert factor(one) < 1.1
+
+
+def test_a_stated_brightness_is_a_factor_of_all_lights() -> None:
+    films = [
+        raytracer.render(
+            crystal(), backend="cpu", brightness=each, background="black", **SIZE
+        ).film.sums[..., :3]
+        for each in (1.0, 2.0)
+    ]
+    np.testing.assert_allclose(films[1], 2.0 * films[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"ambient": Ambient()},
+        {"lights": [DirectionalLight((0, 0, -1))]},
+        {"render": RenderSettings(look="soft")},
+    ],
+)
+def test_stated_lights_and_scene_files_are_not_measured(stated: dict[str, Any]) -> None:
+    assert factor(crystal(**stated)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "given", [{"look": "studio"}, {"shading": "flat"}, {"integrator": "path"}, {"brightness": 1.0}]
+)
+def test_a_call_that_states_the_light_has_it_as_it_is(given: dict[str, Any]) -> None:
+    assert factor(crystal(), **given) == 1.0
+
+
+def test_a_look_can_be_measured_too() -> None:
+    assert factor(crystal(), look="contrast", brightness="auto") > 1.0
+
+
+def test_samples_can_be_added_to_a_film_with_measured_light() -> None:
+    first = raytracer.render(crystal(), backend="cpu", **{**SIZE, "samples": 3})
+    both = raytracer.render(crystal(), backend="cpu", film=first.film, **{**SIZE, "samples": 5})
+    whole = raytracer.render(crystal(), backend="cpu", **SIZE)
+    np.testing.assert_array_equal(both.film.sums, whole.film.sums)
+
+
+def test_frames_of_a_movie_have_the_light_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    head = "512\n\n"
+    rows = [
+        head + "".join(f"Au {x} {y} {z}\n" for x, y, z in lattice() * each) for each in (2.7, 9.0)
+    ]
+    path.write_text("".join(rows))
+    frames = list(raytracer.animate(path, backend="cpu", **SIZE))
+    found = {image.metadata["settings"]["brightness"] for image in frames}
+    assert len(found) == 1
+    assert found != {"auto"}
+    assert factor(raytracer.load(path, 0)) != factor(raytracer.load(path, 1))
+
+
+@pytest.mark.gpu
+def test_devices_measure_the_same() -> None:
+    found = []
+    for backend in ("cpu", "cuda"):
+        with prepare(crystal(), dict(SIZE), backend=backend) as job:
+            found.append(job.settings.brightness)
+    assert found[0] == found[1]
