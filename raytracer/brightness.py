@@ -2,9 +2,10 @@
 
 The lights of a look show a white surface that nothing occludes as white. In a dense crystal most
 surfaces see little of the sky and lie in the shadow of others, so that its colours would be dull.
-A small picture is rendered with the lights as they are. The light of its covered pixels, divided by
-that of surfaces in their full colours, says how much is lost, and the lights become brighter by it,
-as far as highlights stay below white.
+Tiles of the picture are rendered with the lights as they are. The light of their covered pixels,
+divided by that of surfaces in their full colours, says how much is lost, and the lights become
+brighter by it, as far as highlights stay below white. (A small picture of the whole would take
+longer: its neighbouring rays meet other spheres.)
 
 The factor is rounded, so that devices, whose sums differ in the last bits, find the same one.
 """
@@ -19,13 +20,17 @@ import numpy as np
 from raytracer.film.film import Film
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from raytracer.backends.base import Device, DeviceScene
     from raytracer.buffers import SceneBuffers
+    from raytracer.film.film import Crop
     from raytracer.settings import RenderSettings
     from raytracer.view import View
 
-SIDE = 160  # longer side of the small picture in pixels
-SAMPLES = 8  # per pixel
+COLUMNS, ROWS = 12, 8  # number of tiles across and down the picture
+SIDE = 8  # of a tile in pixels: about as many as a packet of rays
+SAMPLES = 4  # per pixel
 TARGET = 0.72  # light of covered pixels, relative to that of surfaces in their full colours
 HIGHLIGHTS = 95.0  # percentile of the luminance of covered pixels that stays below `MAX_LIGHT`
 MAX_LIGHT = 0.95
@@ -41,7 +46,7 @@ def balanced(
     """Return buffers with lights of the measured brightness, and the settings that state it.
 
     Args:
-        device, on_device: what renders the small picture.
+        device, on_device: what renders the tiles.
         buffers: of the scene, with the lights of the look as they are.
         settings: of the render.
     """
@@ -56,16 +61,17 @@ def balanced(
 
 def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
     """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
-    longer = max(view.size)
-    width, height = (max(round(side * min(SIDE / longer, 1.0)), 1) for side in view.size)
-    small = view.with_size(width, height).with_transparency()
-    film = Film.blank(width, height)
-    with device.film(film) as sums:
-        sums.add(on_device, small, SAMPLES, first=0)
-        sums.to_host()
-    light = film.sums[..., :3].astype(np.float64) @ LUMINANCE
-    coverage = film.sums[..., 3].astype(np.float64)
-    albedo = on_device.first_hits(small)["albedo"].astype(np.float64) @ LUMINANCE
+    view, (width, height) = view.with_transparency(), view.size
+    tiles = []
+    for crop in _crops(width, height):
+        film = Film.blank(width, height, crop)
+        with device.film(film) as sums:
+            sums.add(on_device, view, SAMPLES, first=0)
+            sums.to_host()
+        albedo = on_device.first_hits(view.with_crop(crop))["albedo"]
+        tiles.append(np.concatenate([film.sums, albedo], axis=-1, dtype=np.float64).reshape(-1, 7))
+    pixels = np.concatenate(tiles)
+    light, coverage, albedo = pixels[:, :3] @ LUMINANCE, pixels[:, 3], pixels[:, 4:] @ LUMINANCE
     shown = coverage > COVERED * SAMPLES
     if not (shown.any() and np.isfinite(light).all() and albedo.sum() > 0.0 and light.sum() > 0.0):
         return 1.0
@@ -73,3 +79,15 @@ def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float
     highlight = float(np.percentile(light[shown] / coverage[shown], HIGHLIGHTS))
     factor = min(TARGET / share, MAX_LIGHT / highlight, MAX_FACTOR)
     return max(round(factor * STEPS) / STEPS, 1.0)
+
+
+def _crops(width: int, height: int) -> Iterator[Crop]:
+    """Yield the tiles, evenly spread; a small picture is one."""
+    if width <= COLUMNS * SIDE or height <= ROWS * SIDE:
+        yield 0, 0, width, height
+        return
+    for row in range(ROWS):
+        y = (2 * row + 1) * height // (2 * ROWS) - SIDE // 2
+        for column in range(COLUMNS):
+            x = (2 * column + 1) * width // (2 * COLUMNS) - SIDE // 2
+            yield x, y, x + SIDE, y + SIDE

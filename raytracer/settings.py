@@ -153,9 +153,9 @@ class RenderSettings(Defined, place="render"):
         ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles without a
             scene file have 4.
         ao_distance: Length of occlusion rays in scene units, with integrator ao.
-        brightness: Factor of the light of the look, or auto: measured in a small picture, so that
-            surfaces are on average as bright as their colours ask for, though they occlude each
-            other. Without lights of its own, a particle file without a scene has auto.
+        brightness: Factor of the light of the look, or auto: measured in tiles of the picture, so
+            that surfaces are on average as bright as their colours ask for, though they occlude
+            each other. Without lights of its own, a particle file without a scene has auto.
         clamp_indirect: Maximum radiance of a contribution after two or more bounces, with
             integrator path; removes bright specks and some light; 0 changes nothing.
         dpi: Pixels per inch: the size of text and lines over the picture, and the resolution that

@@ -31,7 +31,7 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     directions = projection.directions(np.eye(3))
     shift_x, shift_y = _shift(axes.place, directions, reach)
     middle = x + reach + shift_x, y + reach + shift_y
-    colors = AXIS_COLORS if sheet.ink(None) == BLACK else LIGHT
+    colors = AXIS_COLORS if sheet.ink(None, axes.place) == BLACK else LIGHT
     for axis in np.argsort(directions[:, 2], kind="stable"):
         across, up = float(directions[axis, 0]), float(directions[axis, 1])
         _arrow(sheet, middle, (across * length, -up * length), length, colors[axis])

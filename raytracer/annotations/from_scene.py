@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +15,20 @@ from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import Short, filled
 from raytracer.drawing.fonts import missing, typeset
-from raytracer.errors import SceneError, naming
+from raytracer.errors import RaytracerError, SceneError, naming
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.naming import plain
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.simulation_box import box_of, triple
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
+
+COORDINATES = ("x", "pos_x", "position", "positions", "position_x", "coordinates", "points")
+"""Columns, in the form for comparison, of which one may state the unit of length."""
 
 MAX_LISTED = 10  # maximum number of letters that a warning lists
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
@@ -44,6 +50,9 @@ def plan_of(
     Raises:
         SceneError: the scene lacks something that is to be drawn.
     """
+    bar = annotations.scale_bar
+    if bar is not None and bar.unit is None and bar.factor == 1.0:
+        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
     bottom, top = scene.background.edges()
     target = scene.camera.look_at if scene.camera is not None else None
     box = annotations.box
@@ -71,6 +80,25 @@ def plan_of(
     return plan
 
 
+def length_unit(scene: Scene) -> str:
+    """Return the unit of length of all sets of particles, or "" if it is unknown."""
+    units = {_unit_of(spheres) for spheres in scene.spheres if spheres.count}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _unit_of(spheres: SphereSet) -> str:
+    """Return the unit of the centres of a set in the scene, or ""."""
+    if spheres.transform.scale != 1.0:
+        return ""
+    if spheres.labels is not None and None not in element_symbols(spheres.labels):
+        return "Å"  # the unit of the radii of elements
+    with suppress(RaytracerError):
+        for name, column in spheres.columns.about.items():
+            if column.unit and plain(name) in COORDINATES:
+                return column.unit
+    return ""
+
+
 def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
     """Return the origin and the tips of axes in the scene, (4, 3), or None."""
     if annotations.axes is None or annotations.axes.place not in IN_SCENE:
@@ -88,7 +116,7 @@ def _letters(plan: Plan) -> str:
         texts += [wanted.legend.label or scale.title for scale in plan.scales]
         texts += [name for scale in plan.scales for name in scale.names]
     if wanted.scale_bar is not None:
-        texts.append(wanted.scale_bar.unit)
+        texts.append(wanted.scale_bar.unit or "")
     if wanted.axes is not None:
         texts.append(wanted.axes.labels)
     if plan.named is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
-from raytracer.drawing.fonts import CAP_HEIGHT
+from raytracer.drawing.fonts import CAP_HEIGHT, width
 from raytracer.drawing.shapes import RGB, Text
 from raytracer.scene.annotations import Labels
 from raytracer.scene.simulation_box import triple
@@ -31,10 +31,11 @@ class SeenLabels:
     def __init__(self, named: Named, projection: Projection) -> None:
         self._named = named
         points = projection.to_render_space(named.centers)
-        ahead = np.flatnonzero(projection.depth(points) > 0.0)
+        depths = projection.depth(points)
+        ahead = np.flatnonzero(depths > 0.0)
         if not projection.perspective:
             ahead = np.arange(len(points))
-        self._rows = ahead
+        self._rows, self._depths = ahead, depths[ahead]
         self.points = projection.pixels(points[ahead])
         self._seen = np.zeros(len(ahead), np.bool_)
 
@@ -44,8 +45,12 @@ class SeenLabels:
         self._seen[inside] |= strip.id[rays] == self._named.ids[self._rows[inside]]
 
     def draw(self, sheet: Sheet, labels: Labels) -> None:
+        """Write the labels, without those that would overlap one nearer to the camera."""
         size = sheet.letters(labels.size, "labels")
-        for index in np.flatnonzero(self._seen):
+        seen = np.flatnonzero(self._seen)
+        texts = [self._named.texts[self._rows[index]] for index in seen]
+        sizes = np.array([(width(text, size), size) for text in texts]).reshape(-1, 2)
+        for index in seen[_apart(self.points[seen], sizes, self._depths[seen])]:
             row = int(self._rows[index])
             sphere: RGB = triple(self._named.colors[row])
             ink = contrast(sphere) if labels.color is None else sheet.ink(labels.color)
@@ -53,3 +58,22 @@ class SeenLabels:
             place = float(x), float(y) + CAP_HEIGHT * size / 2.0
             text = self._named.texts[row]
             sheet.drawing.add(Text(text, *place, size, ink, 0.5, contrast(ink)))
+
+
+def _apart(
+    centers: NDArray[np.float64], sizes: NDArray[np.float64], depths: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Return the rectangles that overlap none of those kept with a smaller depth, ascending.
+
+    Args:
+        centers, sizes: in pixels, (N, 2).
+        depths: (N,).
+    """
+    kept, count = np.empty((len(centers), 4)), 0
+    rows = []
+    for row in np.argsort(depths, kind="stable").tolist():
+        apart = np.abs(kept[:count, :2] - centers[row]) >= (kept[:count, 2:] + sizes[row]) / 2.0
+        if apart.any(axis=1).all():
+            kept[count], count = (*centers[row], *sizes[row]), count + 1
+            rows.append(row)
+    return np.array(sorted(rows), np.intp)

@@ -79,7 +79,7 @@ def _title(legend: Legend, scale: ColorScale) -> str:
 
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a vertical bar with numbers on its right and the label above it."""
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
     marks, title = marks_of(scale), _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
@@ -107,7 +107,7 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a horizontal bar with numbers below it and the label above it."""
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
     title = _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
     above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size
@@ -183,7 +183,7 @@ def _total(table: _Table, size: float) -> float:
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
     known, title = dict(scale.categories()), _title(legend, scale)
     patch = max(round(size), 1)
     high, across = sheet.room(legend.place), legend.place in ("top", "bottom")

@@ -59,7 +59,7 @@ class Plan:
         view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
         projection = Projection.of(view, *space)
-        sheet = Sheet(view.width, view.height, self.dpi, self._paper())
+        sheet = Sheet(view.width, view.height, self.dpi, self._paper(), (self.bottom, self.top))
         seen = _Seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
@@ -79,14 +79,14 @@ class Plan:
 
         pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
-        sheet = Sheet(view.width, view.height, self.dpi, self._paper())
+        sheet = Sheet(view.width, view.height, self.dpi, self._paper(), (self.bottom, self.top))
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
 
     def surroundings(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
-        sheet = Sheet(width, height, self.dpi, self._paper())
+        sheet = Sheet(width, height, self.dpi, self._paper(), (self.bottom, self.top))
         with suppress(UserError):  # raised when it is drawn
             self._draw_at_edges(sheet)
         sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}

@@ -17,7 +17,7 @@ THICK = 0.22  # width of the bar, in font sizes
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     """Draw a scale bar; pixels_per_unit: pixels per scene unit."""
-    size, ink = sheet.letters(bar.size, "scale_bar"), sheet.ink(bar.color)
+    size, ink = sheet.letters(bar.size, "scale_bar"), sheet.ink(bar.color, bar.place)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
@@ -26,7 +26,7 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
             f"scale_bar.length: {length:g} is {long:.3g} pixels long, in a picture of width "
             f"{sheet.width}: leave it out for a length that fits"
         )
-    text = f"{typeset(f'{length:.6g}')} {bar.unit}".strip()
+    text = f"{typeset(f'{length:.6g}')} {bar.unit or ''}".strip()
     wide = max(long, width(text, size))
     thick = max(round(THICK * size), 1)
     x, y = sheet.take(bar.place, wide, 1.3 * size + thick)

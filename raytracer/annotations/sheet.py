@@ -24,6 +24,13 @@ class Taken(NamedTuple):
     width: float
     height: float
 
+    def overlaps(self, other: Taken) -> bool:
+        """Return whether two boxes have an area in common."""
+        return (
+            self.x < other.x + other.width and other.x < self.x + self.width
+            and self.y < other.y + other.height and other.y < self.y + self.height
+        )  # fmt: skip
+
 
 @dataclass
 class Sheet:
@@ -33,6 +40,7 @@ class Sheet:
     height: int
     dpi: float | None = None  # see `point_of`
     paper: RGB | None = None  # sRGB of the background's middle; None if it is transparent
+    edges: tuple[RGB, RGB] | None = None  # sRGB of its lower and upper edge, if it is a gradient
     drawing: Drawing = field(init=False)
     boxes: list[Taken] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)
@@ -58,11 +66,15 @@ class Sheet:
             )
         return size
 
-    def ink(self, color: Color | None) -> RGB:
-        """Return a colour; by default black or white, for contrast with the background."""
+    def ink(self, color: Color | None, place: str = "") -> RGB:
+        """Return a colour; by default black or white, for contrast with the background there."""
         if color is not None:
             return parse_color(color)
-        return BLACK if self.paper is None else contrast(self.paper)
+        if self.paper is None:
+            return BLACK
+        if self.edges is not None and place.startswith(("bottom", "top")):
+            return contrast(self.edges[place.startswith("top")])
+        return contrast(self.paper)
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""
@@ -94,8 +106,31 @@ class Sheet:
             y = margin + used
         elif place.startswith("bottom"):
             y = self.height - margin - height - used
-        self.boxes.append(Taken(place, x, y, width, height))
-        return x, y
+        taken = self._moved_away(Taken(place, x, y, width, height), margin / 2.0)
+        self.boxes.append(taken)
+        return taken.x, taken.y
+
+    def _moved_away(self, box: Taken, gap: float) -> Taken:
+        """Move a box inwards past those at other places that it would overlap, if there is room."""
+        for across in (box.place in ("left", "right"), True):
+            moved = box
+            for _ in self.boxes:
+                other = next((each for each in self.boxes if moved.overlaps(each)), None)
+                if other is None:
+                    break
+                if across and "right" in box.place:
+                    moved = moved._replace(x=other.x - gap - box.width)
+                elif across:
+                    moved = moved._replace(x=other.x + other.width + gap)
+                elif box.place.startswith("bottom"):
+                    moved = moved._replace(y=other.y - gap - box.height)
+                else:
+                    moved = moved._replace(y=other.y + other.height + gap)
+            inside = 0.0 <= moved.x <= self.width - box.width
+            inside &= 0.0 <= moved.y <= self.height - box.height
+            if inside and not any(moved.overlaps(other) for other in self.boxes):
+                return moved
+        return box
 
 
 def contrast(color: RGB) -> RGB:

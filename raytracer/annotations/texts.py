@@ -26,7 +26,7 @@ class Short(float):
 
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: for names in braces."""
-    size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color)
+    size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color, label.place)
     lines = filled(label.text, values).split("\n")
     wide = max(width(line, size) for line in lines)
     x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)

@@ -312,8 +312,16 @@ class Image:
 
     @property
     def dpi(self) -> float | None:
-        """Resolution that the PNG file states, in pixels per inch, or None."""
+        """Resolution that the file states, in pixels per inch, or None.
+
+        It is that of the settings. With annotations and none in the settings, it is the resolution
+        at which their letters have the stated size in points.
+        """
         dpi: float | None = self.metadata.get("settings", {}).get("dpi")
+        if dpi is None and self.overlay is not None:
+            from raytracer.drawing.shapes import POINTS
+
+            return self.overlay.point * POINTS
         return dpi
 
     def _repr_png_(self) -> bytes:

@@ -73,7 +73,8 @@ class ScaleBar(Defined, place="scale_bar"):
 
     Args:
         length: Length in scene units.
-        unit: Unit behind the number.
+        unit: Unit behind the number. The default is that of the file, if it is known and `factor`
+            is 1: Å for elements, or that of the columns of coordinates ("x [m]").
         factor: Size of a scene unit in `unit`: 0.1 for a scene in angstrom and the unit nm.
             `length` is then in `unit`.
         color: Colour of text and lines.
@@ -84,7 +85,7 @@ class ScaleBar(Defined, place="scale_bar"):
         Number(0.0, above=True),
         default_text="a round number, about a fifth of the picture's width",
     )
-    unit: str = setting("", Text())
+    unit: str | None = setting(None, Text(), default_text="that of the file")
     factor: float = setting(1.0, Number(0.0, above=True))
     place: str = _place("bottom-right")
     size: float = _size(10.0)
@@ -147,6 +148,8 @@ class TextLabel(Defined, place="texts"):
 @dataclass(frozen=True, repr=False, eq=False)
 class Labels(Defined, place="labels"):
     """A text at each sphere whose centre is visible: no other sphere covers it.
+
+    A label that would overlap one nearer to the camera is left out.
 
     Args:
         by: Source of the text: a column of the particles, or "index", the number of the particle in

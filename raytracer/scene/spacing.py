@@ -94,10 +94,14 @@ def _between(
     columns: list[NDArray[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the rows within limits, compared in the type of the columns, which is faster."""
-    inside: Any = True
+    rows: Any = slice(None)
     for column, least, most in zip(columns, low, high, strict=False):
-        inside &= (column >= column.dtype.type(least)) & (column <= column.dtype.type(most))
-    return np.flatnonzero(inside)
+        values = column[rows]
+        inside = np.flatnonzero(
+            (values >= column.dtype.type(least)) & (values <= column.dtype.type(most))
+        )
+        rows = inside if isinstance(rows, slice) else rows[inside]
+    return np.asarray(rows)
 
 
 def _nearest(point: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
