@@ -24,6 +24,7 @@ from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
+from raytracer.settings import AUTO
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -142,6 +143,9 @@ class Frames:
             scene = with_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
         if loaded is None:
+            if scene.render.brightness == AUTO:  # measured once: the light of frames is the same
+                render = scene.render.override(brightness=like.job.settings.brightness)
+                scene = replace(scene, render=render)
             loaded = LoadedScene.load(
                 scene, glyphs, like.job.device, self._threads, step, annotations=drawn
             )

@@ -227,7 +227,13 @@ def test_an_array_of_frames_and_looks_that_are_held() -> None:
     scene = raytracer.Scene.from_arrays(series[1], alone)
     grey = raytracer.Background.of_particles()
     wanted = raytracer.render(
-        scene, camera=camera, look="soft", ao_samples=4, background=grey, **SMALL
+        scene,
+        camera=camera,
+        look="soft",
+        ao_samples=4,
+        background=grey,
+        brightness=images[0].metadata["settings"]["brightness"],
+        **SMALL,
     )
     np.testing.assert_array_equal(images[1].to_uint8(), wanted.to_uint8())
 
