@@ -247,7 +247,9 @@ def prepare(
                 from raytracer.brightness import balanced  # late: not for scene files
 
                 buffers, settings = balanced(device, on_device, buffers, settings)
-                kept = kept and (kept[0], buffers)
+                if kept:
+                    render = kept[0].render.override(brightness=settings.brightness)
+                    kept = replace(kept[0], render=render), buffers
         sizes = {
             "buffers": buffers.nbytes,
             "bvh": on_device.tree_nbytes,

@@ -37,7 +37,7 @@ LAYERS = [
     {"buffers", "sphere_update", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations", "trajectory"},
-    {"passes", "adaptive"},
+    {"passes", "adaptive", "brightness"},
     {"farm"},
     {"pipeline", "progress"},
     {"following", "live_scene", "measurements", "moving_set", "value_scale"},

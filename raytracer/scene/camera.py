@@ -12,14 +12,12 @@ from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, definitions, setting
 from raytracer.scene.field_types import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
-from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
+from raytracer.scene.views import AXES, FITS, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
-
-FITS = ("all", "bulk", "box")  # values of `Camera.fit` besides true and false
 
 PARALLEL = 1e-6  # sine of the angle between view and `up` below which they count as parallel
 

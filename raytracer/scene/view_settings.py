@@ -14,12 +14,11 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
-from raytracer.scene.camera import FITS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.field_types import APERTURE, ZOOM, ColorValue, Expression, Share
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.presets import PRESET_NAMES
-from raytracer.scene.views import AXES, VIEWS
+from raytracer.scene.views import AXES, FITS, VIEWS
 from raytracer.settings import LOOKS
 
 if TYPE_CHECKING:

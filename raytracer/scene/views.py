@@ -48,6 +48,7 @@ _WORDS: dict[str, Vector] = {
     "iso": (1.0, 1.0, 1.0),
 }
 
+FITS = ("all", "bulk", "box")  # values of `Camera.fit` besides true and false
 VIEWS = (*AXES, "front", "back", "left", "right", "top", "bottom", "iso")
 STANDARD: Vector = (1.0, 0.7, 1.4)  # default direction to a fitted camera: from front right above
 VIEW_UP: Vector = AXES["z"]  # default up direction in a named view: as in OVITO and ParaView

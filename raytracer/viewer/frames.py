@@ -138,14 +138,14 @@ class Frames:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
         scene, loaded = applied.scene, None
+        if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
+            render = scene.render.override(brightness=like.job.settings.brightness)
+            scene = replace(scene, render=render)
         glyphs, drawn = content.glyphs(scene), self._drawn(content)
         if self.live is not None:
             scene = with_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
         if loaded is None:
-            if scene.render.brightness == AUTO:  # measured once: the light of frames is the same
-                render = scene.render.override(brightness=like.job.settings.brightness)
-                scene = replace(scene, render=render)
             loaded = LoadedScene.load(
                 scene, glyphs, like.job.device, self._threads, step, annotations=drawn
             )
