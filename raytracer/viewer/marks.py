@@ -6,6 +6,7 @@ A colour could be mistaken for that of an element or a value, and would hide it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def rims(
         check()
         ids = strip.id
         chosen = loaded.marked[np.minimum(ids, len(loaded.marked) - 1)]
-        only = strip._replace(id=np.where(chosen, ids, np.uint32(NONE)))
+        only = replace(strip, id=np.where(chosen, ids, np.uint32(NONE)))
         alpha = coverage(only, wide, projection.scale)
         part = np.divide(coverage(only, line, projection.scale), alpha, where=alpha > 0.0,
                          out=np.zeros_like(alpha))  # fmt: skip
