@@ -304,7 +304,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
         packed = plane(up, placed)
     if ground.fade:
         sides = [*np.eye(3), *-np.eye(3)]
-        reach = float(np.float32(max(Subject(spheres, everything=True).reach(sides)[0])))
+        reach = float(np.float32(max(Subject(spheres, fit="all").reach(sides)[0])))
         packed["fade_begin"], packed["fade_end"] = 0.25 * ground.fade * reach, ground.fade * reach
     return packed
 
