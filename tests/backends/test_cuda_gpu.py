@@ -116,11 +116,13 @@ def test_interrupted_render_leaves_a_device_that_works(monkeypatch: pytest.Monke
 def test_context_is_the_primary_one_and_is_put_back() -> None:
     from raytracer.backends.cuda.context import primary_context
 
-    sums(samples=1)
     cuda = ctypes.CDLL("libcuda.so.1")
-    current, primary = ctypes.c_void_p(), ctypes.c_void_p()
+    before, current, primary = (ctypes.c_void_p() for _ in range(3))
+    assert cuda.cuInit(0) == 0
+    assert cuda.cuCtxGetCurrent(ctypes.byref(before)) == 0  # that of another package, or none
+    sums(samples=1)
     assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
-    assert current.value is None
+    assert current.value == before.value
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0) == 0
     with primary_context(0).active():
         assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
