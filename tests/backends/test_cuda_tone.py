@@ -173,7 +173,7 @@ def test_only_the_picture_leaves_the_device(
     assert main([*words, "-o", str(tmp_path / "a.png")]) == 0
     picture = 161 * 91 * 4  # bytes, a quarter of the film's
     assert picture <= sum(copied) < 1.5 * picture  # with tables of the kernels that were loaded
-    options = {"width": 161, "height": 91, "samples": 3, "brightness": 1.0}
+    options: dict[str, Any] = {"width": 161, "height": 91, "samples": 3, "brightness": 1.0}
     image = raytracer.render(scene, backend="cuda", **options)
     again = image.tonemap(exposure="auto", tone=curve, dither=True)
     with Pillow.open(tmp_path / "a.png") as read:

@@ -65,6 +65,8 @@ def primary_context(ordinal: int) -> PrimaryContext:
 @cache
 def connect(ordinal: int, other: int) -> None:
     """Let a device copy from the memory of another one without the host, if the hardware can."""
+    if ordinal == other:
+        return
     context, peer = primary_context(ordinal), primary_context(other)
     with context.active() as driver, suppress(driver.Error):  # or another library has done it
         context._context.enable_peer_access(peer._context)
