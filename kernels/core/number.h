@@ -79,24 +79,19 @@ struct SinCos {
   F sin, cos;
 };
 
-// Sine and cosine of 2 pi r for r in [-1/8, 1/8], absolute error below 2e-7: polynomials fitted by weighted least
-// squares.
-template <class F> RT_HD SinCos<F> sincos_eighth(F r) {
-  const F r2 = r * r;
+// Sine and cosine of 2 pi v for v in [0, 1], absolute error below 2e-7: polynomials in the distance to the nearest
+// quarter of a turn, fitted by weighted least squares.
+template <class F> RT_HD SinCos<F> sincos_turns(F v) {
+  using U = UintOf<F>;
+  const U quarter = to_uint(fma_(v, F(4.0f), F(0.5f)));
+  const F r = fma_(to_float(quarter), F(-0.25f), v), r2 = r * r;
   F s = fma_(r2, F(-75.240067f), F(81.588127f));
   s = fma_(r2, s, F(-41.341629f));
   s = r * fma_(r2, s, F(6.283185f));
   F c = fma_(r2, F(59.220406f), F(-85.442856f));
   c = fma_(r2, c, F(64.939316f));
   c = fma_(r2, c, F(-19.739208f));
-  return {s, fma_(r2, c, F(1.0f))};
-}
-
-// Sine and cosine of 2 pi v for v in [0, 1], by the distance to the nearest quarter of a turn.
-template <class F> RT_HD SinCos<F> sincos_turns(F v) {
-  using U = UintOf<F>;
-  const U quarter = to_uint(fma_(v, F(4.0f), F(0.5f)));
-  const auto [s, c] = sincos_eighth(fma_(to_float(quarter), F(-0.25f), v));
+  c = fma_(r2, c, F(1.0f));
   const auto swapped = (quarter & U(1u)) == U(1u);
   const U sign_s = (quarter & U(2u)) << 30, sign_c = ((quarter + U(1u)) & U(2u)) << 30;
   return {as_float(as_uint(select(swapped, c, s)) ^ sign_s), as_float(as_uint(select(swapped, s, c)) ^ sign_c)};

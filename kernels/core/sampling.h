@@ -113,33 +113,11 @@ template <class F> RT_HD Basis<F> basis_about(Vec3<F> normal) {
           normal};
 }
 
-// A point of the unit disk.
-template <class F>
-struct DiskPoint {
-  F x, y, radius2;  // radius2: square of the distance from the centre
-};
-
-// The disk, evenly, for points of the unit square: squares about its centre become circles (Shirley, Chiu 1997). Unlike
-// radius and angle it neither stretches the strata of the points nor tears neighbours apart.
-template <class F> RT_HD DiskPoint<F> concentric_disk(const Sample2d<F>& p) {
-  const F a = fma_(p.u, F(2.0f), F(-1.0f)), b = fma_(p.v, F(2.0f), F(-1.0f));
-  const MaskOf<F> is_wide = abs_(a) > abs_(b);
-  const F radius = select(is_wide, a, b), other = select(is_wide, b, a);
-  const F eighth = quotient(F(0.125f) * other, select(abs_(radius) > F(0.0f), radius, F(1.0f)));
-  const SinCos<F> phi = sincos_eighth(eighth);
-  const F along = radius * phi.cos, across = radius * phi.sin;
-  return {select(is_wide, along, across), select(is_wide, across, along), radius * radius};
-}
-
-// A unit vector about the z axis with density cosine / pi; p: a point of the unit square.
-template <class F> RT_HD Vec3<F> cosine_hemisphere(const Sample2d<F>& p) {
-  const DiskPoint<F> d = concentric_disk(p);
-  return {d.x, d.y, sqrt_(max_(F(1.0f) - d.radius2, F(0.0f)))};
-}
-
-// The same about `normal`.
-template <class F> RT_HD Vec3<F> cosine_hemisphere(Vec3<F> normal, const Sample2d<F>& p) {
-  return normalize(basis_about(normal).to_world(cosine_hemisphere(p)));
+// A unit vector about `normal` with density cosine / pi; p: a point of the unit square.
+template <class F> RT_HD Vec3<F> cosine_hemisphere(Vec3<F> normal, Sample2d<F> p) {
+  const SinCos<F> phi = sincos_turns(p.v);
+  const F radius = sqrt_(p.u), height = sqrt_(max_(F(1.0f) - p.u, F(0.0f)));
+  return normalize(basis_about(normal).to_world({radius * phi.cos, radius * phi.sin, height}));
 }
 
 }  // namespace RT_NS

@@ -339,6 +339,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
 #if RT_FULL_SHADING
     if (w.depth == 0 && catches_shadows(frame)) hits &= ~shade_catcher(tracer, p, hits);
+    hits &= ~bits(is_beyond_last(p));
 #else
     if (hits && (k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
 #endif

@@ -237,8 +237,8 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
   if (catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
   const float coverage = 1.0f;
   while (surface_step<float>(s, tracer, true, p)) {
-    if (p.prim != kNoPrim) continue;
-    radiance = radiance + shade_miss(s, p);
+    if (p.prim != kNoPrim && !is_beyond_last(p)) continue;
+    if (p.prim == kNoPrim) radiance = radiance + shade_miss(s, p);
     break;
   }
 #else

@@ -100,7 +100,9 @@ RT_HD bool samples_environment(const rt::Frame& frame) {
 }
 
 // Whether a path has left its last surface, to meet nothing but the environment map: its density is negative.
-template <class F> RT_HD MaskOf<F> is_beyond_last(const PathState<F>& p) { return p.scatter_pdf < F(0.0f); }
+template <class F> RT_HD MaskOf<F> is_beyond_last(const PathState<F>& p) {
+  return splat_mask<F>(RT_EMITTERS != 0) & (p.scatter_pdf < F(0.0f));
+}
 
 // Radiance from the environment map along a ray that meets nothing; one that was sampled counts by its share.
 template <class F>
@@ -308,7 +310,7 @@ template <class F>
 RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                          Vec3<F> position) {
   const rt::Frame& frame = *scene.frame;
-  if (number < frame.scene.light_count) {
+  if (!RT_EMITTERS || number < frame.scene.light_count) {
     const rt::Light& light = scene.lights[number];
     return {sample_light(frame, light, number, p, position), splat3<F>(light.color), splat_mask<F>(true)};
   }
@@ -326,11 +328,12 @@ RT_HD DirectLightSample<F> shade_highlight(const rt::SceneTables& scene, int32_t
   const Phong<F>& m = s.bsdf.phong;
   const F exponent = m.shininess + F(1.0f);
   const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
-  const DiskPoint<F> d = concentric_disk(sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
-  const F cosine = pow_(F(1.0f) - d.radius2, F(1.0f) / exponent);
-  const F stretch = sqrt_(max_(fma_(F(0.0f) - cosine, cosine, F(1.0f)), F(0.0f)) / max_(d.radius2, F(1e-20f)));
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
+  const F cosine = pow_(F(1.0f) - u.u, F(1.0f) / exponent);
+  const F sine = sqrt_(max_(fma_(F(0.0f) - cosine, cosine, F(1.0f)), F(0.0f)));
+  const SinCos<F> phi = sincos_turns(u.v);
   const Vec3<F> mirrored = s.basis.to_world({F(0.0f) - s.wo.x, F(0.0f) - s.wo.y, s.wo.z});
-  const Vec3<F> wi = normalize(basis_about(normalize(mirrored)).to_world({stretch * d.x, stretch * d.y, cosine}));
+  const Vec3<F> wi = normalize(basis_about(normalize(mirrored)).to_world({sine * phi.cos, sine * phi.sin, cosine}));
   DirectLightSample<F> a;
   a.origin = f.point.position;
   a.sample = {wi, F(kInfinity), F(1.0f), F(0.0f)};
@@ -425,8 +428,8 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
   const MaskOf<F> goes_on = path_goes_on(frame, p, f);
-  const MaskOf<F> to_environment = (b.pdf > F(0.0f)) & splat_mask<F>(leaves_environment(frame));
-  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & (goes_on | to_environment);
+  const bool leaves = leaves_environment(frame);
+  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & (goes_on | ((b.pdf > F(0.0f)) & splat_mask<F>(leaves)));
   if (p.depth + 1 >= kRouletteDepth) {
     // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
     F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));
@@ -444,7 +447,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   next.throughput = throughput;
   next.prim = select(entry.enters, p.prim, UintOf<F>(kNoPrim));
   next.depth = p.depth + 1;
-  next.scatter_pdf = select(goes_on, b.pdf, F(0.0f) - b.pdf);
+  next.scatter_pdf = leaves ? select(goes_on, b.pdf, F(0.0f) - b.pdf) : b.pdf;
   return {{next, select(entry.enters, p.prim, leaving(p, f)), select(entry.enters, entry.t, F(kInfinity))}, alive};
 }
 

@@ -69,14 +69,10 @@ RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F
 
 #endif
 
-// Returns which paths go on; p: the paths, whose throughput may change.
+// Returns which paths go on; p: the paths, whose throughput may change, none of them beyond their last surface.
 template <class F, class Tracer>
 RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F>& p) {
   const rt::Frame& frame = *s.frame;
-#if RT_FULL_SHADING
-  mask = mask & bits(!is_beyond_last(p));
-  if (!mask) return 0;
-#endif
   const Surface<F> f = tracer.surface(mask, p);
 #if RT_FULL_SHADING
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);

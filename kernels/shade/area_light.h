@@ -58,10 +58,10 @@ struct ConeDirection {
 
 // versine: 1 - cosine of half the angle of the cone; u: a point of the unit square
 template <class F> RT_HD ConeDirection<F> cone_direction(Vec3<F> axis, F versine, const Sample2d<F>& u) {
-  const DiskPoint<F> d = concentric_disk(u);
-  const F down = d.radius2 * versine, cosine = F(1.0f) - down, rest = F(2.0f) - down;
-  const F stretch = sqrt_(versine * rest);  // sine by radius
-  return {normalize(basis_about(axis).to_world({stretch * d.x, stretch * d.y, cosine})), cosine, down * rest};
+  const F down = u.u * versine, cosine = F(1.0f) - down;
+  const F sin2 = down * (F(2.0f) - down), sine = sqrt_(sin2);
+  const SinCos<F> phi = sincos_turns(u.v);
+  return {normalize(basis_about(axis).to_world({sine * phi.cos, sine * phi.sin, cosine})), cosine, sin2};
 }
 
 template <class F>
@@ -85,8 +85,8 @@ template <class F>
 RT_HD LightSample<F> sample_flat(const rt::Light& light, Vec3<F> position, const Sample2d<F>& u) {
   F a = fma_(u.u, F(2.0f), F(-1.0f)), b = fma_(u.v, F(2.0f), F(-1.0f));
   if (light.kind == kLightDisk) {
-    const DiskPoint<F> d = concentric_disk(u);
-    a = d.x, b = d.y;
+    const SinCos<F> phi = sincos_turns(u.v);
+    a = sqrt_(u.u) * phi.cos, b = sqrt_(u.u) * phi.sin;
   }
   const Vec3<F> to = fma3(a, splat3<F>(light.u), fma3(b, splat3<F>(light.v), splat3<F>(light.vector))) - position;
   const F distance2 = dot(to, to), distance = sqrt_(distance2);

@@ -81,7 +81,10 @@ template <class F> RT_HD ScatteringSample<F> scattering_sample(const Scattering<
   if (any(!principled)) {
     const Phong<F>& m = s.bsdf.phong;
     const MaskOf<F> mirror = lobe < s.p_mirror;
-    i = select3(mirror, Vec3<F>{zero - s.wo.x, zero - s.wo.y, s.wo.z}, cosine_hemisphere(u));
+    const F root = sqrt_(u.u);
+    const SinCos<F> phi = sincos_turns(u.v);
+    const Vec3<F> out = {root * phi.cos, root * phi.sin, sqrt_(max_(one - u.u, zero))};
+    i = select3(mirror, Vec3<F>{zero - s.wo.x, zero - s.wo.y, s.wo.z}, out);
     const F p_diffuse = max_(one - s.p_mirror, F(1e-20f));
     const Vec3<F> diffuse = (scattered_share(m) * m.diffuse / p_diffuse) * s.bsdf.albedo;
     const F mirrored = m.mirror / max_(s.p_mirror, F(1e-20f));

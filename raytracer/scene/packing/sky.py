@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 1024  # of cells, half as many as columns: 5.7 per degree, 43 MiB
 EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance
 
-MAP = 88  # bytes of memory per cell during construction; 21 afterwards
+MAP = 64  # bytes of memory per cell during construction; 21 afterwards
 PARTS = (-0.25, 0.25)  # of a cell: where the image is sampled beside a corner, along each side
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
