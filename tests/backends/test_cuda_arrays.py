@@ -270,11 +270,16 @@ def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
     for each in (positions, host):
         packing(update(each, np.array([0.5])))
     before = packing.packer.nbytes
-    free, _ = packing.context.memory()
-    for each in (positions, host) * 10:
-        packing(update(each, np.array([0.5])))
+
+    def taken() -> int:
+        free, _ = packing.context.memory()
+        for each in (positions, host) * 10:
+            packing(update(each, np.array([0.5])))
+        return free - packing.context.memory()[0]
+
+    # Other processes use the GPU too; memory that updates take would be taken each time.
+    assert min(taken() for _ in range(5)) <= 1 << 21
     assert packing.packer.nbytes == before
-    assert free - packing.context.memory()[0] <= 1 << 21  # other processes use the GPU too
 
 
 def test_a_graph_packs_what_the_array_holds_then(packing: Packing) -> None:
