@@ -130,9 +130,9 @@ def test_frames_of_a_movie_have_the_light_of_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_devices_measure_the_same() -> None:
+def test_devices_measure_the_same(cuda: str) -> None:
     found = []
-    for backend in ("cpu", "cuda"):
+    for backend in ("cpu", cuda):
         with prepare(crystal(), dict(SIZE), backend=backend) as job:
             found.append(job.settings.brightness)
     assert found[0] == found[1]

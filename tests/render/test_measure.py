@@ -191,12 +191,12 @@ def test_nothing_is_measured_for_a_file_that_cannot_be_written(
 @pytest.mark.gpu
 @pytest.mark.parametrize("count", [1, 40, 5000])
 @pytest.mark.parametrize("has_solids", [False, True])
-def test_a_gpu_counts_the_points_of_the_cpu(count: int, has_solids: bool) -> None:
+def test_a_gpu_counts_the_points_of_the_cpu(cuda: str, count: int, has_solids: bool) -> None:
     centers, radii = overlapping(count, count)
     solids = [CapsuleSet([[-5, 0, 0]], [[5, 0, 0]], 0.1)] if has_solids else []
     scene = Scene([SphereSet(centers, 0.1 * radii)], capsules=solids)
-    cpu, cuda = (raytracer.measure(scene, samples=96, backend=name) for name in ("cpu", "cuda"))
+    host, device = (raytracer.measure(scene, samples=96, backend=b) for b in ("cpu", cuda))
     for name in ("occlusion", "accessible_area", "visible_area"):
-        one, other = getattr(cpu, name), getattr(cuda, name)
+        one, other = getattr(host, name), getattr(device, name)
         assert (one != other).mean() < 0.01  # a ray on an edge may fall to either side
         np.testing.assert_allclose(other, one, atol=0.05 * max(float(one.max()), 1e-6))

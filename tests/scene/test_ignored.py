@@ -70,8 +70,7 @@ def test_types_have_colours_of_their_own_and_a_warning(
 
 def test_types_have_the_radius_of_their_spacing(tmp_path: Path) -> None:
     scene, _ = loaded(xyz(tmp_path, "1", "2", "1", "2"))
-    spacing = 2.0 / 4 ** (1 / 3)
-    assert radii_of(scene) == pytest.approx([spacing / 2] * 4)
+    assert radii_of(scene) == pytest.approx([1.0] * 4)  # neighbours, 2 apart, touch
     scene, _ = loaded(xyz(tmp_path, "O", "X1", "H", "H"))
     assert radii_of(scene) == [find("O").radius, 0.75, find("H").radius, find("H").radius]
 

@@ -177,8 +177,8 @@ def test_spheres_without_a_radius_get_half_their_spacing_whatever_they_come_from
         *(raytracer.load(tmp_path / f"a.{end}").spheres[0] for end in ("npz", "npy", "csv")),
         *raytracer.load(tmp_path / "scene.toml").spheres,
     ]
-    assert len(made) == 10  # each particle has a cube of an edge of 2 / 3
-    assert [spheres.radius for spheres in made] == [pytest.approx(1 / 3)] * 10
+    assert len(made) == 10  # neighbours touch
+    assert [spheres.radius for spheres in made] == [pytest.approx(1 / 2)] * 10
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -45,7 +45,10 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
         '[[spheres]]\nfile = "a.csv"\nselect = "x < 2"\nrest = 0.5\nopacity = "0.5 + share / 2"\n'
     )
     scene = raytracer.load(
-        write(tmp_path / "a.toml", text + '[render]\nlook = "soft"\nao_samples = 4\n')
+        write(
+            tmp_path / "a.toml",
+            text + '[render]\nlook = "soft"\nao_samples = 4\nbrightness = "auto"\n',
+        )
     )
     assert opacity(scene) == [0.5, 0.625, 0.375, 0.5]
     small: Any = {"width": 48, "height": 32, "samples": 2}

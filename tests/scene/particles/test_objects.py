@@ -272,7 +272,9 @@ def test_pictures_of_objects() -> None:
     table = {"position": POINTS, "radius": SPEEDS + 1.0, "color": colors}
     size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu", "background": "white"}
     arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors)
-    expected = raytracer.render(arrays, look="soft", ao_samples=4, **size)
+    expected = raytracer.render(
+        arrays, look="soft", ao_samples=4, brightness="auto", up="z", **size
+    )
     np.testing.assert_array_equal(raytracer.render(table, **size).array, expected.array)
     scene = raytracer.Scene.from_object(
         table | {"size": np.full(4, 0.5)}, color="red", arrays={"diameters": "size"}, title="four"
