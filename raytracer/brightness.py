@@ -77,7 +77,8 @@ def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float
         return 1.0
     share = float(light.sum()) / SAMPLES / float(albedo.sum())
     highlight = float(np.percentile(light[shown] / coverage[shown], HIGHLIGHTS))
-    factor = min(TARGET / share, MAX_LIGHT / highlight, MAX_FACTOR)
+    limit = MAX_LIGHT / highlight if highlight > 0.0 else MAX_FACTOR
+    factor = min(TARGET / share, limit, MAX_FACTOR)
     return max(round(factor * STEPS) / STEPS, 1.0)
 
 

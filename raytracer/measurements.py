@@ -21,6 +21,7 @@ from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.particles import naming
 from raytracer.scene.source import Source
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -149,7 +150,9 @@ def measure(
     length = (
         None if distance is None else real(distance, "distance", 0.0, above=True, error=UserError)
     )
-    traced: dict[str, Any] = {"integrator": "ao", "seed": seed, "ao_distance": length}
+    traced: dict[str, Any] = {
+        "integrator": "ao", "seed": seed, "ao_distance": length, "brightness": 1.0,
+    }  # fmt: skip
     source = Source.of(scene, frame=frame, format=format, topology=topology)
     options: dict[str, Any] = {
         "backend": backend,
@@ -159,15 +162,16 @@ def measure(
     }
     with prepare(source, dict(settings) | traced, **options) as job:
         loaded = _kept(job)
-        radius, counts = _counted(job, loaded.count, count)
-        positions = _positions(loaded.spheres)
+        counts = _counts(job, loaded.count, count)
         columns = _columns(loaded.spheres)
+    positions, radius = _placed(loaded.spheres)
     exposed, area = counts["exposed"], 4.0 * pi * radius**2
     if ball:
         enlarged = _enlarged(loaded, ball)
         with prepare(enlarged, traced, **options) as job:
-            reach, accessible = _counted(job, loaded.count, count)
-        accessible_area = _shares(accessible["exposed"], count, 4.0 * pi * reach**2)
+            accessible = _counts(job, loaded.count, count)
+        whole_area = 4.0 * pi * (radius + ball) ** 2
+        accessible_area = _shares(accessible["exposed"], count, whole_area)
     else:
         accessible_area = _shares(exposed, count, area)
     occlusion, occlusion_error = _shares(exposed - counts["open"], exposed, np.ones_like(radius))
@@ -184,12 +188,9 @@ def _kept(job: Job) -> Scene:
     return job.kept[0]
 
 
-def _counted(job: Job, spheres: int, samples: int) -> tuple[Doubles, NDArray[np.void]]:
-    """Return the radii in scene units, (N,), and the counts of the points of the spheres."""
-    assert job.kept is not None
-    buffers = job.kept[1]
-    radius = buffers.radius[:spheres].astype(np.float64) * buffers.scale
-    return radius, job.scene.exposures(job.view.with_samples(0, samples), spheres)
+def _counts(job: Job, spheres: int, samples: int) -> NDArray[np.void]:
+    """Return the counts of the points of the spheres, structured (N,), Exposure."""
+    return job.scene.exposures(job.view.with_samples(0, samples), spheres)
 
 
 def _shares(
@@ -219,36 +220,50 @@ def _enlarged(scene: Scene, probe: float) -> Scene:
     return Scene(sets)
 
 
-def _positions(sets: Sequence[SphereSet]) -> Doubles:
-    """Return the centres in scene units, float64 (N, 3)."""
-    placed = [
+def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
+    """Return centres and radii in scene units, float64 (N, 3) and (N,)."""
+    if not sets:
+        return np.zeros((0, 3)), np.zeros(0)
+    centers = [
         np.einsum("ij,nj->ni", each.transform.linear(), each.centers) + each.transform.translate
         for each in sets
     ]
-    return np.concatenate(placed) if placed else np.zeros((0, 3))
+    radii = [
+        np.broadcast_to(each.radius, each.count).astype(np.float64) * each.transform.scale
+        for each in sets
+    ]
+    return np.concatenate(centers), np.concatenate(radii)
 
 
 def _columns(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
-    """Return what all sets have besides centres and radii, and in the same shape, by name."""
+    """Return what all sets have besides centres and radii, and in the same shape, by name.
+
+    Columns of neither numbers nor texts, and of more numbers than a row, are left out.
+    """
     if not sets:
         return {}
     placing = {n for part in ("centers", "radius", "diameter", *"xyz") for n in naming.USUAL[part]}
     own = [n for n in sets[0].columns.about if n not in sets[0].columns.derived]
     own = [name for name in own if naming.plain(name) not in placing]
-    names = [name for name in own if all(each.columns.has(name) for each in sets)]
-    parts = {name: [np.asarray(each.columns[name]) for each in sets] for name in names}
-    return {
-        name: np.concatenate(each)
-        for name, each in parts.items()
-        if len({part.shape[1:] for part in each}) == 1
-    }
+    found: dict[str, NDArray[Any]] = {}
+    for name in own:
+        if not all(each.columns.has(name) for each in sets):
+            continue
+        try:
+            parts = [np.asarray(each.columns[name]) for each in sets]
+        except SceneError as error:
+            warn(f"{error}; it is left out")
+            continue
+        if len({part.shape[1:] for part in parts}) == 1 and parts[0].ndim <= 2:
+            found[name] = np.concatenate(parts)
+    return found
 
 
 def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write columns as comma-separated values."""
     import csv
 
-    flat = dict(_flat(arrays))
+    flat = _flat(arrays)
     lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
     rows = csv.writer(lines)
     rows.writerow(flat)
@@ -256,17 +271,23 @@ def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
     lines.detach()  # the file is closed by who has opened it
 
 
-def _flat(arrays: Mapping[str, NDArray[Any]]) -> list[tuple[str, NDArray[Any]]]:
-    """Return columns of one number per row, of which a table consists."""
-    rows: list[tuple[str, NDArray[Any]]] = []
+def _flat(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return columns of one number per row, of which a table consists, by names of their own."""
+    columns: dict[str, NDArray[Any]] = {}
+
+    def put(name: str, column: NDArray[Any]) -> None:
+        while name in columns or (name in arrays and column is not arrays[name]):
+            name += "_"
+        columns[name] = column
+
     for name, array in arrays.items():
         if array.ndim == 1:
-            rows.append((name, array))
-        elif name == "positions":
-            rows += [(axis, array[:, k]) for k, axis in enumerate("xyz")]
+            put(name, array)
         else:
-            rows += [(f"{name}_{k}", array[:, k]) for k in range(array.shape[1])]
-    return rows
+            parts = "xyz" if name == "positions" else range(array.shape[1])
+            for k, part in enumerate(parts):
+                put(str(part) if name == "positions" else f"{name}_{part}", array[:, k])
+    return columns
 
 
 def summary(measured: Measurements, error: type[UserError] = SceneError) -> dict[str, Any]:

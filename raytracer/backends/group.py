@@ -29,6 +29,7 @@ from raytracer.backends.base import (
     ProgressCall,
 )
 from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
 from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
@@ -107,7 +108,10 @@ class GroupScene(DeviceScene):
         if spheres.in_graph:
             raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
         arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
-        copies = {n: each.to_host() for n, each in arrays.items() if hasattr(each, "to_host")}
+        there = {name: each for name, each in arrays.items() if isinstance(each, DeviceArray)}
+        for number in {each.device or 0 for each in there.values()}:
+            order(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, number)  # on which arrays are copied to the host
+        copies: dict[str, Any] = {name: each.to_host() for name, each in there.items()}
         for scene in self.scenes[1:]:
             scene.update(replace(spheres, **copies))
         self.scenes[0].update(spheres)

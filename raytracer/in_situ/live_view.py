@@ -237,7 +237,8 @@ class LiveView:
                 `color_by` keep these colours.
             columns: further values by name, (N,) or (N, K), to colour and select by.
             stream: on which arrays of a GPU are complete, and which waits until they are copied:
-                the handle of a stream, or a stream of a package; None is CUDA's default one.
+                the handle of a stream, or a stream of a package; None is CUDA's default one. It
+                must live until the next step, or until the view is flushed or closed.
 
         Raises:
             UserError: arrays of other shapes or kinds; in the first state of a name, also values

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.device_array import DeviceArray
-    from raytracer.scene.arrays import Where, given
+    from raytracer.scene.arrays import Where
     from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.particles.source import Box, Moment
+    from raytracer.scene.particles.source import Box, Moment
 
 
 class DeviceSpheres(SphereSet):

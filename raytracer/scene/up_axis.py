@@ -48,7 +48,7 @@ def is_flat(centers: NDArray[Any]) -> bool:
 
 
 def lies_across_y(centers: NDArray[Any]) -> bool:
-    """Return whether particles lie on a floor across y, but not across z; centers: (N, 3)."""
+    """Return whether particles lie on a floor across y, and less so across z; centers: (N, 3)."""
     sample = centers[spread(len(centers))].astype(np.float64)
     if len(sample) < 1.0 / ENDS:
         return False

@@ -129,6 +129,13 @@ def test_frames_of_a_movie_have_the_light_of_the_first(tmp_path: Path) -> None:
     assert factor(raytracer.load(path, 0)) != factor(raytracer.load(path, 1))
 
 
+def test_few_bright_spheres_among_black_ones_are_no_limit() -> None:
+    colors = np.zeros((512, 3))
+    colors[:2] = 1.0
+    scene = crystal(colors, materials={"default": raytracer.Material(specular=0.0)})  # type: ignore[arg-type]
+    assert 1.0 <= factor(scene) <= MAX_FACTOR
+
+
 @pytest.mark.gpu
 def test_devices_measure_the_same(cuda: str) -> None:
     found = []

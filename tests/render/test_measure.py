@@ -165,6 +165,22 @@ def test_a_file_of_measurements_is_rendered_by_them(ending: str, tmp_path: Path)
     assert image.pixels().shape == (16, 16, 4)
 
 
+def test_a_table_has_each_column_of_the_file_once(tmp_path: Path) -> None:
+    columns: dict[str, Any] = {
+        "vel": np.arange(9.0).reshape(3, 3),
+        "vel_0": np.ones(3),
+        "stress": np.zeros((3, 3, 3)),
+        "when": np.array(["2026-01-01"] * 3, "datetime64[D]"),
+    }
+    np.savez(tmp_path / "a.npz", positions=np.eye(3), radius=np.full(3, 0.05), **columns)
+    with pytest.warns(raytracer.RaytracerWarning, match="when.*left out"):
+        measured = raytracer.measure(tmp_path / "a.npz", samples=8, backend="cpu")
+    np.testing.assert_array_equal(measured.radius, 0.05)
+    names = measured.save(tmp_path / "b.csv").read_text().split()[0].split(",")
+    assert names[:8] == ["x", "y", "z", "radius", "vel_0_", "vel_1", "vel_2", "vel_0"]
+    assert not [name for name in names if name.startswith(("stress", "when"))]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
