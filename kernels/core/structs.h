@@ -242,8 +242,7 @@ static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMa
               sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
 static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(Exposure) == 16 &&
-              sizeof(ToneArgs) == 128 &&
-              sizeof(FilmHistogram) == 1072);
+              sizeof(ToneArgs) == 128 && sizeof(FilmHistogram) == 1072);
 static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);
 static_assert(sizeof(ReachArgs) == 272 && sizeof(SphereReach) == 96);
 }  // namespace rt

@@ -28,8 +28,8 @@ RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
   if (prim == kNoPrim) return no_hit();
   const int32_t sphere = s.order[prim];
   const Primitive<float> primitive = load_primitive(s, prim);
-  const SurfacePoint<float> point = first_surface(s, prim, primitive, vec3(r.ox[i], r.oy[i], r.oz[i]),
-                                                  vec3(r.dx[i], r.dy[i], r.dz[i]));
+  const SurfacePoint<float> point =
+      first_surface(s, prim, primitive, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
 #if RT_SOLIDS
   const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
 #else

@@ -56,7 +56,8 @@ template <bool kAll = RT_FULL_SHADING>
 RT_HD PacketFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
   const rt::Camera& cam = *s.camera;
   for (int at = 0; at < kPacket; at += kWide) {
-    Ray<FW> ray = camera_ray<FW, kAll>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
+    Ray<FW> ray =
+        camera_ray<FW, kAll>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
     store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
     store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
     store(r.t + at, FW(kInfinity));

@@ -17,14 +17,23 @@ extern "C" __global__ void __launch_bounds__(128) exposure(const __grid_constant
   if (prim >= args.sphere_count) return;
   const int32_t number = __ldg((const int32_t*)args.order + prim);
   if (number >= args.tile_end) return;
-  const rt::SceneTables tables = {(const int32_t*)args.order, nullptr, nullptr, nullptr, &c_camera, nullptr, nullptr,
-                                  c_large, nullptr, nullptr, nullptr, &c_frame};
+  const rt::SceneTables tables = {(const int32_t*)args.order,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  &c_camera,
+                                  nullptr,
+                                  nullptr,
+                                  c_large,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  &c_frame};
   const rt::PrimitiveRecord* records = (const rt::PrimitiveRecord*)args.spheres;
   const rt::WideTree tree = {(const rt::Node*)args.nodes, records};
   const rt::Sphere<float> sphere = rt::emitting_sphere(rt::load_primitive(records, (size_t)prim));
   const int lane = threadIdx.x % 32;
-  rt::Exposure counts =
-      rt::exposure_of(tree, tables, sphere, (uint32_t)prim, (uint32_t)number, lane, 32);
+  rt::Exposure counts = rt::exposure_of(tree, tables, sphere, (uint32_t)prim, (uint32_t)number, lane, 32);
   counts.exposed = (int32_t)rt::warp_add((unsigned)counts.exposed);
   counts.open = (int32_t)rt::warp_add((unsigned)counts.open);
   counts.visible = (int32_t)rt::warp_add((unsigned)counts.visible);

@@ -72,8 +72,7 @@ RT_HD rt::Exposure exposure_of(const Tree& tree, const rt::SceneTables& s, const
     const SinCos<float> phi = sincos_turns(at.v);
     const float z = fma_(-2.0f, at.u, 1.0f), radius = 2.0f * sqrt_(max_(at.u - at.u * at.u, 0.0f));
     const Vec3<float> normal = normalize(vec3(radius * phi.cos, radius * phi.sin, z));
-    const Vec3<float> point =
-        fma3(sphere.radius + surface_error(sphere.center, sphere.radius), normal, sphere.center);
+    const Vec3<float> point = fma3(sphere.radius + surface_error(sphere.center, sphere.radius), normal, sphere.center);
     if (is_blocked(tree, s, point, normal, self, kPointReach, ContainingHits())) continue;
     const Sample2d<float> turn = sample_2d<float>(sampler.seed, number, 0u, (uint32_t)i, 0, kUseBsdf);
     const Vec3<float> wi = cosine_hemisphere(normal, turn);

@@ -21,8 +21,8 @@ struct PathState {
   UintOf<F> x, y;      // pixel
   uint32_t sample;     // of the pixel
   int depth;           // 0 for camera rays
-  F scatter_pdf;       // of the ray's direction, per solid angle; 0: it was certain; negative: see is_beyond_last. Of use
-                       // where paths are traced
+  F scatter_pdf;  // of the ray's direction, per solid angle; 0: it was certain; negative: see is_beyond_last. Of use
+  // where paths are traced
 #if RT_FULL_SHADING
   Interior<F> interior;  // of use where solids of glass are nested
 #endif
@@ -53,7 +53,7 @@ struct Surface {
   Bsdf<F> bsdf;
 #if RT_FULL_SHADING
   MaskOf<F> on_cut;  // on a cut face, geom/clip.h
-  F error;           // bound of the distance of the point from the surface
+  F error;  // bound of the distance of the point from the surface
 #endif
 };
 

@@ -244,7 +244,8 @@ RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSampl
 // Number of the light samples of a surface: one of each light, one of the spheres that send out light, one of the
 // environment map.
 RT_HD int32_t light_samples(const rt::Frame& frame) {
-  const bool environment = samples_environment(frame) || (leaves_environment(frame) && frame.environment_map.map_highlights);
+  const bool environment =
+      samples_environment(frame) || (leaves_environment(frame) && frame.environment_map.map_highlights);
   return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (environment ? 1 : 0);
 }
 
@@ -340,8 +341,8 @@ RT_HD DirectLightSample<F> shade_highlight(const rt::SceneTables& scene, int32_t
   const Vec3<F> light = environment_light(scene.sky, frame, wi).radiance;
   a.radiance = clamped(frame.integrator, p.depth + 1, (F(2.0f) * m.specular / exponent) * (p.throughput * light));
   const Entry<F> entry = enter(frame, f, wi);
-  a.contributes = (largest(a.radiance) > F(0.0f)) & (dot(wi, f.point.normal) > F(0.0f)) & !s.bsdf.is_principled &
-                  !entry.enters;
+  a.contributes =
+      (largest(a.radiance) > F(0.0f)) & (dot(wi, f.point.normal) > F(0.0f)) & !s.bsdf.is_principled & !entry.enters;
   return a;
 }
 

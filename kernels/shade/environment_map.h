@@ -191,7 +191,8 @@ RT_HD EnvironmentLightSample<F> environment_light_sample(const rt::EnvironmentTe
   const F x = sample_linear(fma_(y, cell.c.density - cell.a.density, cell.a.density),
                             fma_(y, cell.d.density - cell.b.density, cell.b.density), u);
   const F width(0.5f / (float)size), height(1.0f / (float)size);
-  const EnvironmentDirection<F> to = environment_direction((to_float(column) + x) * width, (to_float(row) + y) * height);
+  const EnvironmentDirection<F> to =
+      environment_direction((to_float(column) + x) * width, (to_float(row) + y) * height);
   return {normalize(environment_basis<F>(frame).to_world(to.direction)), environment_light(cell.at(x, y), to.sine)};
 }
 

@@ -92,7 +92,8 @@ struct PrincipledShading {
   F eta;           // of glass: index beyond the surface by that of the viewer's side
   Vec3<F> tint;    // of light through glass, each time it crosses a surface
   Reflectance<F> layer;  // of metal and dielectric, each times its share
-  F roughness, lost_o, lost_average;  // light below the coat that one bounce does not return, to the viewer and on average
+  F roughness, lost_o,
+      lost_average;  // light below the coat that one bounce does not return, to the viewer and on average
   Vec3<F> multiple;  // factor of the lobe of more bounces
   Vec3<F> diffuse;   // factor of the diffuse base
   F dielectric_f0, dielectric_f90, dielectric_multiple;  // what the layer over the base reflects
@@ -129,7 +130,6 @@ template <class F> RT_HD F multiple_sample(const PrincipledShading<F>& s, F u) {
   const F power = exp2_(u * F(1.44269504f) / s.per_log);
   return min_(s.spread2 * (power - F(1.0f)), F(1.0f));
 }
-
 
 // Share of light that rough glass does not scatter at once, below the coat of its outside. through: the coat's share for
 // the direction at that cosine, eta: as in fresnel_dielectric for that direction

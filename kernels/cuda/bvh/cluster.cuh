@@ -26,7 +26,8 @@ RT_DEVICE void load_cluster(const Build& b, Clusters& c, int i, uint32_t ref, bo
   } else {
     const float4* p = (const float4*)(b.clusters + ref);
     const float4 low = load_fresh(p), high = load_fresh(p + 1);
-    c.box[i] = {vec3(low.x, low.y, low.z), vec3(low.w, high.x, high.y)}, c.size[i] = load_fresh(b.sizes + ref) & kMaxSize;
+    c.box[i] = {vec3(low.x, low.y, low.z), vec3(low.w, high.x, high.y)},
+    c.size[i] = load_fresh(b.sizes + ref) & kMaxSize;
   }
 }
 
@@ -182,8 +183,8 @@ RT_DEVICE void cluster_primitives(const Build& b, ClusterShared& shared) {
     refs[r.left] = r.c.ref[0];
     if (r.left < r.right) {
       refs[r.left + 1] = r.c.count > 1 ? r.c.ref[1] : kNone;
-      b.sizes[r.right] = (uint8_t)((r.c.size[0] == 1 ? kLeftIsPrimitive : 0u) |
-                                   (r.c.size[1] == 1 ? kRightIsPrimitive : 0u));
+      b.sizes[r.right] =
+          (uint8_t)((r.c.size[0] == 1 ? kLeftIsPrimitive : 0u) | (r.c.size[1] == 1 ? kRightIsPrimitive : 0u));
     }
     const bool is_right = r.goes_right(b);
     __threadfence();
