@@ -110,9 +110,8 @@ class GroupScene(DeviceScene):
         arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
         there = {name: each for name, each in arrays.items() if isinstance(each, DeviceArray)}
         for number in {each.device or 0 for each in there.values()}:
-            order(
-                LEGACY_STREAM, spheres.stream or LEGACY_STREAM, number
-            )  # on which arrays are copied to the host
+            # Arrays are copied to the host on the default stream.
+            order(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, number)
         copies: dict[str, Any] = {name: each.to_host() for name, each in there.items()}
         for scene in self.scenes[1:]:
             scene.update(replace(spheres, **copies))

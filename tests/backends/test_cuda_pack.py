@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import ColorScale, SphereSet, Transform, UserError, layout
-from raytracer.backends.cuda import context, transfer
+from raytracer.backends.cuda import context, passes, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import pack as packing
 from raytracer.backends.cuda.cache import Cubin
@@ -373,7 +373,7 @@ class Gpu:
         self.orders: list[tuple[int, int]] = []
         self._launch = launch
         monkeypatch.setattr(binding, "load", lambda: self.driver)
-        monkeypatch.setattr(packing.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+        monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(packing, "order", lambda *given: self.orders.append(given[:2]))
         monkeypatch.setattr(transfer, "CHUNK", 4096)
         self.context = context.primary_context(0)
@@ -419,7 +419,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    cached = context.primary_context, transfer.staging, packing._kernel
+    cached = context.primary_context, transfer.staging, passes.loaded
     for each in cached:
         each.cache_clear()
     yield Gpu(launch, monkeypatch)

@@ -21,7 +21,7 @@ import raytracer
 from raytracer import Camera, Scene, SphereSet, Transform, device_array, layout
 from raytracer._native import core
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda import context, pack, placed, transfer
+from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
@@ -59,8 +59,7 @@ class Gpu:
         self.driver.view(*self.driver.symbols["layout_table"])[:] = table.view(np.uint8)
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
-        for module in (pack, placed):
-            monkeypatch.setattr(module.compiler, "load", lambda *_: Cubin(b"", ""))
+        monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
         monkeypatch.setattr(device_array, "_context", self._context)
         self.context = context.primary_context(0)
@@ -116,7 +115,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    cached = context.primary_context, transfer.staging, pack._kernel, placed._kernel
+    cached = context.primary_context, transfer.staging, passes.loaded
     for each in cached:
         each.cache_clear()
     yield Gpu(kernels, monkeypatch)

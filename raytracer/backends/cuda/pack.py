@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import Closeable
-from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import drop, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
 from raytracer.errors import SceneError
 from raytracer.sphere_update import OutOfRangeError
-from raytracer.variants import product
 
 if TYPE_CHECKING:
     from raytracer.sphere_update import Array, SphereUpdate
@@ -51,24 +49,13 @@ _WRONG = {
 """Arguments and what is wrong with a sphere, by words of the kernels' `PackError`."""
 
 
-@cache
-def _kernel(ordinal: int) -> tuple[Pass, int]:
-    """Return the kernel of a device, and its number of multiprocessors; it is loaded once."""
-    context = primary_context(ordinal)
-    arch = compiler.architecture(context.device.compute_capability())
-    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
-    with context.active() as driver:
-        kernel = Pass(driver, arch, product(ENTRY), ENTRY, "PackArgs")
-    return kernel, int(context.device.get_attribute(attribute))
-
-
 class Packer(Closeable):
     """Packs the spheres of one scene; the device's context must be active in `pack`."""
 
     def __init__(self, ordinal: int, record_bytes: int = RECORD_BYTES) -> None:
         """Load the kernel, and compile it if necessary. record_bytes: of a record of the scene."""
         self._ordinal, self._record_bytes = ordinal, record_bytes
-        self._kernel, self._multiprocessors = _kernel(ordinal)
+        self._kernel, self._multiprocessors = loaded(ordinal, ENTRY, "PackArgs")
         self._context = primary_context(ordinal)
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_layout, check_supported
-from raytracer.variants import Kernel
+from raytracer.backends.cuda.context import primary_context
+from raytracer.variants import Kernel, product
 
 
 def load_module(driver: Any, arch: str, kernel: Kernel, cubin: Cubin | None = None) -> Any:
@@ -45,3 +47,17 @@ class Pass:
     def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch. arguments: structured (1,), of the struct."""
         self.function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())
+
+
+@cache
+def loaded(ordinal: int, entry: str, struct: str) -> tuple[Pass, int]:
+    """Return the production kernel of that entry and its device's number of multiprocessors.
+
+    It is loaded once. struct: name of that of its arguments.
+    """
+    context = primary_context(ordinal)
+    arch = compiler.architecture(context.device.compute_capability())
+    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
+    with context.active() as driver:
+        kernel = Pass(driver, arch, product(entry), entry, struct)
+    return kernel, int(context.device.get_attribute(attribute))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pack import COLOR_BYTES, RECORD_BYTES, Packed, Packer, decoded
-from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.buffers import DeviceRecords
 from raytracer.device_array import DeviceArray
 from raytracer.sphere_update import OutOfRangeError
-from raytracer.variants import product
 
 if TYPE_CHECKING:
     from raytracer.buffers import Columns
@@ -37,17 +34,6 @@ PAUSE = 1e-4
 """Seconds between two copies: locks are not fair, and waiting threads need time to acquire them."""
 
 ARRAYS = ("positions", "radii", "colors")
-
-
-@cache
-def _kernel(ordinal: int) -> tuple[Pass, int]:
-    """Return the kernel of a device, and its number of multiprocessors; it is loaded once."""
-    context = primary_context(ordinal)
-    arch = compiler.architecture(context.device.compute_capability())
-    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
-    with context.active() as driver:
-        kernel = Pass(driver, arch, product(ENTRY), ENTRY, "ReachArgs")
-    return kernel, int(context.device.get_attribute(attribute))
 
 
 class PlacedSpheres(DeviceRecords):
@@ -112,7 +98,7 @@ class PlacedSpheres(DeviceRecords):
 
     def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
         """Queue the kernel over some spheres, and return room for what its blocks leave."""
-        kernel, multiprocessors = _kernel(self.number)
+        kernel, multiprocessors = loaded(self.number, ENTRY, "ReachArgs")
         grid = kernel.kernel.launch({"n": count}, multiprocessors).grid
         parts = np.empty(grid[0], layout.dtype("SphereReach"))
         arguments["records"] = self.address("records")
