@@ -187,10 +187,10 @@ class DeviceArray:
             return np.empty(self.shape, self.dtype)
         if self._is_sparse:
             return self._rows_to_host()
-        first, size = self._span()
+        first, size = self.span()
         memory = np.empty(size, np.uint8)
         with self._complete() as cuda:
-            _check(
+            check_status(
                 cuda.cuMemcpyDtoH_v2(
                     ctypes.c_void_p(memory.ctypes.data),
                     ctypes.c_uint64(self.address + first),
@@ -202,9 +202,9 @@ class DeviceArray:
     @property
     def nbytes(self) -> int:
         """Bytes from the first to the last number in memory."""
-        return self._span()[1]
+        return self.span()[1]
 
-    def _span(self) -> tuple[int, int]:
+    def span(self) -> tuple[int, int]:
         """Return the first byte, relative to the address, and the number of bytes."""
         if not self.size:
             return 0, 0
@@ -215,9 +215,9 @@ class DeviceArray:
     @contextmanager
     def _complete(self) -> Iterator[ctypes.CDLL]:
         """Make the context of the GPU current, when the array is ready."""
-        with _context(self.device or 0) as cuda:
+        with device_context(self.device or 0) as cuda:
             if self.stream is not None:
-                _check(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
+                check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
             yield cuda
 
     @property
@@ -238,32 +238,50 @@ class DeviceArray:
             width=width, height=len(found),
         )  # fmt: skip
         with self._complete() as cuda:
-            _check(cuda.cuMemcpy2DUnaligned_v2(ctypes.byref(copy)))
+            check_status(cuda.cuMemcpy2DUnaligned_v2(ctypes.byref(copy)))
         return found
 
     def copied_to(self, memory: DeviceMemory, stream: int) -> DeviceArray:
-        """Return a copy on the GPU, which is made on a stream after all of the default stream.
+        """Queue a copy on a stream, and return it; it is complete when the stream's work is.
 
-        Args:
-            memory: of `nbytes` or more, on the same GPU.
-            stream: its handle; the default stream waits for the copy.
+        memory: of `nbytes` or more, on the same GPU. stream: its handle.
         """
-        first, size = self._span()
-        number = memory.device
-        order(stream, LEGACY_STREAM, number)
+        address = self.copy_to(memory.address, stream, memory.device)
+        return replace(self, address=address, device=memory.device, stream=None, owner=memory)
+
+    def copy_to(self, address: int, stream: int, device: int) -> int:
+        """Queue a copy of `nbytes` on a stream; returns where the first number then is.
+
+        address: of the first byte, on the same GPU. stream: handle. device: number of the GPU.
+        """
+        first, size = self.span()
         if self.stream is not None:
-            order(stream, self.stream, number)
-        with _context(number) as cuda:
-            _check(
+            order(stream, self.stream, device)
+        with device_context(device) as cuda:
+            check_status(
                 cuda.cuMemcpyDtoDAsync_v2(
-                    ctypes.c_uint64(memory.address), ctypes.c_uint64(self.address + first),
+                    ctypes.c_uint64(address), ctypes.c_uint64(self.address + first),
                     ctypes.c_size_t(size), ctypes.c_void_p(stream),
                 )
             )  # fmt: skip
-        order(LEGACY_STREAM, stream, number)
-        return replace(
-            self, address=memory.address - first, device=number, stream=LEGACY_STREAM, owner=memory
-        )
+        return address - first
+
+
+class DeviceStream:
+    """A stream of its own, which does not wait for the default one. device: number of the GPU."""
+
+    def __init__(self, device: int) -> None:
+        stream = ctypes.c_void_p()
+        with device_context(device) as cuda:
+            check_status(cuda.cuStreamCreate(ctypes.byref(stream), _NON_BLOCKING))
+        weakref.finalize(self, cuda.cuStreamDestroy_v2, stream).atexit = False
+        self.handle = stream.value or 0
+        self._device = device
+
+    def synchronize(self) -> None:
+        """Wait on the host."""
+        with device_context(self._device) as cuda:
+            check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(self.handle)))
 
 
 class DeviceMemory:
@@ -276,13 +294,13 @@ class DeviceMemory:
     def __init__(self, size: int, device: int) -> None:
         self.size, self.device, self.address = size, device, 0
         address = ctypes.c_uint64()
-        with _context(device) as cuda:
-            _check(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 1))))
+        with device_context(device) as cuda:
+            check_status(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 1))))
         self.address = address.value
 
     def __del__(self) -> None:
         if self.address:
-            with suppress(Exception), _context(self.device) as cuda:
+            with suppress(Exception), device_context(self.device) as cuda:
                 cuda.cuMemFree_v2(ctypes.c_uint64(self.address))
 
 
@@ -400,7 +418,8 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
 # calls of CUDA's driver
 
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-_DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
+_DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
 _events = local()
@@ -430,7 +449,7 @@ def _driver() -> ctypes.CDLL | None:
     return None if cuda.cuInit(0) else cuda
 
 
-def _check(status: int) -> None:
+def check_status(status: int) -> None:
     if status:
         text = ctypes.c_char_p()
         cuda = _driver()
@@ -456,20 +475,20 @@ def _primary(device: int) -> ctypes.c_void_p:
     """Return the primary context of a GPU, which is kept as long as the process runs."""
     cuda, context, number = _driver(), ctypes.c_void_p(), ctypes.c_int()
     assert cuda is not None
-    _check(cuda.cuDeviceGet(ctypes.byref(number), device))
-    _check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), number))
+    check_status(cuda.cuDeviceGet(ctypes.byref(number), device))
+    check_status(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), number))
     return context
 
 
 @contextmanager
-def _context(device: int) -> Iterator[ctypes.CDLL]:
+def device_context(device: int) -> Iterator[ctypes.CDLL]:
     """Make the primary context of a GPU current."""
     cuda = _driver()
     if cuda is None:
         raise BackendError(
             "an array is on a GPU, but there is no CUDA driver: see `raytracer devices`"
         )
-    _check(cuda.cuCtxPushCurrent_v2(_primary(device)))
+    check_status(cuda.cuCtxPushCurrent_v2(_primary(device)))
     try:
         yield cuda
     finally:
@@ -485,10 +504,10 @@ def order(later: int, earlier: int, device: int) -> None:
     """
     if later == earlier:
         return
-    with _context(device) as cuda:
+    with device_context(device) as cuda:
         event = _event(cuda, device)
-        _check(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
-        _check(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
+        check_status(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
+        check_status(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
 
 
 class Fence:
@@ -500,17 +519,32 @@ class Fence:
     The context of the device must be active in the methods.
     """
 
-    def __init__(self, device: int) -> None:
-        """Create the event; until it is recorded, nothing waits. device: number of the GPU."""
-        self._event = ctypes.c_void_p()
-        with _context(device) as cuda:
-            _check(cuda.cuEventCreate(ctypes.byref(self._event), _DISABLE_TIMING))
+    def __init__(
+        self, device: int, event: ctypes.c_void_p | None = None, *, shared: bool = False
+    ) -> None:
+        """Create the event; until it is recorded, nothing waits.
+
+        Args:
+            device: number of the GPU.
+            event: one of another process; None makes one.
+            shared: whether another process may use it.
+        """
+        self._event = event or ctypes.c_void_p()
+        with device_context(device) as cuda:
+            if event is None:
+                flags = _DISABLE_TIMING | (_INTERPROCESS if shared else 0)
+                check_status(cuda.cuEventCreate(ctypes.byref(self._event), flags))
         weakref.finalize(self, cuda.cuEventDestroy_v2, self._event).atexit = False
         self._cuda = cuda
 
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """Of the event."""
+        return self._event
+
     def record(self, stream: int, *, in_graph: bool = False) -> None:
         """Move the fence behind all work of a stream; in_graph: the stream is captured."""
-        _check(
+        check_status(
             self._cuda.cuEventRecordWithFlags(
                 self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
             )
@@ -518,7 +552,7 @@ class Fence:
 
     def wait(self, stream: int, *, in_graph: bool = False) -> None:
         """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
-        _check(
+        check_status(
             self._cuda.cuStreamWaitEvent(
                 ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
             )
@@ -526,7 +560,7 @@ class Fence:
 
     def synchronize(self) -> None:
         """Wait on the host."""
-        _check(self._cuda.cuEventSynchronize(self._event))
+        check_status(self._cuda.cuEventSynchronize(self._event))
 
 
 def is_captured(stream: int, device: int) -> bool:
@@ -534,8 +568,8 @@ def is_captured(stream: int, device: int) -> bool:
     if stream <= 2:  # handles of default streams, which cannot be captured
         return False
     status = ctypes.c_int()
-    with _context(device) as cuda:
-        _check(cuda.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status)))
+    with device_context(device) as cuda:
+        check_status(cuda.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status)))
     return status.value != 0
 
 
@@ -544,6 +578,6 @@ def _event(cuda: ctypes.CDLL, device: int) -> ctypes.c_void_p:
     events: dict[int, ctypes.c_void_p] = _events.__dict__.setdefault("by_device", {})
     if device not in events:
         event = ctypes.c_void_p()
-        _check(cuda.cuEventCreate(ctypes.byref(event), _DISABLE_TIMING))
+        check_status(cuda.cuEventCreate(ctypes.byref(event), _DISABLE_TIMING))
         events[device] = event
     return events[device]

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 LABEL, ALONE = "simulation with a view", "simulation alone"
 
-TURN = 0.5
+TURN = 0.2
 """Seconds of a turn with or without a view."""
 
-WARM = 0.2
+WARM = 0.1
 """Seconds before each turn, in which the view draws what was logged last, and rests."""
 
-MIN_TURNS = 4
+MIN_TURNS = 32
 """Fewest turns of each kind."""
 
 STEP = 0.01

@@ -1,36 +1,49 @@
-"""Copies of arrays on a GPU, in memory that is used again."""
+"""Copies of arrays on a GPU that a simulation shares, in memory that is used again."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from weakref import ref
 
-from raytracer.device_array import DeviceArray, DeviceMemory
+from raytracer.device_array import DeviceArray, DeviceMemory, DeviceStream, device_context
+from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
 
 
 class Copies:
-    """Copies of the arrays of a set as they were when they were logged.
+    """Copies of the arrays of states, which stay as they are when the simulation goes on.
 
-    The memory of a copy is used again when nothing holds the copy any more; about four are in use:
-    one that is made, one that is published, and two that a view reads.
+    The memory of a copy is used again when nothing holds the copy any more; about four are in use.
     """
 
     def __init__(self) -> None:
-        self._made: dict[str, list[tuple[DeviceMemory, ref[DeviceArray]]]] = {}
+        self._made: dict[tuple[str, str], list[tuple[DeviceMemory, ref[DeviceArray]]]] = {}
+        self._streams: dict[int, DeviceStream] = {}
 
-    def copy(self, name: str, array: DeviceArray, stream: int) -> DeviceArray:
-        """Return a copy on the same GPU, for the default stream.
+    def of(self, name: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return copies of the arrays of a set; those of a GPU are complete."""
+        copies = {
+            key: self._copy((name, key), array) if isinstance(array, DeviceArray) else array.copy()
+            for key, array in arrays.items()
+        }
+        for stream in self._streams.values():
+            stream.synchronize()
+        return copies
 
-        Args:
-            name: of the array in its set.
-            array: it, on a GPU whose number is known.
-            stream: handle of the one on which it is complete, and which waits for the copy.
-        """
-        made = self._made.get(name, [])
-        device, size = array.device or 0, array.nbytes
+    def _copy(self, name: tuple[str, str], array: DeviceArray) -> DeviceArray:
+        """Queue a copy; name: of the set, and of the array in it."""
+        shared, made = array.owner, self._made.get(name, [])
+        assert isinstance(shared, (GpuMemory, MappedMemory))
+        device, size = shared.device, array.nbytes
+        if device not in self._streams:
+            self._streams[device] = DeviceStream(device)
+        stream = self._streams[device].handle
         held = [each for each in made if each[1]() is not None]
         free = [memory for memory, copy in made if copy() is None]
         fits = [each for each in free if (each.device, each.size) == (device, size)]
         memory = fits[0] if fits else DeviceMemory(size, device)
+        with device_context(device):
+            shared.complete.wait(stream)
         copied = array.copied_to(memory, stream)
         others = [each for each in made if each[0] in fits[1:]]
         self._made[name] = [*held, *others, (memory, ref(copied))]

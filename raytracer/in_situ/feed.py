@@ -11,6 +11,7 @@ import numpy as np
 
 from raytracer.device_array import DeviceArray, on_host
 from raytracer.errors import ClosedError, shown
+from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.mailbox import Reader, State
 from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.arrays import Where, check_radius
@@ -50,7 +51,7 @@ class Feed(LiveSource):
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._closed = False
-        self._lock = Lock()
+        self._lock, self._copies = Lock(), Copies()
 
     @property
     def closed(self) -> bool:
@@ -112,7 +113,7 @@ class Feed(LiveSource):
 
     def _scene(self) -> Scene:
         with self._lock:
-            state = self._reader.take().copied()
+            state = self._reader.take().copied(self._copies)
         return scene_of(state)
 
 

@@ -1,7 +1,6 @@
 """What shows the states of a simulation: a window, a page, or a movie.
 
-Each function runs until the user or the simulation closes it, in the main thread of a process of
-its own or in a thread of the simulation's process.
+Each function runs until the user or the simulation closes it, in a process of its own.
 """
 
 from __future__ import annotations

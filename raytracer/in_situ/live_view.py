@@ -12,25 +12,24 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
-from raytracer.arguments import function, mapping, one_of, real, text, truth, whole
+from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
-from raytracer.device_array import LEGACY_STREAM, device_array, stream_handle
-from raytracer.errors import RaytracerError, SceneError, UserError, shown, shown_value
+from raytracer.errors import RaytracerError, UserError, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.feed import COLUMN, IS_FIRST, TITLE, scene_of
+from raytracer.in_situ.copies import Copies
+from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import (
     InlineRunner,
     Movie,
     Outlet,
-    Points,
     ProcessRunner,
     Runner,
-    ThreadRunner,
     View,
 )
+from raytracer.in_situ.points import Logged, Points
 from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations, SimulationBox
@@ -78,7 +77,7 @@ def live(
     ...         simulation.step()
     ...         view.log_points("grains", simulation.positions, radii=simulation.radii)
 
-    The view renders in a process of its own at the lowest priority, with CUDA in a thread.
+    The view renders in a process of its own at the lowest priority.
 
     Args:
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the GPU
@@ -124,8 +123,8 @@ def live(
         from raytracer.in_situ.recording import check_record
 
         check_record(path := path_of(record, "record"), given)
-    runner = _runner(backend, threads)
-    view = LiveView(given, fps, _gpu_of(backend, threads))
+    gpu = _gpu_of(backend, threads)
+    view = LiveView(given, fps, gpu)
     try:
         if open == "page":
             from raytracer.browser.serve import check_port, require_library, ssh_line
@@ -133,14 +132,14 @@ def live(
             check_port(port)
             require_library()
             of_page = {"port": port, "open_browser": open_browser}
-            view._open(View(runner("page", given | _spared(threads) | of_page), view._gpu))
+            view._open(View(_runner("page", given | _spared(threads) | of_page, gpu), view._logged))
             say(f"{TITLE} is shown at {view.address}")
             say(f"from another machine: {ssh_line(_port_of(view.address))}")
         elif open is not None:
-            view._open(View(runner(open, given | _spared(threads)), view._gpu))
+            view._open(View(_runner(open, given | _spared(threads), gpu), view._logged))
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
-            view._open(Movie(runner("record", to_file), every, view._gpu))
+            view._open(Movie(_runner("record", to_file, gpu), view._logged, every))
     except BaseException:
         view._end()
         raise
@@ -153,15 +152,14 @@ def unseen(**settings: Any) -> LiveView:
     Arguments are those of `live`.
     """
     view = live(open=None, **settings)
-    given = dict(view._settings)
-    backend, threads = given["backend"], given["threads"]
-    view._open(View(_runner(backend, threads)("memory", given | _spared(threads)), view._gpu))
+    given = dict(view._settings) | _spared(view._settings["threads"])
+    view._open(View(_runner("memory", given, view._gpu), view._logged))
     return view
 
 
-def _runner(backend: str, threads: int) -> Callable[[str, Mapping[str, Any]], Runner]:
-    """Return what runs an outlet: a thread where it has to share a GPU, else a process."""
-    return ThreadRunner if _gpu_of(backend, threads) is not None else ProcessRunner
+def _runner(kind: str, settings: Mapping[str, Any], gpu: int | None) -> Runner:
+    """Return what runs an outlet; arguments as of `ProcessRunner`."""
+    return ProcessRunner(kind, settings, gpu)
 
 
 def _gpu_of(backend: str, threads: int) -> int | None:
@@ -196,9 +194,10 @@ class LiveView:
         self.address = ""
         self._settings, self._fps, self._gpu = settings, fps, gpu
         self._outlets: list[Outlet] = []
-        self._latest: dict[str, Points] = {}
+        self._logged = Logged()
         self._step: list[str] = []  # names that were logged in this step
         self._last: str | None = None  # of the step before
+        self._is_wanted = False  # whether an outlet takes this step
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._images = 0
@@ -245,23 +244,33 @@ class LiveView:
                 that make no spheres. Of later states a view says what is wrong and goes on, and a
                 movie ends (see `close`).
         """
-        handle = LEGACY_STREAM if stream is None else stream_handle(stream)
-        points = _points(name, positions, radii, colors, columns, handle)
-        if name not in self._latest:
+        if name in self._step or not self._step:
+            self._begin_step()
+        given = positions, radii, colors, columns, stream
+        if not self._is_wanted and name in self._logged.given:  # of most steps: in a microsecond
+            self._logged.given[name] = given
+            self._step.append(name)
+            return
+        points = Points.of(name, given)
+        if name not in self._logged.given:
             scene_of(self._state({name: points}))  # for its errors
-        if name in self._step:
-            self._last, self._step = self._step[-1], []
-        is_first = not self._step
+        self._logged.given[name] = given
         self._step.append(name)
-        self._latest[name] = points
         is_last = self._last is None or name == self._last
-        about = self._about if self._last is not None else self._about | {IS_FIRST: True}
         for outlet in self._outlets:
-            if not outlet.look():
-                continue
-            if is_first:
-                outlet.begin()
-            outlet.log(name, points, about, is_last)
+            if outlet.is_taken and outlet.look():
+                outlet.log(name, self._said, is_last)
+
+    def _begin_step(self) -> None:
+        self._last, self._step = self._step[-1] if self._step else None, []
+        self._is_wanted = False
+        for outlet in self._outlets:
+            self._is_wanted |= outlet.begin()
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        """What is said of a state as a whole."""
+        return self._about if self._last is not None else self._about | {IS_FIRST: True}
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -311,13 +320,12 @@ class LiveView:
         """
         from raytracer.browser.notebook import show
 
-        if not self._latest:
+        if not self._logged.given:
             raise UserError("show: nothing was logged yet: call log_points first")
         self._outlets = [each for each in self._outlets if isinstance(each, Movie) or each.look()]
-        runner = InlineRunner()
-        view = View(runner, self._gpu)
-        for name, points in self._latest.items():
-            view.log(name, points, self._about, is_last=True)
+        runner = InlineRunner(self._gpu)
+        view = View(runner, self._logged)
+        view.flush(self._about)
         of_window = "width", "height"  # a notebook has its own
         settings = {k: v for k, v in self._settings.items() if k not in of_window}
         threads = _spared(self._settings["threads"])
@@ -342,7 +350,7 @@ class LiveView:
         Raises:
             UserError: nothing was logged, or it cannot be rendered.
         """
-        if not self._latest:
+        if not self._logged.given:
             raise UserError("image: nothing was logged yet: call log_points first")
         self.flush()
         if self._pictures is None:
@@ -350,7 +358,9 @@ class LiveView:
 
             self._pictures = Pictures(self._settings, self._fps)
         self._images += 1
-        return self._pictures.image(scene_of(self._state(self._latest).copied()), self._images - 1)
+        latest = {name: self._logged.points(name) for name in self._logged.given}
+        scene = scene_of(self._state(latest).copied(Copies()))
+        return self._pictures.image(scene, self._images - 1)
 
     def _state(self, sets: Mapping[str, Points]) -> State:
         """Return some sets as they are now. Raises UserError."""
@@ -385,7 +395,7 @@ class LiveView:
         try:
             for outlet in self._outlets:
                 if outlet.look():
-                    outlet.flush()
+                    outlet.flush(self._said)
         finally:
             self._end()
 
@@ -397,7 +407,7 @@ class LiveView:
         """
         for outlet in self._outlets:
             if isinstance(outlet, View) and outlet.look():
-                outlet.flush()
+                outlet.flush(self._said)
 
     def _end(self) -> None:
         """End all outlets, and free their memory."""
@@ -435,59 +445,6 @@ class LiveView:
             warn(str(error))
 
 
-def _points(
-    name: str, positions: Any, radii: Any, colors: Any, columns: Mapping[str, Any] | None,
-    stream: int,
-) -> Points:  # fmt: skip
-    """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
-    if not text(name, "name", UserError):
-        raise UserError("name: is empty; give the set of points a name, as 'grains'")
-    centers = _array(positions, lambda shape: len(shape) == 2 and shape[1] == 3)
-    if centers is None:
-        raise _wrong(name, "positions", positions, "(N, 3)")
-    count = len(centers)
-    arrays, values = {"positions": centers}, dict[str, Any]()
-    if radii is not None:
-        sizes = _array(radii, lambda shape: shape in ((), (count,)))
-        if sizes is None:
-            raise _wrong(name, "radii", radii, f"one radius or ({count:,},)")
-        arrays["radii"] = sizes
-    if isinstance(colors, str):
-        values["colors"] = colors
-    elif colors is not None:
-        shapes = (3,), (4,), (count, 3), (count, 4), (count,)
-        rows = _array(colors, lambda shape: shape in shapes)
-        if rows is None:
-            raise _wrong(name, "colors", colors, f"one colour or ({count:,}, 3)")
-        arrays["colors"] = rows
-    if columns is not None:
-        for key, value in mapping(columns, "columns", UserError).items():
-            column = _array(value, lambda shape: shape[:1] == (count,))
-            if column is None:
-                raise _wrong(name, f"column '{shown(key)}'", value, f"({count:,},)")
-            arrays[COLUMN + key] = column
-    return Points(arrays, values, stream)
-
-
-def _array(value: Any, fits: Callable[[tuple[int, ...]], bool]) -> Any:
-    """Return an array of the right shape, or None.
-
-    Those of other packages are read when they are copied: what computes them may not be done.
-    """
-    if type(value) in (float, int):  # at once: every step of a simulation is looked at
-        value = np.asarray(value)
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and fits(shape):
-        return value
-    try:
-        # The shape may be another one, as of Warp's vectors, or missing.
-        there = device_array(value)
-        array: Any = np.asarray(value) if there is None else there
-    except Exception:  # whatever a foreign object raises
-        return None
-    return array if fits(array.shape) and array.dtype.kind != "O" else None
-
-
 def _numbers(
     value: Any, name: str, shapes: tuple[tuple[int, ...], ...]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -500,9 +457,3 @@ def _numbers(
         wanted = " or ".join(str(shape) for shape in shapes)
         raise UserError(f"{name}: give finite numbers of shape {wanted}, not {shown_value(value)}")
     return array
-
-
-def _wrong(name: str, part: str, value: Any, wanted: str) -> UserError:
-    shape = np.shape(value) if isinstance(value, np.ndarray) else getattr(value, "shape", None)
-    given = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
-    return SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {given}")

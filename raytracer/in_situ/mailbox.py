@@ -1,10 +1,10 @@
 """Mailbox: arrays that a simulation hands to a view, which takes the latest.
 
-Each set of points has three slots in memory that both sides map: the one that was published last,
-the one that the reader holds, and a free one. The writer copies into the free one and publishes it
-under a lock, which either side holds for some microseconds. It never waits: where the reader has
-the lock, the state is published with the next one. Memory grows with the largest number of points,
-and not with the number of states.
+Each set of points has three slots in memory that both sides map, on the host and, for arrays of a
+GPU, on that: the one that was published last, the one that the reader holds, and a free one. The
+writer copies into the free one and publishes it under a lock, which either side holds for some
+microseconds. It never waits: where the reader has the lock, the state is published with the next
+one. Memory grows with the largest number of points, and not with the number of states.
 
 The two sides are threads of one process or two processes; what differs is their `Link`.
 """
@@ -15,23 +15,27 @@ import fcntl
 import os
 import pickle
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from mmap import mmap
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
 from threading import Condition, Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.device_array import DeviceArray
+from raytracer.device_array import LEGACY_STREAM, DeviceArray
+from raytracer.dlpack import packed_strides
 from raytracer.errors import UserError
+from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from raytracer.in_situ.copies import Copies
 
 SLOTS = 3
 """Slots of a set: published, held by the reader, free."""
@@ -45,15 +49,15 @@ NONE = 255
 HEAD_BYTES, TABLE_BYTES = 1024, (1 << 16) - 1024
 """Bytes of the head of the control memory (words and held slots), and of the table behind it."""
 
-NUMBER, SIZE, WAITS, TAKEN = range(4)
+NUMBER, SIZE, WAITS, TAKEN, BEFORE = range(5)
 """Words of the head: states published, bytes of the table, whether the reader waits to be woken,
-number of the state that it took last."""
+number of the state that it took last, and of the one before."""
 
 HELD_FROM = 512
 """Byte of the head where the held slots begin, one byte a set."""
 
-ALIGNMENT = 64
-"""Bytes of a cache line: arrays begin there."""
+ALIGNMENT = 256
+"""Bytes in whose multiples arrays begin: some lines of a cache."""
 
 GROWTH = 1.25
 """Factor of room for more points when a set has outgrown its memory."""
@@ -62,10 +66,7 @@ PATIENCE = 10.0
 """Seconds in which memory must arrive that the table names."""
 
 Arrays = Mapping[str, "NDArray[Any] | DeviceArray"]
-"""Arrays of a set by name. Those of a GPU are handed over as they are, within a process alone."""
-
-DeviceArrays = Mapping[str, Mapping[str, DeviceArray]]
-"""Arrays of a GPU, by the names of set and array."""
+"""Arrays of a set by name."""
 
 
 class Memory:
@@ -101,24 +102,36 @@ def _unnamed() -> int:
         return os.dup(file.fileno())
 
 
+AnyMemory: TypeAlias = Memory | GpuMemory | MappedMemory
+"""Memory of a set, on the host or on a GPU, of this process or of another one."""
+
+
 class Part(NamedTuple):
     """An array of a slot."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
-    start: int  # byte of the slot
+    strides: tuple[int, ...]
+    start: int  # byte of the slot where the first number is
+
+
+class Place(NamedTuple):
+    """Where the arrays of a set are, on the host or on a GPU."""
+
+    on_gpu: bool
+    generation: int  # of the memory
+    capacity: int  # bytes of a slot
+    parts: tuple[Part, ...]
 
 
 class Entry(NamedTuple):
     """A set in the table: where its published arrays are."""
 
     name: str
-    place: int  # among the sets
-    generation: int  # of its memory
-    capacity: int  # bytes of a slot
+    number: int  # of the set, from 0
     slot: int
-    parts: tuple[Part, ...]
+    places: tuple[Place, ...]
     values: Mapping[str, Any]  # what is no array
 
 
@@ -131,15 +144,12 @@ class State(NamedTuple):
     sets: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
     about: Mapping[str, Any]  # of the whole state
 
-    def copied(self) -> State:
+    def copied(self, copies: Copies) -> State:
         """Return the state with arrays of its own."""
-        sets = {name: (_copied(arrays), values) for name, (arrays, values) in self.sets.items()}
+        sets = {
+            name: (copies.of(name, arrays), values) for name, (arrays, values) in self.sets.items()
+        }
         return self._replace(sets=sets)
-
-
-def _copied(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return copies; nothing writes to arrays of a GPU."""
-    return {k: v if isinstance(v, DeviceArray) else v.copy() for k, v in arrays.items()}
 
 
 class Link(Protocol):
@@ -151,14 +161,59 @@ class Link(Protocol):
     def unlock(self) -> None:
         """Unlock it."""
 
-    def share(self, index: int, generation: int, memory: Memory) -> None:
+    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
         """Hand memory of a set to the reader."""
-
-    def hand(self, there: DeviceArrays) -> None:
-        """Hand the arrays of a GPU to the reader, while the control memory is locked."""
 
     def wake(self) -> None:
         """Wake the reader."""
+
+
+@dataclass(eq=False)
+class _Room:
+    """Memory of the arrays of a set, on the host or on a GPU, and where they are in a slot."""
+
+    generation: int = 0  # of the memory
+    memory: Memory | GpuMemory | None = None
+    capacity: int = 0  # bytes of a slot
+    shapes: Any = field(default_factory=list)  # of the latest arrays, of which `parts` are
+    parts: tuple[Part, ...] = ()
+    starts: Sequence[int] = ()  # byte of a slot where the memory of each array begins
+    targets: dict[int, list[NDArray[Any]]] = field(default_factory=dict)  # by slot, on the host
+
+    def lay_out(self, arrays: Sequence[tuple[str, Any]]) -> bool:
+        """Find room for arrays of other shapes than those before; whether memory is new."""
+        on_gpu = any(isinstance(array, DeviceArray) for _, array in arrays)
+        parts, starts, end = list[Part](), list[int](), 0
+        for name, array in arrays:
+            first, size = array.span() if on_gpu else (0, array.nbytes)
+            strides = array.strides if on_gpu else packed_strides(array.shape, array.itemsize)
+            parts.append(Part(name, array.dtype.str, array.shape, strides, end - first))
+            starts.append(end)
+            end += -(-size // ALIGNMENT) * ALIGNMENT
+        is_new = end > self.capacity or self.memory is None
+        if is_new:
+            room = end if self.memory is None else int(end * GROWTH)
+            capacity = max(-(-room // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+            size = SLOTS * capacity
+            memory = GpuMemory(size, arrays[0][1].device or 0) if on_gpu else Memory(size)
+            self.memory, self.capacity = memory, capacity  # or nothing changes
+            self.generation += 1
+        self.parts, self.starts, self.targets = tuple(parts), starts, {}
+        return is_new
+
+    def write(self, slot: int, arrays: Sequence[Any], stream: int) -> None:
+        """Copy arrays into a slot; stream: on which those of a GPU are complete."""
+        if not arrays:
+            return
+        start = slot * self.capacity
+        if isinstance(self.memory, GpuMemory):
+            starts = (start + each for each in self.starts)
+            self.memory.write(dict(zip(starts, arrays, strict=True)), stream)
+        elif self.memory is not None:
+            if slot not in self.targets:
+                self.targets[slot] = [array_of(self.memory, start, part) for part in self.parts]
+            for target, array in zip(self.targets[slot], arrays, strict=True):
+                target[...] = array
 
 
 @dataclass(eq=False)
@@ -166,16 +221,10 @@ class _Set:
     """A set of the writer."""
 
     index: int
-    generation: int = 0
-    memory: Memory | None = None
-    capacity: int = 0
     slot: int = NONE  # published
-    written: int = NONE  # to be published
-    parts: tuple[Part, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
-    there: Mapping[str, DeviceArray] = field(default_factory=dict)
-    shapes: Any = None  # of the latest arrays, of which `parts` are
-    targets: dict[int, list[NDArray[Any]]] = field(default_factory=dict)  # by slot, of `parts`
+    entry: Entry | None = None  # to be published
+    host: _Room = field(default_factory=_Room)
+    gpu: _Room = field(default_factory=_Room)
 
 
 class Writer:
@@ -193,6 +242,9 @@ class Writer:
         self._held[:] = NONE
         self._table = control.bytes[HEAD_BYTES:]
         self._sets: dict[str, _Set] = {}
+        # Memory of a GPU that was outgrown, with the last state in it: it is freed after the
+        # reader, which maps it.
+        self._outgrown: list[tuple[int, GpuMemory]] = []
 
     @property
     def is_taken(self) -> bool:
@@ -202,31 +254,58 @@ class Writer:
     @property
     def nbytes(self) -> int:
         """Bytes of memory for all sets."""
-        return sum(SLOTS * each.capacity for each in self._sets.values())
+        return sum(
+            SLOTS * room.capacity for each in self._sets.values() for room in (each.host, each.gpu)
+        )
 
-    def write(self, name: str, arrays: Arrays, values: Mapping[str, Any]) -> None:
+    def write(
+        self, name: str, arrays: Arrays, values: Mapping[str, Any], stream: int = LEGACY_STREAM
+    ) -> None:
         """Copy the arrays of a set into its free slot, to be published.
+
+        Args:
+            name: of the set.
+            arrays: those of a GPU are all on the same one.
+            values: what is no array.
+            stream: handle of the one on which arrays of a GPU are complete; they are copied there.
 
         Raises:
             UserError: there are too many sets, or there is no room.
+            BackendError: the driver of the GPU cannot be used.
         """
         kept = self._sets.get(name)
         if kept is None:
             kept = self._add(name)
-        here, there = dict[str, Any](), dict[str, DeviceArray]()
+        here, there = list[tuple[str, Any]](), list[tuple[str, Any]]()
         for key, array in arrays.items():
-            if isinstance(array, DeviceArray):
-                there[key] = array
-            else:
-                here[key] = array
-        shapes = [(key, array.dtype, array.shape) for key, array in here.items()]
-        if shapes != kept.shapes:
-            self._lay_out(kept, shapes)
+            (there if isinstance(array, DeviceArray) else here).append((key, array))
+        self._find_room(kept.index, kept.host, here, [(k, a.dtype, a.shape) for k, a in here])
+        shapes = [(k, a.dtype, a.shape, a.strides) for k, a in there]
+        self._find_room(kept.index, kept.gpu, there, shapes)
         held = self._held[kept.index]
         slot = next(each for each in range(SLOTS) if each != kept.slot and each != held)
-        for target, array in zip(self._targets(kept, slot), here.values(), strict=True):
-            target[...] = array
-        kept.written, kept.values, kept.there = slot, values, there
+        kept.host.write(slot, [array for _, array in here], stream)
+        kept.gpu.write(slot, [array for _, array in there], stream)
+        places = tuple(
+            Place(room is kept.gpu, room.generation, room.capacity, room.parts)
+            for room in (kept.host, kept.gpu)
+            if room.parts
+        )
+        kept.entry = Entry(name, kept.index, slot, places, values)
+
+    def _find_room(
+        self, index: int, room: _Room, arrays: Sequence[tuple[str, Any]], shapes: object
+    ) -> None:
+        """Find room for the arrays of a set, unless they have the shapes of those before."""
+        if shapes == room.shapes:
+            return
+        before = room.memory
+        if room.lay_out(arrays):
+            assert room.memory is not None
+            self._link.share(index, room.generation, room.memory)
+            if isinstance(before, GpuMemory):
+                self._outgrown.append((int(self._words[NUMBER]), before))
+        room.shapes = shapes
 
     def publish(self, about: Mapping[str, Any]) -> bool:
         """Publish what was written, with the sets of before; False if the reader is looking.
@@ -234,11 +313,7 @@ class Writer:
         Raises:
             UserError: names and values take too much room.
         """
-        entries = [
-            Entry(name, each.index, each.generation, each.capacity, each.written, each.parts,
-                  each.values)
-            for name, each in self._sets.items() if each.written != NONE
-        ]  # fmt: skip
+        entries = [each.entry for each in self._sets.values() if each.entry is not None]
         table = pickle.dumps((entries, dict(about)), pickle.HIGHEST_PROTOCOL)
         if len(table) > TABLE_BYTES:
             raise UserError(
@@ -250,13 +325,13 @@ class Writer:
         try:
             self._table[: len(table)] = np.frombuffer(table, np.uint8)
             self._words[SIZE] = len(table)
-            self._link.hand({name: each.there for name, each in self._sets.items() if each.there})
             self._words[NUMBER] += 1
             waits, self._words[WAITS] = self._words[WAITS], 0
         finally:
             self._link.unlock()
-        for each in self._sets.values():
-            each.slot = each.written
+        for entry in entries:
+            self._sets[entry.name].slot = entry.slot
+        self._outgrown = [each for each in self._outgrown if each[0] >= self._words[BEFORE]]
         if waits:
             self._link.wake()
         return True
@@ -267,40 +342,12 @@ class Writer:
         self._sets[name] = kept = _Set(len(self._sets))
         return kept
 
-    def _lay_out(
-        self, kept: _Set, shapes: list[tuple[str, np.dtype[Any], tuple[int, ...]]]
-    ) -> None:
-        """Find room for arrays of other shapes than those before."""
-        parts, start = [], 0
-        for name, dtype, shape in shapes:
-            parts.append(Part(name, dtype.str, shape, start))
-            count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-            start += -(-count // ALIGNMENT) * ALIGNMENT
-        if start > kept.capacity or kept.memory is None:
-            room = start if kept.memory is None else int(start * GROWTH)
-            capacity = max(-(-room // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
-            kept.memory, kept.capacity = Memory(SLOTS * capacity), capacity  # or nothing changes
-            kept.generation += 1
-            kept.slot = kept.written = NONE  # of the memory before
-            self._link.share(kept.index, kept.generation, kept.memory)
-        kept.shapes, kept.parts = shapes, tuple(parts)
-        kept.targets = {}
 
-    @staticmethod
-    def _targets(kept: _Set, slot: int) -> list[NDArray[Any]]:
-        if slot not in kept.targets:
-            assert kept.memory is not None
-            start = slot * kept.capacity
-            slots = kept.memory.bytes[start : start + kept.capacity]
-            kept.targets[slot] = [array_of(slots, part) for part in kept.parts]
-        return kept.targets[slot]
-
-
-def array_of(slot: NDArray[np.uint8], part: Part) -> NDArray[Any]:
-    """Return an array of a slot, without a copy."""
-    dtype = np.dtype(part.dtype)
-    size = int(np.prod(part.shape, dtype=np.int64)) * dtype.itemsize
-    return slot[part.start : part.start + size].view(dtype).reshape(part.shape)
+def array_of(memory: Memory, start: int, part: Part) -> NDArray[Any]:
+    """Return an array of the host, without a copy; start: byte of its slot in memory."""
+    return np.ndarray(
+        part.shape, np.dtype(part.dtype), memory.bytes, start + part.start, part.strides
+    )
 
 
 class Reader:
@@ -310,17 +357,15 @@ class Reader:
         self._control, self._lock = control, lock
         self._words = control.bytes[:HELD_FROM].view(np.int64)
         self._held = control.bytes[HELD_FROM:HEAD_BYTES]
-        self._memories: dict[tuple[int, int], Memory] = {}
+        self._memories: dict[tuple[int, bool, int], AnyMemory] = {}
         self._arrived = Condition()
-        self.there: DeviceArrays = {}
-        """Arrays of a GPU in the state that was published last."""
         self.on_change: Callable[[], None] = _nothing
         """Called, by another thread, when there is a state after `awaits` returned False."""
 
-    def add(self, index: int, generation: int, memory: Memory) -> None:
+    def add(self, index: int, generation: int, memory: AnyMemory) -> None:
         """Take memory of a set that the writer shares."""
         with self._arrived:
-            self._memories[index, generation] = memory
+            self._memories[index, not isinstance(memory, Memory), generation] = memory
             self._arrived.notify_all()
 
     @property
@@ -342,24 +387,35 @@ class Reader:
             table = bytes(self._control.bytes[HEAD_BYTES : HEAD_BYTES + int(self._words[SIZE])])
             entries, about = pickle.loads(table)
             for entry in entries:
-                self._held[entry.place] = entry.slot
-            self._words[TAKEN], there = number, self.there
-        sets = {entry.name: self._arrays(entry, there.get(entry.name, {})) for entry in entries}
+                self._held[entry.number] = entry.slot
+            self._words[BEFORE], self._words[TAKEN] = self._words[TAKEN], number
+        sets = {entry.name: (self._arrays(entry), entry.values) for entry in entries}
         return State(number, sets, about)
 
-    def _arrays(
-        self, entry: Entry, there: Mapping[str, DeviceArray]
-    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
-        key = entry.place, entry.generation
+    def _arrays(self, entry: Entry) -> dict[str, Any]:
+        arrays = dict[str, Any]()
+        for place in entry.places:
+            memory = self._memory(entry.number, place.on_gpu, place.generation)
+            start = entry.slot * place.capacity
+            for part in place.parts:
+                if isinstance(memory, Memory):
+                    arrays[part.name] = array_of(memory, start, part)
+                else:
+                    arrays[part.name] = DeviceArray(
+                        memory.address + start + part.start, part.shape, part.strides,
+                        np.dtype(part.dtype), memory.device, None, memory,
+                    )  # fmt: skip
+        return arrays
+
+    def _memory(self, index: int, on_gpu: bool, generation: int) -> AnyMemory:
+        """Return memory of a set when it has arrived, and forget what was before it."""
+        key = index, on_gpu, generation
         with self._arrived:
             self._arrived.wait_for(lambda: key in self._memories, PATIENCE)
             memory = self._memories[key]
-            for other in [each for each in self._memories if each[0] == key[0] and each < key]:
+            for other in [each for each in self._memories if each[:2] == key[:2] and each < key]:
                 del self._memories[other]
-        start = entry.slot * entry.capacity
-        slot = memory.bytes[start : start + entry.capacity]
-        here = {part.name: array_of(slot, part) for part in entry.parts}
-        return {**here, **there}, entry.values
+        return memory
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -416,14 +472,14 @@ class ProcessLink(FileLock):
         super().__init__(control.descriptor)
         self._connection, self._pid = connection, pid
 
-    def share(self, index: int, generation: int, memory: Memory) -> None:
-        """Send the descriptor of memory."""
+    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
+        """Send the descriptor or the handle of memory."""
         with suppress(OSError):  # the reader has ended
-            self._connection.send(("memory", index, generation, memory.size))
-            send_handle(self._connection, memory.descriptor, self._pid)
-
-    def hand(self, there: DeviceArrays) -> None:
-        """Do nothing: arrays of a GPU come to the host for another process."""
+            if isinstance(memory, GpuMemory):
+                self._connection.send(("gpu memory", index, generation, memory.handle()))
+            else:
+                self._connection.send(("memory", index, generation, memory.size))
+                send_handle(self._connection, memory.descriptor, self._pid)
 
     def wake(self) -> None:
         """Send a message; the reader waits for one at a time, so that none is held up."""
@@ -455,15 +511,10 @@ class ThreadLink:
         """Unlock it."""
         self._lock.release()
 
-    def share(self, index: int, generation: int, memory: Memory) -> None:
+    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
         """Hand memory to the reader."""
         assert self.reader is not None
         self.reader.add(index, generation, memory)
-
-    def hand(self, there: DeviceArrays) -> None:
-        """Give the arrays to the reader."""
-        assert self.reader is not None
-        self.reader.there = there
 
     def wake(self) -> None:
         """Call the reader; what it does then takes microseconds."""

@@ -1,7 +1,7 @@
 """Outlets: where a simulation's states go, a view that takes the latest or a movie that takes all.
 
-An outlet runs in a process of its own, at the lowest priority, or in a thread of the simulation's
-process, which CUDA needs to share its memory.
+An outlet runs in a process of its own, at the lowest priority. On a GPU, too: there a thread of the
+simulation's process would take Python's lock and queue its work among that of the simulation.
 """
 
 from __future__ import annotations
@@ -10,24 +10,18 @@ import os
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
-from queue import SimpleQueue
-from threading import Thread
 from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from typing import Any
 
-from raytracer.device_array import LEGACY_STREAM, device_array
-from raytracer.errors import RaytracerError, UserError, shown
-from raytracer.in_situ.copies import Copies
-from raytracer.in_situ.feed import COLUMN, Feed
-from raytracer.in_situ.fronts import show
+from raytracer.errors import UserError
+from raytracer.in_situ.feed import Feed
+from raytracer.in_situ.gpu_memory import GpuMemory
 from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
-from raytracer.scene.arrays import Where, as_array
-from raytracer.sphere_update import is_readable
+from raytracer.in_situ.points import Given, Logged
 from raytracer.warning import warn
 
 SHARE = 0.015
@@ -43,41 +37,17 @@ LOOK = 0.001
 """Seconds between two looks whether a process has ended, or a movie has taken a state."""
 
 
-class Points(NamedTuple):
-    """What was logged of a set: arrays, which belong to the simulation, and other values."""
-
-    arrays: dict[str, Any]  # of NumPy or another package, on the host or on a GPU
-    values: dict[str, Any]
-    stream: int = LEGACY_STREAM  # on which arrays of a GPU are complete
-
-    def on_host(self, name: str) -> Points:
-        """Return the same with arrays of NumPy; name: of the set. Raises UserError."""
-        where = Where(f"log_points '{shown(name)}'")
-        arrays = {
-            key: as_array(device_array(array, key, self.stream) or array, key, where)
-            for key, array in self.arrays.items()
-        }
-        return self._replace(arrays=arrays)
-
-    def near(self, name: str, gpu: int | None, copies: Copies) -> Points:
-        """Return the same with copies of arrays on a GPU that it reads, and others on the host."""
-        if gpu is None:
-            return self.on_host(name)
-        near, left = dict[str, Any](), dict[str, Any]()
-        for key, array in self.arrays.items():
-            found = device_array(array, key, self.stream)
-            kind = "values" if key.startswith(COLUMN) else key
-            if found is not None and is_readable(kind, found, len(self.arrays["positions"]), gpu):
-                near[key] = copies.copy(key, found, self.stream)
-            else:
-                left[key] = array
-        return self._replace(arrays=near | self._replace(arrays=left).on_host(name).arrays)
-
-
 class Runner(ABC):
-    """Where the reader of a mailbox runs."""
+    """Where the reader of a mailbox runs.
+
+    Attributes:
+        writer: the side of the simulation.
+        gpu: number of the GPU whose memory both sides share, when it is ready; None: arrays come to
+            the host.
+    """
 
     writer: Writer
+    gpu: int | None
 
     @abstractmethod
     def ready(self) -> str:
@@ -106,10 +76,15 @@ class Runner(ABC):
 
 
 class ProcessRunner(Runner):
-    """A process; arguments as for `fronts.show`. Raises UserError: it cannot be started."""
+    """A process; kind and settings as for `fronts.show`, gpu: number of the one that renders.
 
-    def __init__(self, kind: str, settings: Mapping[str, Any]) -> None:
+    Raises:
+        UserError: it cannot be started.
+    """
+
+    def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
         control = control_memory()
+        self.gpu, self._trial = gpu, None if gpu is None else GpuMemory(1, gpu)
         self._look_at = 0.0  # when the process is looked at again
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
@@ -125,7 +100,8 @@ class ProcessRunner(Runner):
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            self._connection.send((kind, dict(settings), control.size))
+            handle = self._trial and self._trial.handle()
+            self._connection.send((kind, dict(settings), control.size, handle))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
             self._process.wait()
@@ -137,9 +113,12 @@ class ProcessRunner(Runner):
 
     def ready(self) -> str:
         try:
+            if self._trial is not None and not self._connection.recv():
+                self.gpu = None
             kind, *values = self._connection.recv()
         except (EOFError, OSError):
             raise UserError(f"live: the view ended at once ({self._how()})") from None
+        self._trial = None
         if kind == "error":
             raise UserError(*values)
         return str(values[0])
@@ -184,9 +163,13 @@ class ProcessRunner(Runner):
 
 
 class InlineRunner(Runner):
-    """No runner: somebody else shows the feed, as a widget in a notebook, until the end."""
+    """No runner: somebody else shows the feed, as a widget in a notebook, until the end.
 
-    def __init__(self) -> None:
+    gpu: number of the one that renders; None: the CPU.
+    """
+
+    def __init__(self, gpu: int | None) -> None:
+        self.gpu = gpu
         control, link = control_memory(), ThreadLink()
         link.reader = Reader(control, link)
         self.feed, self.writer = Feed(link.reader), Writer(control, link)
@@ -213,94 +196,55 @@ class InlineRunner(Runner):
         return None
 
 
-class ThreadRunner(InlineRunner):
-    """A thread; arguments as for `fronts.show`."""
-
-    def __init__(self, kind: str, settings: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._said: SimpleQueue[str | RaytracerError] = SimpleQueue()
-        self._error: UserError | None = None
-        self._thread = Thread(
-            target=self._run, args=(kind, settings), name=f"live {kind}", daemon=True
-        )
-        self._thread.start()
-
-    def _run(self, kind: str, settings: Mapping[str, Any]) -> None:
-        try:
-            show(kind, self.feed, settings, self._said.put)
-        except RaytracerError as error:
-            self._error = UserError(*error.sentences)
-        except BaseException as error:
-            self._error = UserError(f"live: the view ended ({type(error).__name__}: {error})")
-            raise
-        finally:  # whoever waits in `ready` goes on
-            self._said.put(self._error or "")
-
-    def ready(self) -> str:
-        said = self._said.get()
-        if isinstance(said, RaytracerError):
-            raise said
-        return said
-
-    @property
-    def has_ended(self) -> bool:
-        return not self._thread.is_alive()
-
-    def close(self) -> None:
-        self.feed.close()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    def kill(self) -> None:
-        """A thread ends by itself: as a daemon, with the process at the latest."""
-
-    def error(self) -> UserError | None:
-        return self._error
-
-
 class Outlet(ABC):
     """Where states go.
 
     Args:
         runner: shows them.
-        gpu: number of the GPU that shows them, in this process; None: arrays come to the host.
+        logged: what the simulation has logged.
     """
 
-    def __init__(self, runner: Runner, gpu: int | None = None) -> None:
-        self.runner, self.writer = runner, runner.writer
-        self._gpu, self._copies = gpu, defaultdict[str, Copies](Copies)
+    def __init__(self, runner: Runner, logged: Logged) -> None:
+        self.runner, self.writer, self._logged = runner, runner.writer, logged
+        self._sent = dict[str, Given]()
+        self.is_taken = False
+        """Whether the sets of this step are copied."""
         self.has_ended = False
         self.error: UserError | None = None  # that ended it
         self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
     @abstractmethod
-    def begin(self) -> None:
-        """Begin a step."""
+    def begin(self) -> bool:
+        """Begin a step; whether it is taken."""
 
     @abstractmethod
-    def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
-        """Take a set of points.
+    def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
+        """Take a set of points of a step that is taken.
 
         about: what holds for the state as a whole. is_last: whether no other set follows in this
         step, as far as is known.
         """
 
     @abstractmethod
-    def flush(self) -> None:
+    def flush(self, about: Mapping[str, Any]) -> None:
         """Publish what was logged and not published."""
 
     @abstractmethod
     def finish(self) -> None:
         """Wait until it has ended, after it was told to."""
 
-    def _write(self, name: str, points: Points) -> None:
+    def _write(self, name: str) -> None:
         """Copy a set of points, to be published."""
-        points = points.near(name, self._gpu, self._copies[name])
-        self.writer.write(name, points.arrays, points.values)
+        points = self._logged.points(name).near(name, self.runner.gpu)
+        self.writer.write(name, points.arrays, points.values, points.stream)
+        self._sent[name] = self._logged.given[name]
         self._unpublished = True
+
+    def _write_newer(self) -> None:
+        """Copy the sets of steps that were not taken."""
+        for name in self._logged.newer(self._sent):
+            self._write(name)
 
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
@@ -318,36 +262,33 @@ class View(Outlet):
     of the time; `flush` copies one that was left out.
     """
 
-    def __init__(self, runner: Runner, gpu: int | None = None) -> None:
-        super().__init__(runner, gpu)
-        self._is_taken = True  # whether the sets of this step are copied
+    def __init__(self, runner: Runner, logged: Logged) -> None:
+        super().__init__(runner, logged)
         self._due = 0.0  # when the next step may be copied
         self._spent = 0.0  # seconds of copying in this step
-        self._unsent: dict[str, Points] = {}  # newer than what was copied
 
-    def begin(self) -> None:
-        if self._unpublished:  # fewer sets than in the step before, or the reader was looking
-            self._publish()
-        self._is_taken = perf_counter() >= self._due
-        self._spent = 0.0
+    def begin(self) -> bool:
+        self.is_taken = not self.has_ended and perf_counter() >= self._due
+        if self.is_taken:
+            if self._unpublished:  # fewer sets than in the step before, or the reader was looking
+                self._publish()
+            self._spent = 0.0
+        return self.is_taken
 
-    def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
-        self._about = about
-        if not self._is_taken:
-            self._unsent[name] = points
-            return
+    def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         start = perf_counter()
-        self._unsent.pop(name, None)
-        self._write(name, points)
+        self._about = about
+        self._write(name)
         if is_last:
-            self._write_unsent()  # sets of steps that were left out
+            self._write_newer()
             self._publish()
         end = perf_counter()
         self._spent += end - start
         self._due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
-    def flush(self) -> None:
-        self._write_unsent()
+    def flush(self, about: Mapping[str, Any]) -> None:
+        self._about = about
+        self._write_newer()
         while self._unpublished:  # the reader looks for some microseconds
             self._publish()
 
@@ -355,11 +296,6 @@ class View(Outlet):
         if not self.runner.wait(PATIENCE):
             self.runner.kill()
         self.look()
-
-    def _write_unsent(self) -> None:
-        for name, points in self._unsent.items():
-            self._write(name, points)
-        self._unsent = {}
 
     def _publish(self) -> None:
         self._unpublished = not self.writer.publish(self._about)
@@ -371,30 +307,25 @@ class Movie(Outlet):
     A state is published when the next step begins: only then it is known to have all of its sets.
     """
 
-    def __init__(self, runner: Runner, every: int, gpu: int | None = None) -> None:
-        super().__init__(runner, gpu)
+    def __init__(self, runner: Runner, logged: Logged, every: int) -> None:
+        super().__init__(runner, logged)
         self._every, self._step = every, -1
-        self._unsent: dict[str, Points] = {}  # of steps without a frame
 
-    def begin(self) -> None:
-        self.flush()
+    def begin(self) -> bool:
+        self.flush(self._about)
         self._step += 1
-        if self._step % self._every == 0:
+        self.is_taken = self._step % self._every == 0
+        if self.is_taken:
             self._wait()
+        return self.is_taken
 
-    def log(self, name: str, points: Points, about: Mapping[str, Any], is_last: bool) -> None:
-        if self._step % self._every == 0:
-            self._about = about
-            self._unsent.pop(name, None)
-            self._write(name, points)
-        else:
-            self._unsent[name] = points
+    def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
+        self._about = about
+        self._write(name)
 
-    def flush(self) -> None:
+    def flush(self, about: Mapping[str, Any]) -> None:
         if self._unpublished:
-            for name, points in self._unsent.items():
-                self._write(name, points)
-            self._unsent = {}
+            self._write_newer()
         while self._unpublished:
             self._unpublished = not self.writer.publish(self._about)
 

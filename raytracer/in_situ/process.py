@@ -17,6 +17,7 @@ from typing import Any
 from raytracer.errors import RaytracerError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.fronts import show
+from raytracer.in_situ.gpu_memory import MappedMemory, can_map
 from raytracer.in_situ.mailbox import FileLock, Reader, receive_memory
 
 NICENESS = 19
@@ -30,7 +31,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes its files
     os.nice(NICENESS)
     connection = Connection(descriptor)
-    kind, settings, size = connection.recv()
+    kind, settings, size, gpu_memory = connection.recv()
     control = receive_memory(connection, size)
     reader = Reader(control, FileLock(control.descriptor))
     feed = Feed(reader)
@@ -40,6 +41,8 @@ def main(descriptor: int) -> None:
         with suppress(OSError):
             connection.send(message)
 
+    if gpu_memory is not None:
+        connection.send(can_map(gpu_memory))
     try:
         show(kind, feed, settings, lambda address: tell("ready", address))
     except RaytracerError as error:
@@ -54,6 +57,9 @@ def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
             if message[0] == "memory":
                 _, index, generation, size = message
                 reader.add(index, generation, receive_memory(connection, size))
+            elif message[0] == "gpu memory":
+                _, index, generation, handle = message
+                reader.add(index, generation, MappedMemory(handle))
             elif message[0] == "wake":
                 reader.on_change()
             else:

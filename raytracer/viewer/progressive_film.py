@@ -64,8 +64,11 @@ class ProgressiveFilm:
         self.film.clear()
         self._clean = None
 
-    def expose(self, request: RenderRequest, count: int, check: InterruptCheck) -> None:
-        """Add samples; if the pass is interrupted, the contents of the film are undefined."""
+    def expose(self, request: RenderRequest, count: int, check: InterruptCheck) -> float:
+        """Add samples, and return the seconds of the device.
+
+        If the pass is interrupted, the contents of the film are undefined.
+        """
         assert self.film is not None
         self._clean = None
         view = request.buffers.view
@@ -73,17 +76,20 @@ class ProgressiveFilm:
             view = view.as_draft(self.size[0] / request.size[0])
         scene = request.loaded_scene.job.scene
         scene.take_sky(request.buffers.sky)  # a look has one for paths
-        self.film.add(scene, view, count, check)
+        return self.film.add(scene, view, count, check)
 
-    def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> None:
-        """Add samples; if the pass is interrupted, the film is restored, or dropped."""
+    def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> float:
+        """Add samples, and return the seconds of the device.
+
+        If the pass is interrupted, the film is restored, or dropped.
+        """
         assert self.film is not None
         sums = None
         if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
             sums = self.film.to_host().sums.copy()
         self.can_yield = sums is not None or not self.samples
         try:
-            self.expose(request, count, check)
+            return self.expose(request, count, check)
         except Superseded:
             if sums is None:
                 self.drop()

@@ -43,7 +43,7 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL, Watch
-from raytracer.viewer.worker import CPU_SLICE, Worker
+from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,8 @@ class Session:
         self._pictures = 0
         self._copier: Copier | None = None
         self._watch, self._watched = options.watch, perf_counter()
-        self.worker = Worker(self._ring, options.adaptive)
+        shares_gpu = frames.live is not None and device.has_own_memory
+        self.worker = Worker(self._ring, options.adaptive, GPU_SHARE if shares_gpu else 1.0)
         try:
             loader = FrameLoader(frames, self.worker.post)
             tone = ToneSettings.of(options.tone, loaded_scene.job.tone)

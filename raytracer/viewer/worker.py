@@ -45,6 +45,14 @@ MIN_IDLE_RAYS = 8
 """Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a
 molecule, 6 for packed spheres (tests/reference/draft_noise.py)."""
 
+GPU_SHARE = 0.02
+"""Largest share of the time of a GPU that pictures take which follow no hand, beside a simulation
+that computes on the same GPU."""
+
+PAUSE = 1.0
+"""Seconds without a new state after which refinement takes all of the GPU: the simulation rests, or
+its steps take so long that a picture is little beside them."""
+
 CPU_SLICE = 0.02  # seconds after which the CPU kernel returns, so that a pass can be interrupted
 
 
@@ -53,12 +61,15 @@ Task = Callable[[], "Message | Task"]
 
 
 class Worker:
-    """Renders the latest request. The window's thread calls public methods."""
+    """Renders the latest request. The window's thread calls public methods.
 
-    def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
+    share: of the time of the device that new states and refinement may take.
+    """
+
+    def __init__(self, wake: Callable[[], None], adaptive: bool = True, share: float = 1.0) -> None:
         self.messages: SimpleQueue[Message] = SimpleQueue()
         self.resolution = ResolutionController() if adaptive else ResolutionController(level=0)
-        self._adaptive = adaptive
+        self._adaptive, self._share = adaptive, share
         self._wake = wake
         self._changed = Condition()
         self._stopped = False
@@ -74,6 +85,8 @@ class Worker:
         self._rims: tuple[Any, NDArray[np.uint8] | None] | None = None  # of buffers, size, fineness
         self._saved_last = False  # whether the latest idle pass was for the save job
         self._idle_from = 0.0  # time at which idle rendering may start
+        self._rest_until = 0.0  # time at which the next state may be rendered
+        self._arrived = 0.0  # time of the latest state
         self._published = 0.0  # time of the latest frame
         self._background = ThreadPoolExecutor(1, "background")
         self._thread = Thread(target=self._run, name="render", daemon=True)
@@ -83,6 +96,8 @@ class Worker:
 
     def show(self, request: RenderRequest) -> None:
         with self._changed:
+            if self._request is None or _frame_of(self._request) != _frame_of(request):
+                self._arrived = perf_counter()
             self._request = request
             if request.loaded_scene not in self._loaded_scenes:
                 self._loaded_scenes.append(request.loaded_scene)
@@ -173,7 +188,7 @@ class Worker:
         with self._changed:
             request = self._request
             task = self._tasks.popleft() if self._tasks else None
-        if request is not None and request is not self._current:
+        if request is not None and self._is_due(request):
             self._start_request(request)
             if task is not None:
                 self._perform(task)
@@ -185,11 +200,21 @@ class Worker:
             self._refine(self._current)
         else:
             with self._changed:
-                if not (self._stopped or self._tasks or self._save_job or self._has_new_request()):
+                if not (self._stopped or self._tasks or self._save_job or self._has_due_request()):
                     self._changed.wait(self._wait_seconds())
 
     def _has_new_request(self) -> bool:
         return self._request is not self._current
+
+    def _has_due_request(self) -> bool:
+        return self._request is not None and self._is_due(self._request)
+
+    def _is_due(self, request: RenderRequest) -> bool:
+        """Return whether a request may be rendered now."""
+        current = self._current
+        if current is None or request is current:
+            return current is None
+        return perf_counter() >= self._rest_until or _frame_of(request) == _frame_of(current)
 
     def _save_is_next(self) -> bool:
         """Return whether the save job is next: once full size is reached, every second pass."""
@@ -200,13 +225,20 @@ class Worker:
         return True
 
     def _wait_seconds(self) -> float | None:
+        if self._has_new_request():
+            return max(self._rest_until - perf_counter(), 0.0)
         if self._current is None or self._film.finished(self._current):
             return None
-        return max(self._idle_from - perf_counter(), 0.0)
+        return max(self._refine_from - perf_counter(), 0.0)
 
     def _can_refine(self) -> bool:
         assert self._current is not None
-        return not self._film.finished(self._current) and perf_counter() >= self._idle_from
+        return not self._film.finished(self._current) and perf_counter() >= self._refine_from
+
+    @property
+    def _refine_from(self) -> float:
+        """The time at which samples may be added."""
+        return max(self._idle_from, min(self._rest_until, self._arrived + PAUSE))
 
     def _start_request(self, request: RenderRequest) -> None:
         before, self._current = self._current, request
@@ -239,7 +271,11 @@ class Worker:
         if self._adaptive:
             size = self.resolution.finest(request.size, seconds)
         self._film.restart(request, size, draft=True)
-        self._film.expose(request, 1, self._check_stop)
+        self._rest(self._film.expose(request, 1, self._check_stop))
+
+    def _rest(self, seconds: float) -> None:
+        """Leave the device to others for a while after it has rendered for so many seconds."""
+        self._rest_until = perf_counter() + seconds * (1.0 / self._share - 1.0)
 
     def _rate(self, count: int, start: float) -> float:
         return count * self._film.pixels / max(perf_counter() - start, 1e-9)
@@ -287,7 +323,7 @@ class Worker:
         samples = 1 if film.draft else request.samples
         count = min(max(int(pass_seconds / expected), 1), samples - film.samples)
         check = partial(self._check_interrupt, start)
-        film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS)
+        self._rest(film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS))
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
         is_clean = film.draft or film.samples >= min(_min_samples(request), request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.device_array import _check, _driver
+from raytracer.device_array import _driver, check_status
 from raytracer.errors import UserError
 from support.device_arrays import OnGpu
 
@@ -54,41 +54,41 @@ class Graph:
         with context.active() as driver:
             self._streams = [driver.Stream(NON_BLOCKING) for _ in range(2)]
             captured = ctypes.c_void_p(int(self._streams[0].handle))
-            _check(cuda.cuStreamBeginCapture_v2(captured, mode))
+            check_status(cuda.cuStreamBeginCapture_v2(captured, mode))
             try:
                 work(captured.value or 0)
             finally:
                 status = cuda.cuStreamEndCapture(captured, ctypes.byref(graph))
-            _check(status)
+            check_status(status)
             count = ctypes.c_size_t()
-            _check(cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)))
+            check_status(cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)))
             nodes = (ctypes.c_void_p * count.value)()
             if count.value:
-                _check(cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)))
+                check_status(cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)))
             self.kinds = []
             for node in nodes:
                 kind = ctypes.c_int()
-                _check(cuda.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind)))
+                check_status(cuda.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind)))
                 self.kinds.append(kind.value)
-            _check(
+            check_status(
                 cuda.cuGraphInstantiateWithFlags(
                     ctypes.byref(self._ready), graph, ctypes.c_uint64(0)
                 )
             )
-            _check(cuda.cuGraphDestroy(graph))
+            check_status(cuda.cuGraphDestroy(graph))
 
     def launch(self, stream: int = 1) -> None:
         """Launch it, by default on another stream than the one it was captured from."""
         with self._context.active():
             handle = ctypes.c_void_p(int(self._streams[stream].handle))
-            _check(self._cuda.cuGraphLaunch(self._ready, handle))
+            check_status(self._cuda.cuGraphLaunch(self._ready, handle))
 
     def close(self) -> None:
         """Wait for its launches and destroy it."""
         with self._context.active():
             for stream in self._streams:
                 stream.synchronize()
-            _check(self._cuda.cuGraphExecDestroy(self._ready))
+            check_status(self._cuda.cuGraphExecDestroy(self._ready))
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ class Gpu:
         monkeypatch.setattr(binding, "load", lambda: self.driver)
         monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
-        monkeypatch.setattr(device_array, "_context", self._context)
+        monkeypatch.setattr(device_array, "device_context", self._context)
         self.context = context.primary_context(0)
 
     def _context(self, _device: int) -> Any:

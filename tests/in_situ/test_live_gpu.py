@@ -1,4 +1,4 @@
-"""Views of a simulation on CUDA, which render in threads of its process."""
+"""Views of a simulation on CUDA."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 
 import raytracer
 from raytracer.device_array import DeviceArray
-from raytracer.in_situ.outlets import InlineRunner, ThreadRunner, View
+from raytracer.in_situ.outlets import InlineRunner, View
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid
 from support.previews import PATIENCE, wait_for
@@ -38,11 +38,11 @@ def test_a_session_follows_on_a_gpu() -> None:
             wait_for(is_finished, f"the picture of {count} points")
 
 
-def test_a_page_and_a_movie_on_a_gpu_are_threads_and_end(tmp_path: Path) -> None:
+def test_a_page_and_a_movie_share_the_gpu_and_end(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp", reason="the extra serve is missing")
     path = tmp_path / "#.png"
     with raytracer.live(open="page", record=path, say=lambda _: None, **ON_GPU) as view:
-        assert all(isinstance(each.runner, ThreadRunner) for each in view._outlets)
+        assert all(each.runner.gpu == 0 for each in view._outlets)
         for step in range(3):
             view.log_points("points", grid(3, shift=0.2 * step), radii=0.5)
             image = view.image()
@@ -58,8 +58,8 @@ def test_a_page_and_a_movie_on_a_gpu_are_threads_and_end(tmp_path: Path) -> None
 def opened(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
     """A view without a window, and what a session shows."""
     view = raytracer.live(open=None, **ON_GPU, **settings)
-    runner = InlineRunner()
-    view._open(View(runner, view._gpu))
+    runner = InlineRunner(view._gpu)
+    view._open(View(runner, view._logged))
     return view, runner
 
 

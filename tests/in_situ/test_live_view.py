@@ -19,7 +19,7 @@ import pytest
 import raytracer
 from raytracer.film import png
 from raytracer.in_situ import feed, live_view, outlets
-from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, ThreadRunner, View
+from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
@@ -42,12 +42,8 @@ def quiet(_: str) -> None:
     """Print nothing."""
 
 
-@pytest.fixture(params=[ProcessRunner, ThreadRunner])
-def page(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[raytracer.LiveView]:
-    """A page of a process, and of a thread as CUDA has it."""
-    monkeypatch.setattr(live_view, "_runner", lambda *_: request.param)
+@pytest.fixture
+def page() -> Iterator[raytracer.LiveView]:
     with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
         yield view
 
@@ -146,11 +142,7 @@ def test_a_movie_has_the_frames_that_were_asked_for(
     assert all((one != two).any() for one, two in pairwise(movie))
 
 
-@pytest.mark.parametrize("runner", [ProcessRunner, ThreadRunner])
-def test_recorded_pictures_are_those_of_render(
-    runner: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live_view, "_runner", lambda *_: runner)
+def test_recorded_pictures_are_those_of_render(tmp_path: Path) -> None:
     path, rng = tmp_path / "frames" / "##.png", np.random.default_rng(2)
     path.parent.mkdir()
     radii, colors = rng.uniform(0.2, 0.6, 20), rng.integers(0, 255, (20, 3), np.uint8)
@@ -203,12 +195,8 @@ def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> No
         view.close()
 
 
-@pytest.mark.parametrize("runner", [ProcessRunner, ThreadRunner])
-def test_a_movie_ends_before_a_state_that_is_wrong(
-    runner: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_movie_ends_before_a_state_that_is_wrong(tmp_path: Path) -> None:
     pytest.importorskip("av", reason="the extra video is missing")
-    monkeypatch.setattr(live_view, "_runner", lambda *_: runner)
     path = tmp_path / "run.mp4"
     view = raytracer.live(open=None, record=path, **SETTINGS)
     for step in range(3):
@@ -397,7 +385,7 @@ def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(outlets, "perf_counter", clock)
-    monkeypatch.setattr(live_view, "_runner", lambda *_: lambda *_: InlineRunner())
+    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
     with raytracer.live(**SETTINGS) as view:
         runner = view._outlets[0].runner
         assert isinstance(runner, InlineRunner)
@@ -435,24 +423,13 @@ def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:
     assert counts == [3, 5]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_thread_that_fails_ends_the_view_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError("no reason")
-
-    monkeypatch.setattr(live_view, "_runner", lambda *_: ThreadRunner)
-    monkeypatch.setattr(outlets, "show", fail)
-    with pytest.raises(raytracer.UserError, match=r"view ended \(ZeroDivisionError: no reason\)"):
-        raytracer.live(open="page", say=quiet, **SETTINGS)
-
-
 def test_a_view_ends_though_its_last_state_cannot_be_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     view = raytracer.live(open="page", say=quiet, **SETTINGS)
     view.log_points("points", grid(3))
     runner = view._outlets[0].runner
-    monkeypatch.setattr(View, "flush", lambda _: pytest.fail("no copy"))
+    monkeypatch.setattr(View, "flush", lambda *_: pytest.fail("no copy"))
     with pytest.raises(pytest.fail.Exception, match="no copy"):
         view.close()
     assert runner.has_ended
@@ -572,7 +549,7 @@ def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
 
 
 def test_the_first_picture_has_all_sets_of_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_view, "_runner", lambda *_: lambda *_: InlineRunner())
+    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
     more = [grid(2, shift=5.0), grid(4, shift=9.0)]
 
     def sleep(_: float) -> None:

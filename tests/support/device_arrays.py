@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import device_array, dlpack
+from raytracer.in_situ import copies, gpu_memory
 
 GPU = dlpack.CUDA, 0
 
@@ -67,6 +68,8 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,
         **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
+                                         "cuEventRecordWithFlags", "cuEventDestroy_v2",
+                                         "cuStreamCreate", "cuStreamDestroy_v2",
                                          "cuStreamWaitEvent")},
     )  # fmt: skip
 
@@ -74,7 +77,9 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
     def context(device: int) -> Any:
         yield cuda
 
-    monkeypatch.setattr(device_array, "_context", context)
+    monkeypatch.setattr(device_array, "device_context", context)
+    for user in (gpu_memory, copies):
+        monkeypatch.setattr(user, "device_context", context)
     monkeypatch.setattr(device_array, "_driver", lambda: None)
     return cuda
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from time import sleep
+from functools import partial
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from raytracer.errors import BackendError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest
+from raytracer.viewer.progressive_film import ProgressiveFilm
 from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
 from support.workers import SIZE, Window, assert_rendered, gated, request_of
 
@@ -89,6 +91,31 @@ def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: 
     last = request_of(loaded_scene, samples=9)
     window.worker.show(last)
     assert_rendered(window.finish(last), 9)
+
+
+def test_states_leave_the_device_to_a_simulation_and_views_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, times = Window(False), dict[float, float]()
+    made.worker._share = 0.1
+    add = ProgressiveFilm.expose
+
+    def expose(film: ProgressiveFilm, request: RenderRequest, *rest: Any) -> float:
+        times.setdefault(id(request), perf_counter())
+        add(film, request, *rest)
+        return 0.05
+
+    monkeypatch.setattr(ProgressiveFilm, "expose", expose)
+    loaded_scene = loaded_scene_of(balls())
+    first = request_of(loaded_scene, samples=1)
+    turned = request_of(loaded_scene, 0.3, samples=1)
+    later = replace(loaded_scene, content=replace(loaded_scene.content, frame=1))
+    state = replace(request_of(loaded_scene, 0.6, samples=1), loaded_scene=later)
+    for request in (first, turned, state):
+        made.worker.show(request)
+        wait_for(partial(times.get, id(request)), "its pass")
+    made.worker.stop(PATIENCE)
+    assert times[id(turned)] - times[id(first)] < 0.45 <= times[id(state)] - times[id(turned)]
 
 
 # Tasks

@@ -1,0 +1,122 @@
+"""Points that a simulation logs, checked and read when something shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from raytracer.arguments import mapping, text
+from raytracer.device_array import LEGACY_STREAM, DeviceArray, device_array, stream_handle
+from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.in_situ.feed import COLUMN
+from raytracer.scene.arrays import Where, as_array
+from raytracer.sphere_update import is_readable
+
+Given = tuple[Any, Any, Any, Mapping[str, Any] | None, Any]
+"""Positions, radii, colours, columns and stream, as they are given to `LiveView.log_points`."""
+
+
+class Points(NamedTuple):
+    """A set of points: its arrays as they were given, and what is no array."""
+
+    arrays: dict[str, Any]  # of NumPy or another package, on the host or on a GPU
+    values: dict[str, Any]
+    stream: int = LEGACY_STREAM  # on which arrays of a GPU are complete
+
+    @classmethod
+    def of(cls, name: str, given: Given) -> Points:
+        """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
+        if not text(name, "name", UserError):
+            raise UserError("name: is empty; give the set of points a name, as 'grains'")
+        positions, radii, colors, columns, stream = given
+        handle = LEGACY_STREAM if stream is None else stream_handle(stream)
+        centers = _array(positions, handle, lambda shape: len(shape) == 2 and shape[1] == 3)
+        if centers is None:
+            raise _wrong(name, "positions", positions, "(N, 3)")
+        count = len(centers)
+        arrays, values = {"positions": centers}, dict[str, Any]()
+        if radii is not None:
+            sizes = _array(radii, handle, lambda shape: shape in ((), (count,)))
+            if sizes is None:
+                raise _wrong(name, "radii", radii, f"one radius or ({count:,},)")
+            arrays["radii"] = sizes
+        if isinstance(colors, str):
+            values["colors"] = colors
+        elif colors is not None:
+            shapes = (3,), (4,), (count, 3), (count, 4), (count,)
+            rows = _array(colors, handle, lambda shape: shape in shapes)
+            if rows is None:
+                raise _wrong(name, "colors", colors, f"one colour or ({count:,}, 3)")
+            arrays["colors"] = rows
+        if columns is not None:
+            for key, value in mapping(columns, "columns", UserError).items():
+                column = _array(value, handle, lambda shape: shape[:1] == (count,))
+                if column is None:
+                    raise _wrong(name, f"column '{shown(key)}'", value, f"({count:,},)")
+                arrays[COLUMN + key] = column
+        return cls(arrays, values, handle)
+
+    def on_host(self, name: str) -> Points:
+        """Return the same with arrays of NumPy; name: of the set. Raises UserError."""
+        where = Where(f"log_points '{shown(name)}'")
+        arrays = {
+            key: as_array(device_array(array, key, self.stream) or array, key, where)
+            for key, array in self.arrays.items()
+        }
+        return self._replace(arrays=arrays)
+
+    def near(self, name: str, gpu: int | None) -> Points:
+        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
+
+        name: of the set. gpu: its number; None: all come to the host.
+        """
+        there = dict[str, DeviceArray]()
+        for key, array in self.arrays.items() if gpu is not None else ():
+            found = device_array(array, key, self.stream)
+            kind = "values" if key.startswith(COLUMN) else key
+            if found is not None and is_readable(kind, found, len(self.arrays["positions"]), gpu):
+                there[key] = found
+        left = {key: array for key, array in self.arrays.items() if key not in there}
+        return self._replace(arrays=there | self._replace(arrays=left).on_host(name).arrays)
+
+
+class Logged:
+    """What was logged last of each set, by name; arrays are not looked at before they are shown."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Given] = {}
+
+    def points(self, name: str) -> Points:
+        """Return a set of points. Raises UserError."""
+        return Points.of(name, self.given[name])
+
+    def newer(self, sent: Mapping[str, Given]) -> list[str]:
+        """Return the names that were logged after what was sent."""
+        return [name for name, given in self.given.items() if given is not sent.get(name)]
+
+
+def _array(value: Any, stream: int, fits: Callable[[tuple[int, ...]], bool]) -> Any:
+    """Return an array of the right shape, or None.
+
+    Those of other packages are read when they are copied: what computes them may not be done.
+    """
+    if type(value) in (float, int):
+        value = np.asarray(value)
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and fits(shape):
+        return value
+    try:
+        # The shape may be another one, as of Warp's vectors, or missing.
+        there = device_array(value, stream=stream)
+        array: Any = np.asarray(value) if there is None else there
+    except Exception:  # whatever a foreign object raises
+        return None
+    return array if fits(array.shape) and array.dtype.kind != "O" else None
+
+
+def _wrong(name: str, part: str, value: Any, wanted: str) -> UserError:
+    shape = np.shape(value) if isinstance(value, np.ndarray) else getattr(value, "shape", None)
+    given = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
+    return SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {given}")
