@@ -10,7 +10,7 @@
 #endif
 #include "megakernel.cuh"
 
-constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 5;  // of a multiprocessor, as in render_path.cu
+constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 5;  // of a multiprocessor
 
 extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   rt::render_block(args, nullptr);

@@ -9,6 +9,9 @@
 constexpr int kConstantSpheres = 1024 / rt::kPrimitiveWords;  // with lights and materials, 27 of 64 KiB
 __constant__ rt::PrimitiveRecord c_spheres[kConstantSpheres];
 
-extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
+// Blocks of a multiprocessor: rays of `ao` gain by more warps, those of `direct` by more registers.
+constexpr int kBlocks = RT_INTEGRATORS ? 10 : 8;
+
+extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   rt::render_block(args, args.sphere_count <= kConstantSpheres ? c_spheres : nullptr);
 }

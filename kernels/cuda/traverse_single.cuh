@@ -6,13 +6,9 @@
 
 namespace RT_NS {
 
-// Boxes around capsules are mostly empty, and tests of capsules cost several times those of spheres: shadow rays then
-// gain by a walk that tests fewer of them, and in which lanes wait less for each other.
-#if RT_SOLIDS
-constexpr bool kCostlyTests = true;
-#else
-constexpr bool kCostlyTests = false;
-#endif
+// Whether rays that any hit ends go first into the child in whose box they are longest, which most likely stops them.
+// That pays for boxes around capsules, which are mostly empty, and for occlusion rays, which have no end.
+constexpr bool kLongestFirst = RT_SOLIDS || (RT_INTEGRATORS && !RT_FULL_SHADING);
 
 // By one instruction, which leaves out NaN: then a box is entered. A comparison and a selection, as of min_, are two.
 RT_DEVICE float fmin_(float a, float b) { return fminf(a, b); }
@@ -128,7 +124,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
     // length of the longest part of the ray in a box, where something is in the way most likely; and the box's slot
     uint32_t longest = 0;
     ThreadHits h = intersect_boxes(nodes, node, ray, t_max, [&](int i, float t0, float t1) {
-      if (kCostlyTests) longest = max(longest, (__float_as_uint(t1 - t0) & ~7u) | (uint32_t)i);
+      if (kLongestFirst) longest = max(longest, (__float_as_uint(t1 - t0) & ~7u) | (uint32_t)i);
     });
     if (leaves_occlude(h, records, o, d, self, t_max, filter)) return true;
     uint32_t visit = h.mask & h.inner;
@@ -138,7 +134,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
       group = stack[--top];
     }
     uint32_t slot = __ffs(group.y & 255u) - 1, rest = group.y & (group.y - 1);
-    if (kCostlyTests && (visit >> (longest & 7u) & 1u)) slot = longest & 7u, rest = group.y & ~(1u << slot);
+    if (kLongestFirst && (visit >> (longest & 7u) & 1u)) slot = longest & 7u, rest = group.y & ~(1u << slot);
     if (rest & 255u) stack[top++] = make_uint2(group.x, rest);
     node = group.x + __popc(group.y >> 8 & ((1u << slot) - 1u));
   }
