@@ -418,6 +418,9 @@ class LiveScene:
         """
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = self._blank_film(job)
+            if not _needs_host(job):
+                job.expose(film, job.settings.samples)
+                return film.pixels(self._tone)
             # A device with memory of its own develops the film there; the CPU without statistics.
             bits = 8 if job.device.has_own_memory else None
             image = job.render(film, tone=self._tone, bits=bits, keep_film=bits is None)
@@ -457,8 +460,7 @@ class LiveScene:
         """
         reader = stream_handle(stream)
         with self._lock, self._rendered_there(samples, camera, refit_camera) as (job, film):
-            if job.plan is not None or job.settings.denoise or job.settings.noise is not None:
-                # what the host has a part in
+            if _needs_host(job):
                 return job.render(film, tone=self._tone, bits=8).device_array()
             job.expose(film, job.settings.samples)
             if self._picture is None:
@@ -684,6 +686,11 @@ class LiveScene:
         job.scene.take_sky(buffers.sky)
         job.view, job.kept = buffers.view, (scene, buffers)
         self._take_camera(camera, pose)
+
+
+def _needs_host(job: Job) -> bool:
+    """Whether the host has a part in the pictures of a device."""
+    return job.plan is not None or job.settings.denoise or job.settings.noise is not None
 
 
 def _with_camera(scene: Scene, camera: Camera) -> Scene:

@@ -153,6 +153,12 @@ class Picture(Protocol):
     def size(self) -> tuple[int, int]:
         """Width and height in pixels of the last picture."""
 
+    def to_host(self) -> NDArray[np.uint8]:
+        """Return a copy of the picture in the memory of the host, uint8 (h, w, 4).
+
+        Where the device draws the window, the caller holds its `turn`.
+        """
+
     def close(self) -> None:
         """Release the memory."""
 
@@ -241,6 +247,10 @@ class DeviceFilm(Closeable, ABC):
         uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype FilmHistogram,
         with the counts of the picture.
         """
+
+    @abstractmethod
+    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
+        """Return the picture of `develop` with 8 bits alone, whose histogram takes time."""
 
     @abstractmethod
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:

@@ -118,6 +118,9 @@ class HostPicture:
         if self.size != (width, height):
             self.pixels = np.empty((height, width, 4), np.uint8)
 
+    def to_host(self) -> NDArray[np.uint8]:
+        return self.pixels.copy()
+
     def close(self) -> None:
         """Do nothing: NumPy owns the array."""
 
@@ -175,6 +178,9 @@ class CpuFilm(DeviceFilm):
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         return measure_and_develop(self.host, settings, bits, self._device.threads)
+
+    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
+        return develop(self.host, settings, 8, self._device.threads).astype(np.uint8, copy=False)
 
     def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
         height, width = self.host.sums.shape[:2]

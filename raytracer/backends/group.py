@@ -238,6 +238,9 @@ class GroupFilm(DeviceFilm):
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         return self._whole().develop(settings, bits)
 
+    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
+        return self._whole().pixels(settings)
+
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         self._whole().develop_into(settings, picture)
 

@@ -24,7 +24,6 @@ class Presenter:
         self.label = "texture upload"  # for display
         self._device, self._size = device, (0, 0)
         self._interop: Any = None
-        self._memory: Any = None
         if not device.shares_display:
             return
         if not interop:
@@ -53,7 +52,7 @@ class Presenter:
                 return
             except RaytracerError as error:
                 self._go_through_host(f"interop failed: {str(error).partition(';')[0]}")
-        canvas.fill(picture.pixels if self._memory is None else self._memory.fetch(picture))
+        canvas.fill(picture.to_host() if self._device.shares_display else picture.pixels)
 
     def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
         from raytracer.backends.cuda.pictures import Interop
@@ -68,13 +67,8 @@ class Presenter:
         self._interop = None
 
     def _go_through_host(self, reason: str) -> None:
-        from raytracer.backends.cuda.pictures import PageLocked
-
         self._unregister()
         self.label = f"page-locked memory ({reason})"
-        self._memory = PageLocked(self._device.number)
 
     def close(self) -> None:
         self._unregister()
-        if self._memory is not None:
-            self._memory.close()

@@ -33,7 +33,6 @@ from raytracer.viewer import (
 )
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import center_of
-from raytracer.viewer.copier import Copier
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -77,7 +76,6 @@ class Session:
             device.budget = CPU_SLICE
         self._rang, self._wake = Event(), wake
         self._pictures = 0
-        self._copier: Copier | None = None
         self._watch, self._watched = options.watch, perf_counter()
         shares_gpu = frames.live is not None and device.has_own_memory
         self.worker = Worker(self._ring, options.adaptive, GPU_SHARE if shares_gpu else 1.0)
@@ -179,9 +177,9 @@ class Session:
             self._rang.wait(min(left, CHECK_INTERVAL))
 
     def _copied(self, frame: Frame) -> Picture:
-        if self._copier is None:
-            self._copier = Copier(frame.request.loaded_scene.job.device)
-        pixels = drawn_over(self._copier.copied(frame.picture), frame.marks)
+        with frame.request.loaded_scene.job.device.turn():
+            pixels = frame.picture.to_host()
+        pixels = drawn_over(pixels, frame.marks)
         self.worker.release(self.viewer.present(frame))
         self._pictures += 1
         return Picture(
@@ -310,8 +308,6 @@ class Session:
             self.free()
 
     def free(self) -> None:
-        if self._copier is not None:
-            self._copier.close()
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
             for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
                 loaded_scene.close()

@@ -18,7 +18,7 @@ import pytest
 
 import raytracer
 from raytracer.backends.base import TABLES, TREE
-from raytracer.backends.cuda import context, run, striped
+from raytracer.backends.cuda import context, driver, run, striped
 from raytracer.backends.cuda.gpus import GpuGroup, StripedScene
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
@@ -131,7 +131,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
     def active() -> Any:
         yield
 
-    monkeypatch.setattr(striped, "_driver", lambda: made)
+    monkeypatch.setattr(driver, "library", lambda: made)
     monkeypatch.setattr(striped, "primary_context", lambda _: SimpleNamespace(active=active))
     striped._granularity.cache_clear()
     return made

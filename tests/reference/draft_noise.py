@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from raytracer.film.film import Film
-from raytracer.viewer.copier import Copier
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.resolution import LEVELS, ResolutionController
 from raytracer.viewer.session import Session
@@ -72,7 +71,6 @@ class Drafts:
         self.worker._stopped = False
         at = LEVELS.index(level if level is not None else 0.25)
         self.worker.resolution = ResolutionController(at) if level is None else Fixed(at)
-        self.copier = Copier(self.session.viewer.loaded_scene.job.device)
 
     def request(self) -> RenderRequest:
         """Return the picture that was asked for last."""
@@ -94,7 +92,7 @@ class Drafts:
         frame = worker.take()
         assert frame is not None
         assert frame.draft
-        pixels = self.copier.copied(frame.picture)
+        pixels: NDArray[np.uint8] = frame.picture.to_host()
         worker.release(frame)
         return pixels, seconds, used
 
@@ -106,7 +104,7 @@ class Drafts:
         with job.film(Film.blank(*request.size)) as film:
             film.add(job.scene, request.buffers.view, samples)
             film.develop_into(replace(request.tone, bloom=0.0), picture)
-            return self.copier.copied(picture)
+            return picture.to_host()
 
 
 def turn(drafts: Drafts, number: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda import pictures
 from raytracer.errors import BackendError
@@ -23,6 +24,15 @@ class Driver:
         self.registered: list[tuple[int, int]] = []
         self.released = self.copied = self.fetched = 0
         self.refuses_map = self.refuses_texture = self.lost = False
+
+    def picture(self, width: int = 64, height: int = 48) -> Any:
+        def to_host() -> NDArray[np.uint8]:
+            if self.lost:
+                raise BackendError("the GPU is lost")
+            self.fetched += 1
+            return np.zeros((height, width, 4), np.uint8)
+
+        return SimpleNamespace(size=(width, height), to_host=to_host)
 
 
 class Canvas:
@@ -66,32 +76,14 @@ def driver(monkeypatch: pytest.MonkeyPatch, canvas: Any) -> Driver:
         def close(self) -> None:
             driver.released += 1
 
-    class PageLocked:
-        def __init__(self, ordinal: int) -> None:
-            assert ordinal == CUDA.number
-            if driver.lost:
-                raise BackendError("the GPU is lost")
-
-        def fetch(self, picture: Any) -> Any:
-            driver.fetched += 1
-            return np.zeros((*picture.size[::-1], 4), np.uint8)
-
-        def close(self) -> None:
-            pass
-
     monkeypatch.setattr(pictures, "Interop", Interop)
-    monkeypatch.setattr(pictures, "PageLocked", PageLocked)
     return driver
-
-
-def picture(width: int = 64, height: int = 48) -> Any:
-    return SimpleNamespace(size=(width, height))
 
 
 def test_interop_as_long_as_it_works(driver: Driver, canvas: Any) -> None:
     shown = Presenter(CUDA, canvas, SIZE)
     for size in (SIZE, SIZE, (32, 24)):
-        shown.present(picture(*size), canvas)
+        shown.present(driver.picture(*size), canvas)
     assert shown.label == "CUDA-OpenGL interop"
     assert (driver.copied, driver.fetched) == (3, 0)
     assert driver.registered == [SIZE, (32, 24)]
@@ -104,14 +96,14 @@ def test_interop_that_fails_later_is_left_for_the_host(
     driver: Driver, canvas: Any, what: str
 ) -> None:
     shown = Presenter(CUDA, canvas, SIZE)
-    shown.present(picture(), canvas)
+    shown.present(driver.picture(), canvas)
     setattr(driver, what, True)
-    shown.present(picture(80, 60), canvas)
+    shown.present(driver.picture(80, 60), canvas)
     assert canvas.filled == [(60, 80, 4)], "the same picture is shown"
     assert shown.label.startswith("page-locked memory (interop failed: CUDA: the ")
     assert driver.released == len(driver.registered)
     setattr(driver, what, False)
-    shown.present(picture(), canvas)
+    shown.present(driver.picture(), canvas)
     assert (driver.copied, driver.fetched) == (1, 2), "it is not tried again"
     shown.close()
 
@@ -120,5 +112,5 @@ def test_a_lost_gpu_ends_with_its_sentence(driver: Driver, canvas: Any) -> None:
     shown = Presenter(CUDA, canvas, SIZE)
     driver.refuses_map = driver.lost = True
     with pytest.raises(BackendError, match="the GPU is lost"):
-        shown.present(picture(), canvas)
+        shown.present(driver.picture(), canvas)
     shown.close()

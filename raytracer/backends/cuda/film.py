@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from itertools import chain
 from math import prod
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from raytracer import dlpack
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
@@ -21,7 +22,7 @@ from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.device_array import DeviceArray, order
-from raytracer.film.film import Film, Pixels, measure_and_develop, with_bloom
+from raytracer.film.film import Film, Pixels, develop, measure_and_develop, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
 from raytracer.view import View
@@ -144,20 +145,32 @@ class CudaFilm(DeviceFilm):
         """
         if settings.bloom or self.host.counts is not None:
             return measure_and_develop(self.to_host(), settings, bits)
-        host = self.host
-        height, width = host.sums.shape[:2]
-        out = np.empty(host.sums.shape, np.uint8 if bits == 8 else np.uint16)
         with self._context.lock, self._context.active():
-            kernels = tone_kernels(self._number)
-            sums = self._on_device()
-            picture = self._memory.allocate("picture", int(out.nbytes))
-            kernels.develop(
-                sums, host.samples, width, height, settings, picture,
-                bits=bits, place=(host.x0, host.y0), statistics=True,
-                backdrop=host.backdrop, picture_height=host.height,
-            )  # fmt: skip
-            staging(self._number).to_host(picture, out)
-            return out, kernels.read_histogram()
+            out = self._fetch(settings, np.uint8 if bits == 8 else np.uint16, statistics=True)
+            return out, tone_kernels(self._number).read_histogram()
+
+    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
+        if settings.bloom or self.host.counts is not None:
+            return develop(self.to_host(), settings).astype(np.uint8, copy=False)
+        with self._context.lock, self._context.active():
+            return self._fetch(settings, np.uint8)
+
+    def _fetch(
+        self, settings: ToneSettings, dtype: DTypeLike, statistics: bool = False
+    ) -> NDArray[Any]:
+        """Develop, and copy the picture to the host; the context is active."""
+        shape, dtype = self.host.sums.shape, np.dtype(dtype)
+        out = self._memory.allocate("picture", prod(shape) * dtype.itemsize)
+        self._develop(settings, out, bits=8 * dtype.itemsize, statistics=statistics)
+        return staging(self._number).fetch(out, shape, dtype)
+
+    def _develop(self, settings: ToneSettings, out: int, **more: Any) -> None:
+        """Queue the picture; out: its address. The context is active; more: as for the kernels."""
+        host, (height, width) = self.host, self.host.sums.shape[:2]
+        tone_kernels(self._number).develop(
+            self._on_device(), host.samples, width, height, settings, out,
+            place=(host.x0, host.y0), backdrop=host.backdrop, picture_height=host.height, **more,
+        )  # fmt: skip
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
         """Measure if the exposure is automatic, and develop; bloom and counts need the host.
@@ -169,18 +182,11 @@ class CudaFilm(DeviceFilm):
             with CudaFilm(self._number, bright) as film:
                 film.develop_into(settings, picture)
             return
-        host = self.host
-        height, width = host.sums.shape[:2]
+        height, width = self.host.sums.shape[:2]
         with self._context.lock, self._context.active():
-            sums = self._on_device()
-            kernels = tone_kernels(self._number)
             address = picture.resize(width, height)
-            with picture.written_by(kernels.stream):
-                kernels.develop(
-                    sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
-                    backdrop=host.backdrop, picture_height=host.height,
-                    neighbor_weight=self._neighbor_weight,
-                )  # fmt: skip
+            with picture.written_by(staging(self._number).stream):
+                self._develop(settings, address, neighbor_weight=self._neighbor_weight)
 
     def sums_array(self, reader: int) -> DeviceArray:
         shape = self.host.sums.shape

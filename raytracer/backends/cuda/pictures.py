@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,11 @@ class DevicePicture:
             self,
         )  # fmt: skip
 
+    def to_host(self) -> NDArray[np.uint8]:
+        width, height = self.size
+        with self._context.lock, self._context.active():
+            return staging(self._number).fetch(self.address, (height, width, CHANNELS), np.uint8)
+
     def close(self) -> None:
         self._free()
 
@@ -131,28 +136,3 @@ class Interop:
         with suppress(RaytracerError), self._context.active():
             self._stream = None
             self._texture.unregister()
-
-
-class PageLocked:
-    """Copies device pictures to page-locked memory of the host."""
-
-    def __init__(self, ordinal: int = 0) -> None:
-        self._context = primary_context(ordinal)
-        with self._context.active() as driver:
-            self._stream: Any = driver.Stream(NON_BLOCKING)
-        self._memory: Any = None
-
-    def fetch(self, picture: DevicePicture) -> NDArray[np.uint8]:
-        """Return the picture, uint8 (h, w, 4), valid until the next call."""
-        with self._context.active() as driver:
-            if self._memory is None or self._memory.size < picture.nbytes:
-                self._memory = driver.pagelocked_empty(picture.nbytes, np.uint8)
-            pixels = self._memory[: picture.nbytes]
-            driver.memcpy_dtoh_async(pixels, picture.address, self._stream)
-            self._stream.synchronize()
-        width, height = picture.size
-        return cast("NDArray[np.uint8]", pixels.reshape(height, width, CHANNELS))
-
-    def close(self) -> None:
-        with suppress(RaytracerError), self._context.active():
-            self._memory = self._stream = None

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
+from raytracer.backends.cuda.driver import LIBRARY
 from raytracer.errors import RaytracerError
-
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-"""File of the driver."""
 
 
 def why_not(device: int = 0) -> str | None:

@@ -14,9 +14,8 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
-from raytracer.backends.cuda.check import explain
 from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.probe import LIBRARY
+from raytracer.backends.cuda.driver import call
 from raytracer.errors import RaytracerError
 
 STRIPE = 32 << 20
@@ -64,7 +63,7 @@ class StripedAllocation:
         self._size = _rounded(size, unit)
         address = ctypes.c_uint64()
         self._stripe = _rounded(STRIPE, unit)
-        _call(
+        call(
             "cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(self._size),
             ctypes.c_size_t(0), ctypes.c_uint64(0), ctypes.c_uint64(0),
         )  # fmt: skip
@@ -81,21 +80,21 @@ class StripedAllocation:
             gpu = self._gpus[self._mapped // self._stripe % len(self._gpus)]
             size = min(self._stripe, self._size - self._mapped)
             handle = ctypes.c_uint64()
-            _call(
+            call(
                 "cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size),
                 ctypes.byref(_properties(gpu)), ctypes.c_uint64(0),
             )  # fmt: skip
             try:
-                _call(
+                call(
                     "cuMemMap", ctypes.c_uint64(self._address + self._mapped),
                     ctypes.c_size_t(size), ctypes.c_size_t(0), handle, ctypes.c_uint64(0),
                 )  # fmt: skip
             finally:
-                _call("cuMemRelease", handle)  # what is mapped stays until it is unmapped
+                call("cuMemRelease", handle)  # what is mapped stays until it is unmapped
             self._mapped += size
         numbers = sorted(set(self._gpus))
         rights = (_Access * len(numbers))(*(_Access(_location(n), _READ_WRITE) for n in numbers))
-        _call(
+        call(
             "cuMemSetAccess", ctypes.c_uint64(self._address), ctypes.c_size_t(self._size),
             rights, ctypes.c_size_t(len(numbers)),
         )  # fmt: skip
@@ -110,11 +109,11 @@ class StripedAllocation:
             return
         for gpu in sorted(set(self._gpus)):  # to unmap does not wait, as to free memory does
             with suppress(RaytracerError), primary_context(gpu).active():
-                _call("cuCtxSynchronize")
+                call("cuCtxSynchronize")
         address = ctypes.c_uint64(self._address)
         if self._mapped:
-            _call("cuMemUnmap", address, ctypes.c_size_t(self._mapped))
-        _call("cuMemAddressFree", address, ctypes.c_size_t(size))
+            call("cuMemUnmap", address, ctypes.c_size_t(self._mapped))
+        call("cuMemAddressFree", address, ctypes.c_size_t(size))
 
 
 def share(size: int, count: int) -> int:
@@ -164,30 +163,16 @@ def _granularity(gpu: int) -> int:
 
 def _asked_size(name: str, *arguments: Any) -> int:
     found = ctypes.c_size_t()
-    _call(name, ctypes.byref(found), *arguments)
+    call(name, ctypes.byref(found), *arguments)
     return found.value
 
 
 def _asked(name: str, *arguments: int) -> int:
     """Return the integer that a call gives."""
     found = ctypes.c_int()
-    _call(name, ctypes.byref(found), *arguments)
+    call(name, ctypes.byref(found), *arguments)
     return found.value
 
 
 def _device(gpu: int) -> int:
     return _asked("cuDeviceGet", gpu)
-
-
-@cache
-def _driver() -> Any:
-    """Return the library of the driver, which the binding has initialised."""
-    return ctypes.CDLL(LIBRARY)
-
-
-def _call(name: str, *arguments: Any) -> None:
-    """Call the driver. Raises BackendError or MemoryNeedError."""
-    if status := getattr(_driver(), name)(*arguments):
-        text = ctypes.c_char_p()
-        _driver().cuGetErrorString(status, ctypes.byref(text))
-        raise explain(f"{name} failed: {(text.value or str(status).encode()).decode()}")

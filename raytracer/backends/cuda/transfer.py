@@ -1,18 +1,21 @@
 """Copies between NumPy arrays and device memory, through two page-locked buffers in turn.
 
 The bus reads page-locked memory at full speed and while the host fills the other buffer. Locking
-the user's own arrays would take longer than the copy.
+the user's own arrays would take longer than the copy. Arrays that are made here, and again and
+again, are page-locked themselves.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.page_locked import PageLockedPool
 
 CHUNK = 2 << 20  # bytes: a tenth of a millisecond on the bus, far above the cost of a call
 PART = 1 << 30  # bytes of a copy within device memory
@@ -23,7 +26,7 @@ class Staging:
     """A stream and the page-locked buffers for its copies; the context must be active."""
 
     def __init__(self, context: PrimaryContext) -> None:
-        self._driver = context.driver
+        self._driver, self._pool = context.driver, PageLockedPool(context)
         with context.active() as driver:
             self.stream = driver.Stream(NON_BLOCKING)
             self._slots = [
@@ -58,6 +61,21 @@ class Staging:
             arriving = host, event, part
         if arriving is not None:
             _drain(*arriving)
+
+    def fetch(self, address: int, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return a copy of device memory, an array of its own, and wait for it.
+
+        The lock of the context is held. The array is page-locked where `PageLockedPool` has one.
+        """
+        size = prod(shape) * np.dtype(dtype).itemsize
+        array = self._pool.empty(size)
+        if array is None:
+            array = np.empty(size, np.uint8)
+            self.to_host(address, array)
+        else:
+            self._driver.memcpy_dtoh_async(array, address, self.stream)
+            self.stream.synchronize()
+        return array.view(dtype).reshape(shape)
 
 
 def copy_within(driver: Any, target: int, source: int, size: int, stream: Any) -> None:
