@@ -120,6 +120,7 @@ class LiveScene:
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
         self._replayed: dict[str, DeviceArray] = {}  # of it, what CUDA graphs read again and again
         self._has_graph = False
+        self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
             hashed=False, memory_of=Output(moves=True),
@@ -254,7 +255,7 @@ class LiveScene:
             and not self._is_torn
             and spheres.count == old.count
             and spheres.opacity is old.opacity
-            and ("radii" not in here or not self._has_giants(spheres))
+            and ("radii" not in here or not self._has_giants(*self._radii_of(spheres)))
             and (not is_recolored or self._has_rows)
         )
         if not in_place:
@@ -279,6 +280,7 @@ class LiveScene:
             raise
         self._keep(spheres)
         self._is_plan_old = True
+        self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
         self._replayed = {k: v for k, v in self._replayed.items() if k not in {*gone, *there}}
@@ -562,6 +564,7 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = buffers.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
+        self._has_large = self._has_giants(*own)
         material = scene.material_of(spheres)
         # Tables of lamps, of large spheres and of the glass in which rays start are packed.
         is_packed = (
@@ -582,12 +585,26 @@ class LiveScene:
             else sum(len(array_of(each, "color")) for each in scene.spheres[:place] if each.count)
         )
 
-    def _has_giants(self, spheres: SphereSet) -> bool:
-        """Whether radii differ so much that spheres may be packed as large ones."""
-        radii = np.atleast_1d(spheres.radius) * self._radius_scale
-        low, high = self._others
+    def _radii_of(self, spheres: SphereSet) -> tuple[float, float]:
+        """Return the least and the greatest radius in render space."""
         with np.errstate(all="ignore"):
-            return bool(max(float(radii.max()), high) >= RATIO * min(float(radii.min()), low))
+            radii = np.atleast_1d(spheres.radius) * self._radius_scale
+            return float(radii.min()), float(radii.max())
+
+    def _has_giants(self, least: float, most: float) -> bool:
+        """Whether radii differ so much that spheres may be packed as large ones."""
+        low, high = self._others
+        return max(most, high) >= RATIO * min(least, low)
+
+    def _check_resized(self) -> None:
+        """Pack the scene anew where radii of a GPU have made spheres large."""
+        if not self._is_resized and "radii" not in self._replayed:
+            return
+        least, most = self._open().scene.moved_radii()
+        is_large = most >= RATIO * min(least, self._others[0])
+        if is_large or (not self._has_large and self._has_giants(least, most)):
+            self._pack_anew({})
+        self._is_resized = False
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
@@ -665,6 +682,7 @@ class LiveScene:
             job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
         try:
+            self._check_resized()
             yield replace(
                 job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
             )

@@ -96,6 +96,15 @@ class DeviceScene(Closeable, ABC):
     def wait(self) -> None:
         """Wait until the arrays of a device that updates were given have been read."""
 
+    def moved_radii(self) -> tuple[float, float]:
+        """Return the least and the greatest radius that updates with arrays of a device may have
+        set, in render space; infinity and 0 where the caller knows all radii.
+
+        Raises:
+            SceneError: as the next picture.
+        """
+        return np.inf, 0.0
+
     @property
     @abstractmethod
     def nbytes(self) -> int:

@@ -98,6 +98,7 @@ class MovingSpheres:
         self._refits = 1  # those of the tree until then
         self._excess = math.inf  # above any limit
         self.node_count = 0
+        self.radii = math.inf, 0.0
 
     @property
     def nbytes(self) -> int:
@@ -225,6 +226,8 @@ class MovingSpheres:
         """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
         it was. To be called once after `settle`."""
         packed = decoded(self._held["found"].view(FOUND)["packed"])
+        if packed.max_radius > 0.0:  # NaN of none; of all updates since the bounds were cleared
+            self.radii = packed.min_radius, packed.max_radius
         if packed.wrong:  # said once
             stream = staging(self._number).stream
             self._forget(PACKED_BYTES // 4, stream)
