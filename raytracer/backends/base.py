@@ -97,8 +97,9 @@ class DeviceScene(Closeable, ABC):
         """Wait until the arrays of a device that updates were given have been read."""
 
     def moved_radii(self) -> tuple[float, float]:
-        """Return the least and the greatest radius that updates with arrays of a device may have
-        set, in render space; infinity and 0 where the caller knows all radii.
+        """Return bounds of the radii that updates with arrays of a device have set, render space.
+
+        Infinity and 0 where the caller knows all radii, NaN before any update.
 
         Raises:
             SceneError: as the next picture.

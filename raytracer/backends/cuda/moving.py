@@ -45,6 +45,8 @@ FOUND = np.dtype([("packed", layout.dtype("PackInfo")), ("tree", layout.dtype("T
 BOUND_WORDS = 8
 """Words of PackInfo that are bounds; what is wrong follows."""
 
+ALL_WORDS = slice(PACKED_BYTES // 4)
+
 
 class MovingSpheres:
     """The records of a scene on a GPU and the work of its updates.
@@ -81,7 +83,7 @@ class MovingSpheres:
         self._held: dict[str, Any] = {
             "found": self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
         }
-        self._forget(PACKED_BYTES // 4, stream)
+        self._forget(ALL_WORDS, stream)
         stream.synchronize()
         memory.rename("roomy", "nodes")
         self._refit = self._kernels.refit(memory, count, self._apart)
@@ -98,7 +100,6 @@ class MovingSpheres:
         self._refits = 1  # those of the tree until then
         self._excess = math.inf  # above any limit
         self.node_count = 0
-        self.radii = math.inf, 0.0
 
     @property
     def nbytes(self) -> int:
@@ -124,7 +125,7 @@ class MovingSpheres:
         builds = moves and self._excess > max_excess
         has_bounds = self._last_apart and update.count == self._count - self._apart
         if builds and has_bounds:
-            self._forget(BOUND_WORDS, self._held["stream"])
+            self._forget(slice(BOUND_WORDS), self._held["stream"])
         if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
@@ -162,15 +163,17 @@ class MovingSpheres:
         if check:
             packed = decoded(self._read(stream)["packed"])
             if packed.wrong:
-                self._forget(PACKED_BYTES // 4, stream)
+                self._forget(ALL_WORDS, stream)
                 self._kernels.restore(memory, self._count, self._apart, stream)
                 self._done.record(int(stream.handle))
                 packed.check()
 
-    def _forget(self, words: int, stream: Any) -> None:
-        """Queue the clearing of the first words of the PackInfo, here too."""
-        self._held["found"][: 4 * words] = 0xFF
-        self._driver.memset_d32_async(self._memory.address("state"), ALL_ONES, words, stream)
+    def _forget(self, words: slice, stream: Any) -> None:
+        """Queue the clearing of some words of the PackInfo, here too."""
+        info = self._held["found"].view(np.uint32)[words]
+        info[:] = ALL_ONES
+        address = self._memory.address("state") + 4 * (words.start or 0)
+        self._driver.memset_d32_async(address, ALL_ONES, info.size, stream)
 
     def _build(self, stream: Any, has_bounds: bool = False) -> None:
         """Queue the build of the tree around the records as they are now."""
@@ -225,14 +228,19 @@ class MovingSpheres:
     def check(self) -> None:
         """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
         it was. To be called once after `settle`."""
-        packed = decoded(self._held["found"].view(FOUND)["packed"])
-        if packed.max_radius > 0.0:  # NaN of none; of all updates since the bounds were cleared
-            self.radii = packed.min_radius, packed.max_radius
-        if packed.wrong:  # said once
-            stream = staging(self._number).stream
-            self._forget(PACKED_BYTES // 4, stream)
+        info = self._held["found"].view(FOUND)["packed"]
+        if (info["first_wrong"] != ALL_ONES).any():  # said once
+            packed, stream = decoded(info), staging(self._number).stream
+            self._forget(slice(BOUND_WORDS, ALL_WORDS.stop), stream)
             stream.synchronize()
             packed.check()
+
+    @property
+    def radii(self) -> tuple[float, float]:
+        """Bounds of the radii of all updates since the bounds were cleared; NaN of none. To be
+        asked for after `settle`."""
+        packed = decoded(self._held["found"].view(FOUND)["packed"])
+        return packed.min_radius, packed.max_radius
 
     def wait(self) -> None:
         """Wait until all arrays have been read, those of graphs too."""
