@@ -17,6 +17,7 @@ from raytracer.backends.base import sphere_arrays
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, pictures, run, striped, tone, transfer
 from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import film as film_module
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
@@ -28,6 +29,7 @@ from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.packing.pack import pack
 from raytracer.variants import Kernel, Requirement
 from raytracer.view import frame_of
@@ -550,6 +552,39 @@ def test_others_get_a_turn_while_a_large_scene_is_uploaded(
                 np.testing.assert_array_equal(there, array.reshape(-1).view(np.uint8))
     assert max(copied) == 256
     assert sum(copied) == sum(a.nbytes for a in sphere_arrays(buffers, bvh).values())
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_only_films_with_statistics_have_a_histogram(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def develop(sums: int, samples: int, *more: Any, **settings: Any) -> None:
+        assert more[:2] == (WIDTH, HEIGHT)
+        asked.append(settings)
+        size = WIDTH * HEIGHT * settings.get("bits", 8) // 2
+        driver.view(more[3], size)[:] = np.arange(size) * samples % 251
+
+    kernels = SimpleNamespace(develop=develop, read_histogram=lambda: "the histogram")
+    monkeypatch.setattr(film_module, "tone_kernels", lambda _: kernels)
+    buffers, bvh = scene()
+    device = CudaDevice()
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        film.add(made, buffers.view, 3)
+        tone = ToneSettings(dither=False)
+        pixels, histogram = film.develop(tone, bits)
+        assert pixels.shape == (HEIGHT, WIDTH, 4)
+        assert pixels.dtype == (np.uint8 if bits == 8 else np.uint16)
+        assert histogram == "the histogram"
+        alone, picture = film.pixels(tone), device.picture()
+        film.develop_into(tone, picture)
+        assert alone.tobytes() == picture.to_host().tobytes()
+        if bits == 8:
+            assert alone.tobytes() == pixels.tobytes()
+        assert [each.get("statistics", False) for each in asked] == [True, False, False]
+        assert [each.get("bits", 8) for each in asked] == [bits, 8, 8]
+        picture.close()
 
 
 def test_an_upload_that_fails_gives_everything_back(

@@ -217,6 +217,8 @@ def test_a_picture_is_developed_between_samples(several: DeviceGroup, bits: int)
                 film.develop_into(tone, picture)
                 assert isinstance(picture, HostPicture)
                 assert picture.pixels.tobytes() == one.develop(tone, 8)[0].tobytes()
+                assert film.pixels(tone).tobytes() == picture.pixels.tobytes()
+                assert picture.to_host().tobytes() == picture.pixels.tobytes()
             assert film.to_host().sums.tobytes() == one.to_host().sums.tobytes()
 
 
