@@ -260,7 +260,7 @@ class DeviceFilm(Closeable, ABC):
 
     @abstractmethod
     def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        """Return the picture of `develop` with 8 bits alone, whose histogram takes time."""
+        """Return the picture of `develop` with 8 bits; the histogram would take as long again."""
 
     @abstractmethod
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:

@@ -46,6 +46,7 @@ BOUND_WORDS = 8
 """Words of PackInfo that are bounds; what is wrong follows."""
 
 ALL_WORDS = slice(PACKED_BYTES // 4)
+"""All words of PackInfo."""
 
 
 class MovingSpheres:
@@ -237,8 +238,8 @@ class MovingSpheres:
 
     @property
     def radii(self) -> tuple[float, float]:
-        """Bounds of the radii of all updates since the bounds were cleared; NaN of none. To be
-        asked for after `settle`."""
+        """Bounds of the radii of all updates since the bounds were cleared, after `settle`; NaN of
+        none."""
         packed = decoded(self._held["found"].view(FOUND)["packed"])
         return packed.min_radius, packed.max_radius
 

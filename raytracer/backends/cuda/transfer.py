@@ -1,8 +1,8 @@
 """Copies between NumPy arrays and device memory, through two page-locked buffers in turn.
 
 The bus reads page-locked memory at full speed and while the host fills the other buffer. Locking
-the user's own arrays would take longer than the copy. Arrays that are made here, and again and
-again, are page-locked themselves.
+the user's own arrays would take longer than the copy. Arrays that are made here (`fetch`) are
+page-locked themselves, because their memory is used again.
 """
 
 from __future__ import annotations
