@@ -403,7 +403,7 @@ def test_radii_on_the_gpu_make_large_spheres_as_those_of_the_host(
             live.update(kind(positions + 0.01), kind(0.9 * radii))
             found = [live.pixels().tobytes()]
             assert len(live._kept[1].large) == 0
-            for each, sizes in ((sunk, huge), (sunk + 0.01, 0.9 * huge), (positions, radii)):
+            for each, sizes in ((sunk, huge), (sunk + 0.01, huge), (positions, radii)):
                 live.update(kind(each), kind(sizes))
                 found.append(live.pixels().tobytes())
                 assert len(live._kept[1].large) == (each is not positions)
