@@ -147,7 +147,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.npz", npz(centers=np.zeros((3, 2))), "array 'centers': has shape (3, 2)"),
     ("a.npz", npz(centers=np.array([["a"] * 3])), "array 'centers': holds text, not real"),
     ("a.npz", npz(centers=np.array([[{}] * 3], object)), "array 'centers': has Python objects"),
-    ("a.npz", npz(place=POINTS), "no array named 'centers'"),
+    ("a.npz", npz(place=POINTS), "no arrays centers, or x, y and z"),
     ("a.npz", npz(centers=POINTS, radii=1.0, colors=np.full((3, 3), 255.0)), "array 'colors'"),
     ("a.npz", npz(centers=POINTS)[:100], "is not an .npz file, or is incomplete"),
     ("a.npz", "hello", "is not an .npz file"),

@@ -37,6 +37,7 @@ class ColumnSource(ParticleSource):
     """A source that finds the parts of spheres by column names."""
 
     noun: ClassVar[str] = "column"
+    places: ClassVar[str] = "x, y and z"  # columns of centres, for messages
     first_line = 1
     """Line of the first particle, for messages."""
 
@@ -54,7 +55,7 @@ class ColumnSource(ParticleSource):
         left = list(dict.fromkeys([*parts.values(), *self.also]))
         arrays = self.load(left)
         values = {part: arrays[name] for part, name in parts.items()}
-        result = Particles(self.name, _centers(values), notes=self._unused(parts))
+        result = Particles(self.name, _centers(values, self.name), notes=self._unused(parts))
         result.extra = {name: arrays[name] for name in self.also}
         if "radius" in values:
             result.radius = values["radius"]
@@ -89,11 +90,10 @@ class ColumnSource(ParticleSource):
         Raises:
             DataFileError: one of `names` is not a column, or there are no coordinates.
         """
-        columns = self.columns
         chosen: dict[str, str] = {}
         for key, name in names.items():
-            if name not in columns:
-                hint = suggestion(name, columns)
+            if name not in self.names:
+                hint = suggestion(name, self.names)
                 raise DataFileError(
                     f"{self.name}: there is no {self.noun} named '{shown(name)}'; {hint}"
                 )
@@ -101,9 +101,8 @@ class ColumnSource(ParticleSource):
         for part, name in chosen.items():
             self._require_shape(part, name)
         self._choose_centers(chosen)
-        scalars = _of(columns, NUMBERS, ())
         for part in ("radius", "diameter"):
-            usual = naming.usual(part, scalars)
+            usual = self._usual(part, ())
             if usual is not None and not {"radius", "diameter"} & set(chosen):
                 chosen[part] = usual
         self._choose_color(chosen)
@@ -112,6 +111,20 @@ class ColumnSource(ParticleSource):
             chosen["label"] = label
         naming.require_one(chosen.values(), self.names, self.where, self.noun, names.values())
         return chosen
+
+    def _usual(self, part: str, *shapes: tuple[int, ...]) -> str | None:
+        """Return the column of numbers of a shape whose name is usual for a part, or None."""
+        numbers = (name for name, each in self.columns.items()
+                   if each.kind in NUMBERS and each.shape in shapes)  # fmt: skip
+        return naming.usual(part, numbers)
+
+    def _guess_size(self, chosen: dict[str, str]) -> None:
+        """Take a name of one letter as the size if there is no better one, with a warning."""
+        left = [name for name in self.names if name not in chosen.values()]
+        guess = naming.guess(left, self.name, self.noun)
+        if guess is not None and not {"radius", "diameter"} & set(chosen):
+            chosen[guess[0]] = guess[1]
+            self.notes.append(("radius", guess[2]))
 
     def _require_shape(self, part: str, name: str) -> None:
         """Refuse a column with a wrong number of values per sphere for its part."""
@@ -142,15 +155,13 @@ class ColumnSource(ParticleSource):
 
     def _choose_centers(self, chosen: dict[str, str]) -> None:
         columns = self.columns
-        vectors = _of(columns, NUMBERS, (3,))
         if "centers" not in chosen and not set("xyz") & set(chosen):
-            usual = naming.usual("centers", vectors)
+            usual = self._usual("centers", (3,))
             chosen |= {} if usual is None else {"centers": usual}
         if "centers" in chosen:
             return
-        scalars = _of(columns, NUMBERS, ())
         for axis in "xyz":
-            usual = chosen.get(axis) or naming.usual(axis, scalars)
+            usual = chosen.get(axis) or self._usual(axis, ())
             if usual is None and (named := naming.usual(axis, columns)) is not None:
                 raise DataFileError(
                     f"{self.name}: {self.noun} '{shown(named)}' cannot be the {axis} coordinate: "
@@ -158,28 +169,21 @@ class ColumnSource(ParticleSource):
                 )
             if usual is None:
                 raise DataFileError(
-                    f"{self.name}: there are no {naming.plural(self.noun)} x, y and z; it holds "
-                    f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, set arrays = "
+                    f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
+                    f"{naming.listed(self.names) or 'nothing'} (in a scene file, set arrays = "
                     '{x = "...", y = "...", z = "..."})'
                 )
             chosen[axis] = usual
 
     def _choose_color(self, chosen: dict[str, str]) -> None:
-        columns = self.columns
         if "color" in chosen or set("rgb") & set(chosen):
             return
-        possible = [
-            name
-            for name, column in columns.items()
-            if (column.shape in ((3,), (4,)) and column.kind in NUMBERS)
-            or (column.shape == () and column.kind == "text")
-        ]
-        usual = naming.usual("color", possible)
+        texts = [name for name, each in self.columns.items() if each[:2] == ("text", ())]
+        usual = self._usual("color", (3,), (4,)) or naming.usual("color", texts)
         if usual is not None:
             chosen["color"] = usual
             return
-        scalars = _of(columns, NUMBERS, ())
-        parts = {part: naming.usual(part, scalars) for part in "rgb"}
+        parts = {part: self._usual(part, ()) for part in "rgb"}
         chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
@@ -244,8 +248,13 @@ def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
     return lambda problem: DataFileError(f"{source}: {what}: {problem}")
 
 
-def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    return values["centers"] if "centers" in values else stacked([values[axis] for axis in "xyz"])
+def _centers(values: Mapping[str, NDArray[Any]], source: str) -> NDArray[Any]:
+    if "centers" in values:
+        return values["centers"]
+    axes = [values[axis] for axis in "xyz"]
+    if len({axis.shape for axis in axes}) > 1:
+        raise DataFileError(f"{source}: x, y and z differ in length")
+    return stacked(axes)
 
 
 def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -271,7 +280,3 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
         and one.strides == other.strides
         and one.shape == other.shape
     )
-
-
-def _of(columns: Mapping[str, Column], kinds: Sequence[str], shape: tuple[int, ...]) -> list[str]:
-    return [name for name, each in columns.items() if each.kind in kinds and each.shape == shape]

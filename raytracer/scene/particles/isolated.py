@@ -257,6 +257,7 @@ class IsolatedSource(ParticleSource):
     bonds = _remote("bonds")
     bond_columns = _remote("bond_columns")
     has_pieces = _remote("has_pieces")
+    lacks_atoms = _remote("lacks_atoms")
     surrounded = _remote("surrounded")
 
     def frame_starts(self) -> Any:

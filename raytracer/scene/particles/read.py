@@ -25,6 +25,7 @@ from raytracer.scene.particles.source import (
     ParticleSource,
     Value,
     more_frames,
+    no_atoms,
 )
 from raytracer.scene.spacing import default_radius
 
@@ -71,6 +72,10 @@ def read(
         if wanted:
             source.also = wanted(source.columns)
         result = spheres_of(source, names or {})
+        if source.lacks_atoms and result.labels is None:
+            result.notes.append(no_atoms(source.name))
+        if (source.frames or 1) > 1 and not source.is_chosen:
+            result.notes.append(("", more_frames(source.name, source.frames)))
         if any(name in source.columns for name in ORIENTED):
             from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
 

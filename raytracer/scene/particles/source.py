@@ -178,6 +178,7 @@ class ParticleSource(ABC):
     Attributes:
         format: name of its format; "" for objects.
         also: columns that `particles` may load with the spheres, to parse once.
+        lacks_atoms: whether files of its format may have coordinates alone.
         has_pieces: whether `frame_starts` is available.
         surrounded: whether text before the first and after the last frame belongs to each.
 
@@ -186,6 +187,7 @@ class ParticleSource(ABC):
     """
 
     has_pieces: ClassVar[bool] = False
+    lacks_atoms: ClassVar[bool] = False
     surrounded: ClassVar[bool] = False
     also: Sequence[str] = ()
     format: str = ""

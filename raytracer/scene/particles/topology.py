@@ -16,7 +16,6 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
-    no_atoms,
     values_at,
 )
 
@@ -43,7 +42,7 @@ class SourceWithAtoms(ParticleSource):
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
         super().__init__(moving.file, moving.variant)
         self.moving, self.atoms = moving, atoms
-        self.notes, self.format = moving.notes, moving.format
+        self.notes, self.format, self.is_chosen = moving.notes, moving.format, moving.is_chosen
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
@@ -93,7 +92,6 @@ class SourceWithAtoms(ParticleSource):
                 f"{count:,}: give the topology of the same atoms"
             )
         result.labels = labels
-        result.notes = [note for note in result.notes if note != no_atoms(self.name)]
         return result
 
     def labels_of_atoms(self) -> Labels | None:

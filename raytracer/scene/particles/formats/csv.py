@@ -123,11 +123,7 @@ class Source(TextSource):
         chosen = super().choose(stated)
         if {"radius", "diameter"} & set(chosen) and {"r", "color"} & set(chosen):
             chosen.pop("label", None)
-        left = [column for column in table.columns if column not in chosen.values()]
-        sized = {"radius", "diameter"} & set(chosen)
-        if not sized and (guess := naming.guess(left, self.name, "column")):
-            chosen[guess[0]] = guess[1]
-            self.notes.append(("radius", guess[2]))
+        self._guess_size(chosen)
         self._label_column = chosen.get("label", "")
         return chosen
 

@@ -41,7 +41,6 @@ from raytracer.scene.particles.source import (
     ParticleSource,
     kind_of,
     moment_of,
-    more_frames,
 )
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
@@ -235,8 +234,6 @@ class Source(ColumnSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if (self.frames or 1) > 1 and not self.is_chosen:
-            result.notes.append(("", more_frames(self.name, self.frames)))
         if self._parts > 1 and not self.further_files:
             result.notes.append(("", (
                 f"{self.name}: is one of {self._parts} files of a snapshot, and some of the others "

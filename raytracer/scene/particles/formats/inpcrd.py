@@ -5,7 +5,6 @@ MDAnalysis would leave out velocities and box.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,13 +15,15 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
+from raytracer.scene.particles.source import Box, Moment, moment_of
 
 MEMORY = 16  # bytes of memory per byte of the file while it is parsed
 WIDTH = 12  # width of a number in characters
 
 
 class Source(LoadedSource):
+    lacks_atoms = True
+
     @cached_property
     def _parts(self) -> tuple[int, Moment | None, NDArray[Any]]:
         """Number of atoms, time, and all numbers: coordinates, velocities, box."""
@@ -67,8 +68,3 @@ class Source(LoadedSource):
         if count and len(numbers) - 6 * count in (0, 6):
             columns["velocity"] = numbers[3 * count : 6 * count].reshape(-1, 3)
         return columns
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        result.notes.append(no_atoms(self.name))
-        return result

@@ -27,7 +27,6 @@ from raytracer.scene.particles.source import (
     Particles,
     kind_of,
     moment_of,
-    no_atoms,
 )
 
 MAX_HEADER = 1 << 22  # most bytes of a header; AMBER's have about 2,000
@@ -82,6 +81,7 @@ class Variable(NamedTuple):
 
 class Source(ColumnSource):
     noun = "variable"
+    lacks_atoms = True
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -136,10 +136,7 @@ class Source(ColumnSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.frames:
             raise DataFileError(f"{self.name}: has no complete frame")
-        result = super().particles(names)
-        if result.labels is None:
-            result.notes.append(no_atoms(self.name))
-        return result
+        return super().particles(names)
 
     @property
     def box(self) -> Box | None:

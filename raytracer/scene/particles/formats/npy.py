@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raytracer.files.npz import Header, read_header, read_npy
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.objects.arrays import columns_of, is_series
-from raytracer.scene.particles.source import Particles, more_frames
+from raytracer.scene.particles.source import Particles
 
 MIN_SPHERES, SAMPLE = 10, 1000  # for a guess about a column; and rows that are tested
 
@@ -41,9 +41,7 @@ class Source(LoadedSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if (self.frames or 1) > 1 and not self.is_chosen:
-            result.notes.append(("", more_frames(self.name, self.frames)))
-        elif not self._header.dtype.names and _is_no_radius(result):
+        if not self._header.dtype.names and _is_no_radius(result):
             result.notes.append(("radius", (
                 f"{self.name}: column 3 is taken as the radius, but each sphere is then larger "
                 "than the region of all centres: if it is another quantity, save only columns 0 "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from zipfile import ZIP_STORED
@@ -10,32 +10,29 @@ from zipfile import ZIP_STORED
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import DataFileError
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.memory import size_text
-from raytracer.scene.arrays import Where, floats
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import (
     Box,
     Column,
-    Notes,
     Particles,
-    ParticleSource,
     Value,
     direction_of,
     kind_of,
-    more_frames,
     plain_value,
 )
 
 ROW_BYTES = 1 << 26  # maximum bytes of an array that are read for the values of one particle
 
-PARTS = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
-"""Parts of a sphere by the keys of `arrays` in a scene file."""
 
+class Source(ColumnSource):
+    noun = "array"
+    places = "centers, or x, y and z"
 
-class Source(ParticleSource):
     @cached_property
     def _headers(self) -> dict[str, Header]:
         """Headers of all arrays of plain values, by name."""
@@ -111,20 +108,32 @@ class Source(ParticleSource):
         with Archive(self.file) as archive:
             return archive.array(name) if max(header.shape) <= 3 else None
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
+    @cached_property
+    def names(self) -> list[str]:
         with Archive(self.file) as archive:
-            known = list(archive.members)
-            chosen, notes = _choose(names, known, self.name)
-            naming.require_one(chosen.values(), known, self.name, "array", names.values())
-            centers = chosen.get("centers", chosen.get("x", ""))
-            with archive.stream(archive.members[centers]) as stream:
-                self._shape = read_header(stream, archive.label(centers)).shape
-        arrays = self.load(list(dict.fromkeys(chosen.values())))
-        if self._is_series and self._shape[0] > 1 and not self.is_chosen:
-            notes.append(("", more_frames(self.name, self.frames)))
-        notes += _unused(chosen, known, self.name)
-        values = {part: arrays[name] for part, name in chosen.items()}
-        return _assembled(self.name, chosen, values, notes)
+            return list(archive.members)
+
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        chosen = super().choose(names)
+        if "centers" not in chosen:
+            self._guess_size(chosen)
+        centers = self._headers.get(chosen.get("centers", chosen.get("x", "")))
+        self._shape = () if centers is None else centers.shape
+        return chosen
+
+    # The sphere set checks types and shapes: one number or colour may be for all spheres.
+
+    def _usual(self, part: str, *_: tuple[int, ...]) -> str | None:
+        return naming.usual(part, self.names)
+
+    def _require_shape(self, part: str, name: str) -> None:
+        pass
+
+    def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
+        result.color = values
+
+    def _label(self, taken: Collection[str]) -> str | None:
+        return None
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the particle's row of every array.
@@ -145,80 +154,6 @@ class Source(ParticleSource):
                     yield name, f"not read: {size_text(size)}{end}"
                 elif size:
                     yield from _fields(name, archive.item(name, index))
-
-
-def _choose(
-    names: Mapping[str, str], known: list[str], source: str
-) -> tuple[dict[str, str], Notes]:
-    """Return the arrays to read: centers, or x, y and z; radius or diameter; color; with warnings.
-
-    Raises:
-        DataFileError: there are no centres, or a named array is missing.
-    """
-    chosen: dict[str, str] = {}
-    for key, name in names.items():
-        if key not in PARTS:
-            raise DataFileError(
-                f"{source}: an .npz file has arrays, not columns; leave out arrays.{key}"
-            )
-        if name not in known:
-            hint = suggestion(name, known)
-            raise DataFileError(f"{source}: there is no array named '{shown(name)}'; {hint}")
-        chosen[PARTS[key]] = name
-    for part in PARTS.values():
-        is_sized = part in ("radius", "diameter") and {"radius", "diameter"} & set(chosen)
-        name = naming.usual(part, known) or ""
-        if name and part not in chosen and not is_sized:
-            chosen[part] = name
-    if "centers" in chosen:
-        return chosen, []
-    axes = {axis: naming.usual(axis, known) or "" for axis in "xyz"}
-    if not all(axes.values()):
-        listed = naming.listed(known) or "nothing"
-        raise DataFileError(
-            f"{source}: there is no array named 'centers'; it holds {listed} "
-            '(in a scene file, set arrays = {centers = "..."})'
-        )
-    chosen |= axes
-    if not {"radius", "diameter"} & set(chosen):
-        guess = naming.guess(set(known) - set(chosen.values()), source, "array")
-        if guess is not None:
-            return chosen | {guess[0]: guess[1]}, [("radius", guess[2])]
-    return chosen, []
-
-
-def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> Notes:
-    """Return warnings about arrays whose names suggest a missing part."""
-    left = [name for name in known if name not in chosen.values()]
-    sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
-    colors = [] if "color" in chosen else naming.colors(left)
-    way = f'colors = "{colors[0]}"' if colors else ""
-    return naming.unused(source, "array", sizes, colors, way)
-
-
-def _assembled(
-    source: str, chosen: Mapping[str, str], arrays: Mapping[str, NDArray[Any]], notes: Notes
-) -> Particles:
-    names = {part: name for part, name in chosen.items() if part not in "xyz"}
-    if "diameter" in names:
-        names["radius"] = names.pop("diameter")
-    columns: dict[str, tuple[str, ...]] = {part: (name,) for part, name in names.items()}
-    radius = arrays.get("radius")
-    if "diameter" in arrays:
-        radius = floats(arrays["diameter"], "radius", Where(source, names)) * 0.5
-    if "centers" in arrays:
-        centers = arrays["centers"]
-    else:
-        axes = [floats(arrays[axis], axis, Where(source)).ravel() for axis in "xyz"]
-        if len({len(axis) for axis in axes}) > 1:
-            sizes = ", ".join(f"{len(axis)}" for axis in axes)
-            raise DataFileError(f"{source}: arrays x, y and z differ in length ({sizes})")
-        centers = np.stack(axes, axis=1)
-        names["centers"] = "x, y, z"
-        columns["centers"] = tuple(chosen[axis] for axis in "xyz")
-    return Particles(
-        source, centers, radius, arrays.get("color"), names=names, columns=columns, notes=notes
-    )
 
 
 def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:

@@ -28,14 +28,7 @@ from raytracer.scene.particles.hdf5_members import (
     text_of,
     values_of,
 )
-from raytracer.scene.particles.source import (
-    Column,
-    Moment,
-    Particles,
-    kind_of,
-    moment_of,
-    more_frames,
-)
+from raytracer.scene.particles.source import Column, Moment, kind_of, moment_of
 
 POSITION, OFFSET = "position", "positionOffset"
 
@@ -188,12 +181,6 @@ class Source(ColumnSource):
         stated = self._iteration.attrs
         time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
         return None if time is None or unit is None else Moment(time.value * unit.value, "s")
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if len(self._iterations) > 1 and not self.is_chosen:
-            result.notes.append(("", more_frames(self.name, self.frames)))
-        return result
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         cells = sum(prod(self.columns[name].shape) for name in names)

@@ -89,7 +89,7 @@ class Source(ObjectSource):
 class FileSource(LibraryFile, Source):
     """A .gsd file, whose frames have the attributes of `gsd.hoomd.Frame` that it contains."""
 
-    has_atoms = True
+    lacks_atoms = False
     has_defaults = False
 
     @cached_property

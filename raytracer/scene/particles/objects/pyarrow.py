@@ -41,7 +41,7 @@ class Source(ObjectSource):
 class FileSource(LibraryFile, Source):
     """A file whose value is a `ParquetFile`, or the reader of a Feather file."""
 
-    has_atoms = True
+    lacks_atoms = False
 
     def opened(self, frame: int) -> tuple[Any, int]:
         # Arrow's threads would read a Python file object through the interpreter: threads still

@@ -19,7 +19,7 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.loaded import texts
-from raytracer.scene.particles.source import Column, Particles, kind_of, more_frames, no_atoms
+from raytracer.scene.particles.source import Column, Particles, kind_of
 
 
 class Entry(NamedTuple):
@@ -88,11 +88,10 @@ class LibraryFile(ObjectSource):
 
     Attributes:
         memory: bytes per byte of a frame while it is read.
-        has_atoms: whether the files describe the particles, beyond their coordinates.
     """
 
     memory: ClassVar[int] = 16
-    has_atoms: ClassVar[bool] = False
+    lacks_atoms = True
 
     def __init__(self, file: OpenFile, variant: str) -> None:
         super().__init__(None, file.source, variant)
@@ -122,12 +121,7 @@ class LibraryFile(ObjectSource):
                 f"{self.name}: has atoms without coordinates: render their trajectory with "
                 f"--topology {shown(self.name)}"
             )
-        result = super().particles(names)
-        if result.labels is None and not self.has_atoms:
-            result.notes.append(no_atoms(self.name))
-        if self._frames > 1 and not self.is_chosen:
-            result.notes.append(("", more_frames(self.name, self._frames)))
-        return result
+        return super().particles(names)
 
     def require_frame(self, frames: int = 1) -> None:
         """Refuse a file if a frame does not fit into memory."""
