@@ -13,7 +13,8 @@ from support import gallery
 
 pytestmark = pytest.mark.slow
 
-NEEDS = {"web": "h5py", "colloids": "gsd", "valley": "laspy", "perovskite": "gemmi"}
+NEEDS = {"web": "h5py", "dam": "vtkmodules", "colloids": "gsd", "valley": "laspy",
+         "perovskite": "gemmi"}  # fmt: skip
 
 CROP = (280, 168, 360, 216)
 """The part that is rendered again, in pixels of the picture."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from raytracer import Film
 from raytracer.film.aovs import AOVS
-from support.particle_texts import LAMMPS_DATA, PDB, PLY, VTK
+from support.particle_texts import LAMMPS_DATA, PDB, PLY
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 
@@ -163,7 +163,6 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "atoms.pdb": PDB.encode(),
         "atoms.data": LAMMPS_DATA.encode(),
         "cloud.ply": PLY.encode(),
-        "cloud.vtk": VTK.encode(),
         "records.npy": npy(np.ones(12, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("radius", "f8")])),
         "series.npy": npy(POINTS.reshape(2, 6, 3)),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),

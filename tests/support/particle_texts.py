@@ -63,23 +63,3 @@ property list uchar int vertex_indices
 end_header
 """
 PLY = PLY_HEAD.format(order="ascii") + "1.5\n1 2 3 255 0 51 0.5\n4 5 6 0 255 0 0.25\n3 0 1 0\n"
-
-VTK = """\
-# vtk DataFile Version 3.0
-a cloud
-ASCII
-DATASET POLYDATA
-POINTS 2 float
-1 2 3
-4 5 6
-VERTICES 2 4
-1 0
-1 1
-POINT_DATA 2
-SCALARS radius double 1
-LOOKUP_TABLE default
-0.5 0.25
-FIELD FieldData 1
-mass 1 2 float
-7 8
-"""

@@ -11,17 +11,14 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
-import select
 import signal
 import socket
 import subprocess
 import sys
-import time
 import weakref
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -34,7 +31,7 @@ from raytracer.files.access import OpenFile, opened, reopened
 from raytracer.memory import require_room
 from raytracer.resources import is_lack_of_memory
 from raytracer.scene.particles import loaded
-from raytracer.scene.particles.source import Particles, ParticleSource, Value
+from raytracer.scene.particles.source import Particles, ParticleSource, Value, moment_of
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -45,7 +42,6 @@ T = TypeVar("T")
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"  # in seconds; 0 is no limit
 MIN_LIMIT = 120.0  # least time limit in seconds, sufficient on a busy machine
 MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours are ten times faster
-IDLE_SECONDS = 30.0  # seconds without a request after which a worker ends
 HEAD = 8  # bytes of the length of a request
 
 
@@ -54,28 +50,17 @@ Request = tuple[str, tuple[Any, ...], float]
 
 
 class Answer(NamedTuple):
-    """The answer of a worker.
-
-    Args:
-        value: result of the operation.
-        error: exception that it raised, or None.
-        notes: new warnings of the source.
-        read: further files that were opened, with their names in messages.
-        warnings: warnings that were raised.
-    """
-
     value: Any
     error: UserError | None
-    notes: list[tuple[str, str]]
-    read: list[tuple[Path, str]]
-    warnings: list[str]
+    notes: list[tuple[str, str]]  # new warnings of the source
+    read: list[tuple[Path, str]]  # further files that were opened, with their names in messages
+    warnings: list[str]  # that were raised
 
 
 class _Worker:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         self._answers = self._socket.makefile("rb")
-        self.used = time.monotonic()
         with theirs:
             descriptor = theirs.fileno()
             self._process = subprocess.Popen(
@@ -83,12 +68,6 @@ class _Worker:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 pass_fds=(descriptor,),
             )  # fmt: skip
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the process is alive and far from its idle limit."""
-        rest = IDLE_SECONDS - (time.monotonic() - self.used)
-        return rest > IDLE_SECONDS / 2 and self._process.poll() is None
 
     def ask(self, request: Request, descriptor: int | None = None) -> Answer | int:
         """Return the answer to a request, or the exit code if the worker has ended."""
@@ -103,19 +82,19 @@ class _Worker:
         except BaseException:  # Ctrl-C: the answer may be incomplete
             self.end(kill=True)
             raise
-        self.used = time.monotonic()
         answer: Answer = pickle.loads(data, buffers=buffers)
         return answer
 
     def send(self, request: Request, descriptor: int | None = None) -> None:
         """Send a request, with the descriptor of a file."""
         data = pickle.dumps(request)
-        head = len(data).to_bytes(HEAD, "little")
-        if descriptor is None:
-            self._socket.sendall(head)
-        else:
-            socket.send_fds(self._socket, [head], [descriptor])
+        descriptors = [] if descriptor is None else [descriptor]
+        socket.send_fds(self._socket, [len(data).to_bytes(HEAD, "little")], descriptors)
         self._socket.sendall(data)
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
 
     def end(self, kill: bool = False) -> int:
         """End the process, by force if necessary; return its exit code."""
@@ -138,13 +117,14 @@ def _end_all() -> None:
 
 
 def _available() -> _Worker:
-    while _idle:
-        with suppress(IndexError):  # another thread was faster
-            worker = _idle.pop()
-            if worker.is_ready:
-                return worker
-            worker.end(kill=True)
-    return _Worker()
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        return _Worker()
+    if not worker.ended:
+        return worker
+    worker.end()
+    return _available()
 
 
 class _IsolatedFile:
@@ -154,9 +134,10 @@ class _IsolatedFile:
         self._file, self._what = file, what
         self._limit = time_limit(file.size)
         self._worker: _Worker | None = _available()
-        folder = None
-        with suppress(OSError):  # the current folder may not exist
+        try:
             folder = Path.cwd()
+        except OSError:  # it does not exist
+            folder = None
         opening = folder, file.path, file.source, file.is_standard_input, what
         self.ask("open", *opening, descriptor=file.file.fileno())
 
@@ -300,15 +281,12 @@ def time_limit(size: int) -> float | None:
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
         return MIN_LIMIT + size / MIN_SPEED
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not (isfinite(seconds) and seconds >= 0.0):
+    seconds = moment_of(text)
+    if seconds is None or seconds.value < 0.0:
         raise UserError(
             f"{TIMEOUT_VARIABLE}: '{shown(text, 40)}' is not a number of seconds, 0 or above"
         )
-    return seconds or None
+    return seconds.value or None
 
 
 class _Server:
@@ -320,7 +298,7 @@ class _Server:
         self._name = self._what = ""
 
     def serve(self) -> None:
-        while select.select([self._socket], [], [], IDLE_SECONDS)[0]:
+        while True:
             head, descriptors, _, _ = socket.recv_fds(self._socket, HEAD, 1)
             if not head:  # the other process has ended
                 return
@@ -334,14 +312,9 @@ class _Server:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def open(
-        self,
-        descriptor: int,
-        folder: Path | None,
-        path: Path,
-        source: str,
-        is_standard_input: bool,
-        what: str,
-    ) -> None:
+        self, descriptor: int, folder: Path | None, path: Path, source: str,
+        is_standard_input: bool, what: str,
+    ) -> None:  # fmt: skip
         self._close()
         if folder is not None:
             with suppress(OSError):

@@ -174,10 +174,6 @@ def test_a_worker_is_used_again_and_replaced(tmp_path: Path) -> None:
     (worker,) = isolated._idle
     read(path)
     assert isolated._idle == [worker]
-    worker.used -= isolated.IDLE_SECONDS  # it ends by itself, as one that had nothing to do
-    read(path)
-    assert worker not in isolated._idle
-    (worker,) = isolated._idle
     worker._process.kill()
     worker._process.wait()
     read(path)

@@ -27,9 +27,8 @@ from raytracer.viewer.content import Content
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.watch import stamps
 from scene.particles.test_lammps_dump import GOOD as DUMP
-from scene.particles.test_vtk import in_text
 from support.particle_files import complaint, refusal, write
-from support.particle_texts import LAMMPS_DATA, PDB, VTK
+from support.particle_texts import LAMMPS_DATA, PDB
 
 RNG = np.random.default_rng(5)
 SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
@@ -413,10 +412,7 @@ def test_lines_of_digits_take_no_time(tmp_path: Path) -> None:
     assert complaint(write(tmp_path / "POSCAR", text))
 
 
-SEEDS = {
-    "a.pdb": PDB, "a.gro": GRO, "a.data": LAMMPS_DATA, "a.dump": DUMP, "a.vtk": VTK,
-    "a.vtp": in_text(),
-}  # fmt: skip
+SEEDS = {"a.pdb": PDB, "a.gro": GRO, "a.data": LAMMPS_DATA, "a.dump": DUMP}
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
