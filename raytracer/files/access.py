@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader, TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
@@ -34,7 +35,6 @@ STANDARD_INPUT = Path("-")  # the name of standard input on the command line and
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
 JSON_LEVELS = 64  # maximum nesting of tables and lists in metadata; films have five
 PIECE = 1 << 20  # bytes of standard input in one copy
-_WINDOW = 1 << 12  # bytes in which the end of a line is searched first
 
 _REASONS = {
     errno.ENOENT: "there is no such file",
@@ -74,39 +74,37 @@ class OpenFile:
         return data
 
     def lines(self, count: int) -> list[str]:
-        """Return the first lines of a UTF-8 text, with their line ends (LF, CR LF or CR).
+        """Return the first lines as of `text_lines`; "" for those after the end."""
+        lines = [line for line, _ in islice(self.text_lines(), count)]
+        return lines + [""] * (count - len(lines))
+
+    def text_lines(self, is_strict: bool = True) -> Iterator[tuple[str, int]]:
+        """Yield the lines of a UTF-8 text with their ends, and the offset after each.
+
+        Lines end with LF, CR LF or CR; a byte order mark is skipped.
+
+        Args:
+            is_strict: False accepts any bytes, decoded with `surrogateescape`.
 
         Raises:
             DataFileError: a line is longer than `MAX_LINE_BYTES`, or not UTF-8.
         """
         self.file.seek(0)
-        text = TextIOWrapper(self.file, "utf-8-sig", "surrogateescape", newline="")
-        lines: list[str] = []
+        text = TextIOWrapper(self.file, "utf-8", "surrogateescape", newline="")
+        number = end = 0
         try:
-            while len(lines) < count:
-                line = text.readline(MAX_LINE_BYTES + 1)
+            while line := text.readline(MAX_LINE_BYTES + 1):
+                number += 1
                 if len(line) > MAX_LINE_BYTES:
-                    raise self.too_long(len(lines) + 1)
-                line.encode()
-                lines.append(line)
+                    raise self.too_long(number)
+                end += len(line if line.isascii() else line.encode(errors="surrogateescape"))
+                if is_strict and not line.isascii():
+                    line.encode()
+                yield line.removeprefix("\ufeff"), end
         except UnicodeEncodeError:  # of bytes that were escaped
-            raise self.not_text(len(lines) + 1) from None
+            raise self.not_text(number) from None
         finally:
             text.detach()
-        return lines
-
-    def require_short_lines(self) -> None:
-        """Refuse a text with a line longer than `MAX_LINE_BYTES`. Raises DataFileError."""
-        # If a line ends in a window of each half of that length, none is longer.
-        step = MAX_LINE_BYTES // 2
-        descriptor = self.file.fileno()
-        for start in range(0, self.size - step, step):
-            for length in (_WINDOW, step):
-                window = os.pread(descriptor, length, start)
-                if b"\n" in window or b"\r" in window:
-                    break
-            else:
-                raise self.too_long()
 
     def too_long(self, line: int | None = None) -> DataFileError:
         """Return the error for a line that is too long; line: its number, or None."""
@@ -115,10 +113,9 @@ class OpenFile:
             f"{self.source}: {which} has more than {size_text(MAX_LINE_BYTES)}: is it text?"
         )
 
-    def not_text(self, line: int | None = None) -> DataFileError:
-        where = "" if line is None else f"line {line} "
+    def not_text(self, line: int) -> DataFileError:
         return DataFileError(
-            f"{self.source}: {where}is not text in UTF-8: save it in this encoding"
+            f"{self.source}: line {line} is not text in UTF-8: save it in this encoding"
         )
 
 

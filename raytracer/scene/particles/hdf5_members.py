@@ -8,57 +8,22 @@ from typing import Any
 from raytracer.errors import DataFileError, shown
 
 MAX_OBJECTS = 10_000  # most groups and datasets that are examined
-MAX_LINKS = 16  # most soft links in a chain
 VIRTUAL = 3  # HDF5's number of the layout of virtual datasets, whose values are in others
-_ELSEWHERE = object()  # marks an object in another file
 
 
 def found_at(group: Any, path: str) -> Any:
-    """Return the object at a path, or None if it is in another file or missing.
-
-    h5py follows links into other files by itself, so each link is checked here.
-
-    Args:
-        group: of h5py.
-        path: of a member, or from the root of the file.
-    """
-    target = _walked(group, path, MAX_LINKS)
-    return None if target is _ELSEWHERE else target
-
-
-def leaves_file(group: Any, path: str) -> bool:
-    return _walked(group, path, MAX_LINKS) is _ELSEWHERE
-
-
-def _walked(group: Any, path: str, links: int) -> Any:
-    """Follow a path member by member."""
-    target = group.file if path.startswith("/") else group
-    for name in path.split("/"):
-        if name not in ("", ".") and target is not _ELSEWHERE:
-            target = _member(target, name, links) if is_group(target) else None
-    return target
-
-
-def _member(group: Any, name: str, links: int) -> Any:
-    from h5py import HardLink, SoftLink
-
+    """Return the group or dataset at a path of h5py, or None: others, and those of other files."""
     try:
-        link = group.get(name, getlink=True)
-        if isinstance(link, HardLink):
-            target = group[name]
-            return target if is_group(target) or hasattr(target, "shape") else None
-    except TypeError:  # a link type unknown to the library
-        return _ELSEWHERE
-    except KeyError:
+        target = group[path]
+    except (KeyError, TypeError, RuntimeError):  # also a link in a circle, or of an unknown type
         return None
-    if isinstance(link, SoftLink):
-        return _walked(group, link.path, links - 1) if links > 0 else None
-    return None if link is None else _ELSEWHERE
+    inside = getattr(target.file, "filename", None) == group.file.filename
+    return target if inside and (is_group(target) or hasattr(target, "shape")) else None
 
 
 def members(group: Any) -> dict[str, Any]:
     """Return the groups and datasets in a group by name, in the order of the library."""
-    pairs = ((name, found_at(group, f"./{name}")) for name in names_in(group))
+    pairs = ((name, found_at(group, name)) for name in names_in(group))
     return {name: each for name, each in pairs if each is not None}
 
 

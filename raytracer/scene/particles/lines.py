@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -60,26 +59,6 @@ def lacks_end(file: OpenFile) -> bool:
     if len(rows) < 2 or tail.endswith(b"\n"):
         return bool(rows) and not tail.endswith(b"\n")
     return len(rows[-1].split()) >= len(rows[-2].split())
-
-
-def text_lines(file: OpenFile, is_strict: bool = True) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a UTF-8 text, and the offset after each; a byte order mark is skipped.
-
-    Args:
-        file: the text.
-        is_strict: False accepts any bytes, decoded with `surrogateescape`.
-
-    Raises:
-        DataFileError: the text is not UTF-8.
-    """
-    end, errors = 0, "strict" if is_strict else "surrogateescape"
-    with Path(file.name).open(encoding="utf-8", newline="", errors=errors) as text:
-        try:
-            for line in text:
-                end += len(line) if line.isascii() else len(line.encode(errors=errors))
-                yield line.removeprefix("\ufeff"), end
-        except UnicodeDecodeError:
-            raise file.not_text() from None
 
 
 def pick_line(file: OpenFile, index: int, skip: int) -> str:

@@ -23,7 +23,7 @@ from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import parse_color
-from raytracer.scene.particles.lines import count_lines, text_lines
+from raytracer.scene.particles.lines import count_lines
 
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
 BLOCK_BYTES = 1 << 23  # bytes that are parsed at a time
@@ -127,7 +127,6 @@ def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | 
     limit = file.size // max(layout.shortest, 2) + 1
     most = min(count_lines(file) if most is None else most, limit)
     require_room(file.source, most * sum(cell.bytes for cell in cells.values()))
-    file.require_short_lines()
     table = _Table(cells, layout, most)
     return table.compiled(file) or table.line_by_line(file)
 
@@ -213,7 +212,7 @@ class _Table:
         """Return the rows; errors are reported with line and column."""
         layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
-        for line, (text, after) in enumerate(text_lines(file, layout.split != FIXED), 1):
+        for line, (text, after) in enumerate(file.text_lines(layout.split != FIXED), 1):
             if count == self.most or (layout.stop and text.startswith(layout.stop)):
                 break
             if line <= layout.skip or not text.startswith(layout.records or ""):

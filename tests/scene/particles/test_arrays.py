@@ -92,7 +92,7 @@ def test_one_of_several_types(
         assert scene.describe(4).values["Masses"] == 5.0
     text = '[[spheres]]\nfile = "a.h5:PartType1"\nradius = 0.5\n'
     assert load(write(tmp_path / "a.toml", text)).count == 12
-    with pytest.raises(Exception, match=r"no group or dataset 'PartType7'; particles are in 'Part"):
+    with pytest.raises(Exception, match="particles are in 'PartType0'"):
         load(f"{path}:PartType7")
 
 
@@ -106,15 +106,14 @@ def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:
         file["alias"] = h5py.SoftLink("/way/../Parts")  # HDF5 knows no parent folder
         file["same"] = h5py.SoftLink("Parts")
         file["away"] = h5py.ExternalLink("other.hdf5", "/")
+        file["there"] = h5py.ExternalLink(tmp_path / "other.hdf5", "/")
         file["far"] = h5py.SoftLink("/away/inner")
         file["Header"] = h5py.SoftLink("/away/inner")
         file["round"] = h5py.SoftLink("/round")
     np.testing.assert_array_equal(read(path).centers, 1.0)
     np.testing.assert_array_equal(read(Path(f"{path}:same")).centers, 1.0)
-    for name in ("far", "away/inner", "/far/Coordinates"):
-        with pytest.raises(DataFileError, match=f"'{name}' is in another file"):
-            read(Path(f"{path}:{name}"))
-    for name in ("round", "alias", "Parts/Coordinates/x"):
+    for name in ("far", "away/inner", "/far/Coordinates", "there/inner", "round", "alias",
+                 "Parts/Coordinates/x"):  # fmt: skip
         with pytest.raises(DataFileError, match=f"no group or dataset '{name}'"):
             read(Path(f"{path}:{name}"))
 

@@ -27,7 +27,6 @@ from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
     found_at,
     is_group,
-    leaves_file,
     members,
     unit_of,
     values_of,
@@ -283,15 +282,11 @@ class Source(ColumnSource):
         """Return the group that the user named, or the group of the named dataset."""
         target = found_at(self.root, self.variant)
         if target is None:
-            if leaves_file(self.root, self.variant):
-                raise DataFileError(
-                    f"{self.name}: '{shown(self.variant)}' is in another file (an external "
-                    "link): open that file instead"
-                )
             names = [group.name.strip("/") for group in self._candidates()]
             hint = f"; particles are in {naming.listed(names)}" if names else ""
             raise DataFileError(
-                f"{self.name}: there is no group or dataset '{shown(self.variant)}'{hint}"
+                f"{self.name}: there is no group or dataset '{shown(self.variant)}' in this file, "
+                f"and links to others are not followed{hint}"
             )
         if is_group(target):
             return target
