@@ -185,12 +185,11 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), "Lattice: '1 2'"),
     ("a.xyz", b"2\n\xff\xfe\n", "is not text in UTF-8"),
     ("a.xyz", "0\n\n", "holds no particles"),
-    ("a.xtd", "", "supported are .toml"),
     ("a.PVTU", "", "files ending in '.pvtu' cannot"),
     ("a.top", "", "atoms without coordinates"),
     ("a.tpr", "", "is damaged, or not a valid TPR file"),
     ("a.xyz.zip", "", "unpack it first"),
-    ("a.abc", "", "files ending in '.abc' cannot be read"),
+    ("a.abc", "", "files ending in '.abc' cannot be read; did you mean"),
     ("a.json", "[1, 2]", "does not hold an object"),
     ("a.json", '{"title": }', "is not JSON"),
 ]

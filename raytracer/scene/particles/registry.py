@@ -111,12 +111,9 @@ WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")  # endings that need a topology
 _NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
-_XSF = r"(?:#[^\n]*\n\s*)*(?:CRYSTAL|MOLECULE|POLYMER|SLAB|ANIMSTEPS|ATOMS|DIM-GROUP)\b"
-_PWI = r"(?i)(?:![^\n]*\n\s*)*&(?:control|system)\b"
 _POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
 
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
-
 _HISTORY = r"[^\n]*+\n[ \t]*+\d++[ \t]++\d++[^\n]*+\ntimestep[ \t]"
 _EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
 _NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
@@ -185,25 +182,12 @@ FORMATS = (
     Format("ASE trajectory", _ASE, (".traj",), (b"- of Ulm",)),
     Format("ASE database", _ASE, (".db",), (b"SQLite format 3\0",)),
     Format("Desmond", _MDANALYSIS, (".dms",), (b"SQLite format 3\0",)),
-    Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
     Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
-    Format("Molden", _CHEMFILES, (), pattern=r"(?i)\[molden format\]", variant=".molden"),
-    *(Format("", _ASE, (f".{ending}",), pattern=pattern) for ending, pattern in {
-        "cfg": r"Number of particles *=",
-        "xsf": _XSF,
-        "cell": r"(?i)%block +lattice",
-        "pwi": _PWI,
-        "pwo": "Program PWSCF",
-        "outcar": r"vasp\.\d",
-        "g96": r"TITLE\s*\n(?s:.{0,400})\nEND",
-        "car": "!BIOSYM archive",
-        "coord": r"\$coord\b",
-        "rmc6f": r"\(Version 6",
-        "magres": r"#\$magres",
-    }.items()),
+    Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
     Format("", _ASE, _endings(
         "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "
-        "struct xsd con dlp4 f34 abi onetep nwi nwo"
+        "struct xsd con dlp4 f34 abi onetep nwi nwo cfg xsf cell pwi pwo outcar g96 car coord "
+        "rmc6f magres"
     )),
     Format("Amber restart", "formats.inpcrd", (), pattern=_RESTART),
     Format("Amber trajectory", _MDANALYSIS, (), pattern=_AMBER, variant=".mdcrd"),
@@ -212,6 +196,20 @@ FORMATS = (
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 
+
+WAYS = {
+    ".zip .tar .tgz .7z": "unpack it first",
+    ".top .itp": (
+        "it has atoms without coordinates: write a frame with its trajectory, for example "
+        "MDAnalysis.Universe('a.top', 'TRAJECTORY').atoms.write('a.xyz')"
+    ),
+    ".bundle .xtd .gpw": "convert it with ASE: ase.io.write('a.xyz', ase.io.read('a.gpw'))",
+    ".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd": (
+        "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vtm').points)"
+    ),
+    ".xlsx": "save it as .csv",
+}
+"""What to do with files of other programs that cannot be read, by ending."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
 
@@ -291,12 +289,13 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         form = by_magic(start) or form
     if form is not None:
         return form if form.starts(start) else by_content(start) or form
-    from raytracer.scene.particles.conversion import unread, way_out
-
-    way = way_out(file.path)
+    way = next((way for endings, way in WAYS.items() if suffix and suffix in endings.split()), "")
     form = None if way else by_content(start) or _by_library(file, suffix)
     if form is None:
-        raise DataFileError(f"{file.source}: {unread(suffix)}; {_hint(suffix, others, way)}")
+        what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
+        raise DataFileError(
+            f"{file.source}: files {what} cannot be read; {way or _hint(suffix, others)}"
+        )
     return form
 
 
@@ -315,13 +314,13 @@ def _by_library(file: OpenFile, suffix: str) -> Format | None:
     return None
 
 
-def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
-    """Return the supported endings, with near ones first, and what to do."""
+def _hint(suffix: str, others: tuple[str, ...]) -> str:
+    """Return the supported endings, with near ones first."""
     from difflib import get_close_matches
 
     known = [*others, *SUFFIXES]
-    near = [] if way else get_close_matches(suffix, known, 3, 0.6)
+    near = get_close_matches(suffix, known, 3, 0.6)
     listed = ", ".join(known[:MAX_SUFFIXES])
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     text = f"{hint}supported are {listed} and {len(known) - MAX_SUFFIXES} others"
-    return f"{text}; {way or 'if it is one of them, use --format SUFFIX'}"
+    return f"{text}; if it is one of them, use --format SUFFIX"
