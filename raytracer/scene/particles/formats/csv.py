@@ -1,6 +1,8 @@
 """Text tables (.csv, .tsv, .txt): a line of column names, then one sphere per line.
 
-Tables of the variant "bare" may lack names: the first three columns are then the coordinates.
+Lines before the names that start with `#`, `%` or `//` are comments. The names may be in the last
+of them, as `numpy.savetxt` writes them, if the next line has numbers. Tables of the variant "bare"
+may lack names: the first three columns are then the coordinates.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,6 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import LABELS
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import TableLayout, is_numbers, read_layout
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -31,9 +32,13 @@ from raytracer.scene.particles.text_table import (
     TEXT,
     Cell,
     Layout,
+    cells_of,
     number,
 )
 
+SEPARATORS = (",", ";", "\t")  # separators of cells; without any of these, white space
+COMMENTS = ("#", "%", "//")
+HEAD_LINES = 1000  # most comment and blank lines before the names of the columns
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
@@ -46,13 +51,36 @@ _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
 
+class Table(NamedTuple):
+    """The layout of a table.
+
+    Args:
+        separator: one character; None is any white space.
+        columns: names, in order; [] without a line of names.
+        skip: lines before the first row, of which the last has the names.
+        first: the first row, or "".
+    """
+
+    separator: str | None
+    columns: list[str]
+    skip: int
+    first: str
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names, not numbers."""
+        return any(self.columns) and not is_numbers(self.columns)
+
+
 class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
-        self.table = read_layout(file)
+        self.table = _table(file)
         self._label_column = ""  # read as text
         if variant == BARE and not self.table.named and len(self.table.columns) >= 3:
-            self.table = _unnamed(file, self.table)
+            skip, count = self.table.skip - 1, len(self.table.columns)
+            names = [*"xyz", *(f"column {place}" for place in range(4, count + 1))]
+            self.table = Table(self.table.separator, names, skip, file.lines(skip + 1)[skip])
             self.notes.append(("", (
                 f"{self.name}: the columns have no names; the first three are taken as x, y and z. "
                 "To choose others, name all in a first line, for example '# x y z radius'"
@@ -76,7 +104,7 @@ class Source(TextSource):
 
     @property
     def where(self) -> str:
-        return f"{self.name}: line {self.table.line}"
+        return f"{self.name}: line {max(self.table.skip, 1)}"
 
     @property
     def names(self) -> list[str]:
@@ -90,10 +118,10 @@ class Source(TextSource):
     def _first_values(self) -> list[str]:
         """Return the first nonempty cell of each column, which determines its type."""
         table = self.table
-        cells = table.cells(table.first)
+        cells = cells_of(table.first, table.separator)
         if not BLANK.isdisjoint(cells):
             for line in self.file.lines(table.skip + LOOK_AHEAD)[table.skip :]:
-                for place, cell in enumerate(table.cells(line)[: len(cells)]):
+                for place, cell in enumerate(cells_of(line, table.separator)[: len(cells)]):
                     if cells[place] in BLANK:
                         cells[place] = cell
         return ["nan" if cell in BLANK else cell for cell in cells]
@@ -162,8 +190,45 @@ class Source(TextSource):
         return number(word)
 
 
-def _unnamed(file: OpenFile, layout: TableLayout) -> TableLayout:
-    """Return the layout of a table without names: columns x, y, z, column 4, ..."""
-    first = file.lines(layout.skip)[layout.skip - 1]
-    names = [*"xyz", *(f"column {place}" for place in range(4, len(layout.columns) + 1))]
-    return layout._replace(columns=names, skip=layout.skip - 1, first=first)
+def _table(file: OpenFile) -> Table:
+    """Return the layout of a table. Raises DataFileError: a line is too long, or not UTF-8."""
+    lines = file.lines(2)
+    if _is_comment(lines[0]):
+        lines = file.lines(HEAD_LINES + 1)
+    place = next((i for i, line in enumerate(lines[:-1]) if not _is_comment(line)), None)
+    before = [line for line in lines[:place] if line]  # "" marks the end
+    comment = next((line for line in reversed(before) if line.strip()), "")
+    separator = separator_of(comment if place is None else lines[place])
+    names = cells_of(comment.strip(" \r\n").lstrip("#%/"), separator)
+    if place is None:
+        return Table(separator, names, len(before), "")
+    cells = cells_of(lines[place], separator)
+    as_many = is_numbers(cells) and len(names) == len(cells)
+    if comment and not _has_axes(cells) and (_has_axes(names) or as_many):
+        return Table(separator, names, place, lines[place])
+    return Table(separator, cells, place + 1, lines[place + 1])
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is blank or a comment."""
+    return not line.strip() or line.lstrip().startswith(COMMENTS)
+
+
+def separator_of(line: str) -> str | None:
+    """Return the separator of a line: the commonest of `SEPARATORS` outside quotes."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    best = max(SEPARATORS, key=bare.count)
+    return best if bare.count(best) else None
+
+
+def _has_axes(names: list[str]) -> bool:
+    return all(naming.usual(axis, names) for axis in "xyz")
+
+
+def is_numbers(cells: list[str]) -> bool:
+    """Whether all cells are numbers, with a decimal point or comma."""
+    try:
+        [float(cell.replace(",", ".")) for cell in cells]
+    except ValueError:
+        return False
+    return bool(cells)
