@@ -26,7 +26,7 @@ runpy.run_module("raytracer", run_name="__main__", alter_sys=True)
 """
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0], [3, 0, 0]]\nradius = 1.0\n"
-RENDER = "render a.toml --size 16x12 --samples 1 --backend cpu".split()
+RENDER = ["render", "a.toml", "--size", "16x12", "--samples", "1", "--backend", "cpu"]
 POINTS = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
 MARKER = "\x1b]0;owned\x07"
 
@@ -138,7 +138,8 @@ made, variables."""
 CASES: list[Case] = [
     *((file, content, ["scene", "check", file], code, said, set(), {})
       for file, content, code, said in CHECKS),
-    *(("a.png", content, ["info", "a.png"], code, said, set(), {}) for content, code, said in INFOS),
+    *(("a.png", content, ["info", "a.png"], code, said, set(), {})
+      for content, code, said in INFOS),
     *(("a.toml", BALL, [*RENDER, option, value], 2, "", set(), {})
       for option, values in OPTIONS.items() for value in values),
     *(("a.toml", BALL, RENDER, code, "", set() if code else {"a.png"}, {name: value})

@@ -183,6 +183,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz", XYZ.replace("pos:", "place:"), "there are no properties x, y and z"),
     ("a.xyz", XYZ.replace("pos:R:3", "pos:Q:3"), "'pos:Q:3' is not"),
     ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), "Lattice: '1 2'"),
+    ("a.xyz", "1\nProperties=type:I:1:pos:R:3\n10000000000000000 0 0 0\n", "is beyond the range"),
     ("a.xyz", b"2\n\xff\xfe\n", "is not text in UTF-8"),
     ("a.xyz", "0\n\n", "holds no particles"),
     ("a.PVTU", "", "files ending in '.pvtu' cannot"),

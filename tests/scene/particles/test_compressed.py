@@ -11,13 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from raytracer import load
 from raytracer.scene.particles import compressed
 from raytracer.scene.particles.read import read
-from support.particle_files import complaint, refusal, write
+from support.particle_files import refusal, write
 
 TABLE = b"x,y,z,mass\n1,2,3,4\n5,6,7,8\n"
 XYZ = b"2\n\nO 0 0 0\nH 1 0 0\n"
@@ -84,14 +82,3 @@ def test_what_unpacks_to_too_much_is_refused(
     assert "the file is damaged or hostile" in refusal(path, capsys)
     monkeypatch.setattr(compressed, "memory_share", lambda _: 1 << 20)
     assert "the free memory" in refusal(path, capsys)
-
-
-@given(st.binary(max_size=60), st.integers(0, 60), st.sampled_from(list(PACK)))
-def test_any_bytes_are_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int, suffix: str
-) -> None:
-    packed = bytearray(PACK[suffix](TABLE))
-    packed[at : at + len(data)] = data
-    path = write(tmp_path_factory.mktemp("fuzz") / f"a.csv{suffix}", bytes(packed))
-    said = complaint(path)
-    assert said == "" or said.startswith(str(path))
