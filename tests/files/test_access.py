@@ -138,22 +138,17 @@ def test_hdf5_on_standard_input(
     assert "as in '-:PartType0'" in said
 
 
-def test_the_format_of_standard_input_may_be_stated(standard_input: io.BytesIO) -> None:
+def test_the_format_may_be_stated(tmp_path: Path, standard_input: io.BytesIO) -> None:
     standard_input.write(b"0 0 0\n1 0 0\n2 0 0\n")  # the start of it could be anything
     standard_input.seek(0)
     with pytest.warns(RaytracerWarning, match="the first three are taken as x, y and z"):
         scene = load("-", format="txt")
     assert scene.spheres[0].centers[:, 0].tolist() == [0, 1, 2]
-
-
-def test_the_format_of_a_file_may_be_stated(tmp_path: Path) -> None:
     path = tmp_path / "a.xyz"
     path.write_text("x,y,z,mass\n0,0,0,5\n1,0,0,7\n")
-    scene = load(path, format=".CSV")
-    assert scene.columns["mass"].tolist() == [5, 7]  # from the file opened again
-    scene_file = tmp_path / "scene.txt"
-    scene_file.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\n")
-    assert load(scene_file, format="toml").count == 1
+    assert load(path, format=".CSV").columns["mass"].tolist() == [5, 7]
+    path.write_bytes(BALL)
+    assert load(path, format="toml").count == 1
 
 
 def test_standard_input_has_a_limit(
@@ -288,22 +283,6 @@ def test_files_outside_of_the_folder_are_said(
     assert files[0]["bytes"] == scene.stat().st_size
 
 
-def test_names_of_files_cannot_reach_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    name = "\udcff\x1b[31mb"
-    Path(f"{name}.npz").write_bytes(npz())
-    small = ["--width", "8", "--height", "6", "--backend", "cpu"]
-    assert main(["render", f"{name}.npz", "--film", f"{name}film.npz", *small]) == 0
-    assert main(["tone", f"{name}film.npz"]) == 0
-    assert main(["scene", "check", f"{name}.npz"]) == 0
-    assert main(["info", f"{name}.png"]) == 0
-    said = capsys.readouterr()
-    assert "\\xff\\x1b[31mb.png" in said.out
-    assert (said.out + said.err).replace("\n", "").isprintable()
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no such file here")
 @pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.xyz", "a.npy", "a.npz", "f.exr"])
 def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
@@ -313,9 +292,3 @@ def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         (Film.load if name == "f.exr" else load)(path)
     assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{"spheres": [{"centers": [[0, 0, 0]], "radius": 1, "radius": 2}]}')
-    assert "the key 'radius' is repeated" in sentence(path)

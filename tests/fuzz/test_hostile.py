@@ -71,6 +71,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.toml", (BALL + "material = 'x'\n") * 20_000, 2, "more mistakes"),
     ("a.toml", BALL + "[[lights]]\ntype='directional'\ndirection=[0,1,0]\n" * 50_000, 0, ""),
     ("a.json", '{"a":' * 5000 + "1" + "}" * 5000, 2, "nested too deeply"),
+    ("a.json", '{"title": "a", "title": "b"}', 2, "is repeated"),
     ("a.json", '{"\\ud800": 1}', 2, "half a surrogate pair"),
     ("a.json", '{"' + "a" * 1_000_000 + '": 1}', 2, "unknown key"),
     ("a.csv", "x,y,z\n٣,0,0\n", 2, "a.csv: line 2"),

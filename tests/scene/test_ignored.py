@@ -97,7 +97,6 @@ def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str,
     [
         (("O", "H", "H", "79"), ""),
         (("1", "2", "1", "2"), "Properties=Z:I:1:pos:R:3"),
-        (("1", "2", "1", "2"), "Properties=numbers:I:1:pos:R:3"),
         (("Fe", "C12", "D", "h"), ""),
     ],
 )
@@ -107,11 +106,6 @@ def test_certain_elements_need_no_warning(
     scene, found = loaded(xyz(tmp_path, *labels, comment=comment))
     assert found == []
     assert radii_of(scene) == [find(label).radius for label in labels]
-
-
-def test_a_property_named_type_needs_no_warning(tmp_path: Path) -> None:
-    _, found = loaded(xyz(tmp_path, "1", "2", "1", "2", comment="Properties=type:I:1:pos:R:3"))
-    assert found == []
 
 
 def scene_of(tmp_path: Path, text: str, *labels: str) -> tuple[Scene, list[str]]:
@@ -202,16 +196,11 @@ def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
     assert (found, radii_of(scene)) == ([], [0.5, 1.5])
     assert np.asarray(scene.spheres[0].radius).dtype == np.float32
     if " " not in name:
-        text = f"2\nProperties=pos:R:3:{name}:R:1\n" + BALLS.format(1, 3).replace(",", " ")
+        text = f"2\nProperties=pos:R:3:{name}:R:1:type:I:1:color:S:1\n"
+        text += BALLS.format("1 1 red", "3 2 #00f").replace(",", " ")
         scene, found = loaded(write(tmp_path / "a.xyz", text))
         assert (found, radii_of(scene)) == ([], [0.5, 1.5])
-
-
-def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
-    write(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
-    text = '[[spheres]]\nfile = "a.csv"\narrays = {diameters = "w"}\n'
-    scene, found = loaded(write(tmp_path / "s.toml", text))
-    assert (found, radii_of(scene)) == ([], [0.5, 1.5])
+        np.testing.assert_allclose(colors_of(scene.spheres[0]), [[1, 0, 0], [0, 0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -223,13 +212,6 @@ def test_names_of_columns_in_use(tmp_path: Path, header: str) -> None:
     assert radii_of(scene) == [1.0, 3.0]
     guessed = header.split(",")[-1].lower().startswith("r") and "ad" not in header
     assert [("is taken as the radius" in each) for each in found] == [True] * guessed
-
-
-def test_a_column_of_one_letter_is_a_guess(tmp_path: Path) -> None:
-    scene, found = loaded(write(tmp_path / "a.csv", "x,y,z,d\n" + BALLS.format(1, 3)))
-    assert radii_of(scene) == [0.5, 1.5]
-    assert "column 'd' is taken as the diameter" in found[0]
-    assert 'arrays = {diameters = "d"}' in found[0]
 
 
 @pytest.mark.parametrize(
@@ -271,13 +253,6 @@ def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: 
     assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
     text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
     assert loaded(write(tmp_path / "s.toml", text))[1] == []
-
-
-def test_colour_names_in_extended_xyz(tmp_path: Path) -> None:
-    text = "2\nProperties=pos:R:3:radius:R:1:color:S:1\n0 0 0 1 red\n2 0 0 1 #00f\n"
-    scene, found = loaded(write(tmp_path / "a.xyz", text))
-    assert found == []
-    np.testing.assert_allclose(colors_of(scene.spheres[0]), [[1, 0, 0], [0, 0, 1]])
 
 
 def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:

@@ -20,20 +20,6 @@ def points() -> np.ndarray:
     return np.random.default_rng(9).normal(size=(20, 3)).astype(np.float32)
 
 
-def test_npz(tmp_path: Path, points: np.ndarray) -> None:
-    colors = np.arange(60, dtype=np.uint8).reshape(20, 3)
-    radii = np.linspace(1, 2, 20)
-    np.savez(tmp_path / "a.npz", centers=points, radii=radii, colors=colors, other=np.zeros(7))
-    data = read(tmp_path / "a.npz")
-    np.testing.assert_array_equal(data.centers, points)
-    assert data.centers.dtype == np.float32
-    np.testing.assert_array_equal(data.radius, radii)
-    np.testing.assert_array_equal(data.color, colors)
-    (spheres,) = load(tmp_path / "a.npz").spheres
-    assert spheres.color.dtype == np.uint8
-    assert spheres.centers.dtype == np.float32
-
-
 def test_doubled_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
     table = write(tmp_path / "a.csv", "x,X [m],id,y,z,id,,\n1,9,9,2,3,9,9,9\n")
     np.testing.assert_array_equal(read(table).centers, [[1, 2, 3]])

@@ -110,19 +110,6 @@ def test_csv(tmp_path: Path, separator: str, end: str) -> None:
     assert values(path, 2) == {"kind": "1_000", "id": 42, "grade": 3, "column 9": 0.5}
 
 
-def test_extended_xyz(tmp_path: Path) -> None:
-    head = "Properties=id:I:1:species:S:1:pos:R:3:vel:R:3:fixed:L:1:radius:R:1:odd:I:1"
-    rows = "1 Cu 0 1 2 1 2 3.5 T 0.5 7 rest\n2 Zn 3 4 5 4 5 6 F 0.75 seven\n"
-    path = write(tmp_path / "a.xyz", f"2\n{head}\n{rows}")
-    first = {"id": 1, "species": "Cu", "vel": (1.0, 2.0, 3.5), "fixed": True, "odd": 7}
-    assert values(path, 0) == first | {"column 12": "rest"}
-    found = load(path).describe(1)
-    assert found.values["fixed"] is False
-    assert found.values["odd"] == "seven"
-    assert type(found.values["vel"][0]) is float  # type: ignore[index]
-    assert found.radius == 0.75
-
-
 def test_what_the_scene_file_says_instead_is_looked_up(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "a.npz",

@@ -155,17 +155,6 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
 
 
 @needs_mdanalysis
-def test_trajectories_of_amber_in_scene_files(tmp_path: Path) -> None:
-    write(tmp_path / "a.prmtop", PRMTOP)
-    write(tmp_path / "a.mdcrd", mdcrd(3).rstrip("\n"))
-    text = '[[spheres]]\nfile = "a.mdcrd"\ntopology = "a.prmtop"\n'
-    path = write(tmp_path / "a.toml", text)
-    assert frames_of(Source.of(path)).count == 3
-    (spheres,) = load(path, 2).spheres
-    np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + 2.0, atol=1e-9)
-
-
-@needs_mdanalysis
 def test_a_trajectory_of_amber_without_a_topology(tmp_path: Path) -> None:
     said = complaint(write(tmp_path / "a.mdcrd", mdcrd(1)))
     assert "files ending in '.mdcrd' cannot be read without a topology" in said

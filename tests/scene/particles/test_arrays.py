@@ -11,8 +11,7 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.read import read, source_of
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.read import read
 from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, refusal, write
 from support.particle_texts import PLY, PLY_HEAD
@@ -20,11 +19,6 @@ from support.particle_texts import PLY, PLY_HEAD
 RNG = np.random.default_rng(23)
 POINTS = RNG.normal(size=(12, 3))
 MASSES = np.arange(12.0)
-
-
-def frames_of(path: Path) -> tuple[int | None, int | None]:
-    with source_of(path) as source:
-        return source.count, source.frames
 
 
 # NumPy
@@ -48,26 +42,6 @@ def test_records(tmp_path: Path) -> None:
 @pytest.fixture
 def h5py() -> Any:
     return pytest.importorskip("h5py")
-
-
-def test_a_snapshot(tmp_path: Path, h5py: Any) -> None:
-    path = tmp_path / "snapshot.hdf5"
-    with h5py.File(path, "w") as file:
-        header = file.create_group("Header")
-        header.attrs["BoxSize"] = 10.0
-        header.attrs["NumPart_ThisFile"] = [12, 0, 0, 0, 0, 0]
-        gas = file.create_group("PartType0")
-        gas["Coordinates"] = POINTS
-        gas.create_dataset("Masses", data=MASSES.astype(">f4"), compression="gzip")
-        gas["Masses"].attrs["units"] = "1e10 Msun"
-        file["GasParticles"] = h5py.SoftLink("/PartType0")
-        file["Elsewhere"] = h5py.ExternalLink("other.hdf5", "/")
-    scene = load(path)
-    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
-    assert scene.describe(3).values == {"Masses": 3.0}
-    with source_of(path) as source:
-        assert source.box == Box((0, 0, 0), ((10, 0, 0), (0, 10, 0), (0, 0, 10)))
-        assert source.columns["Masses"].unit == "1e10 Msun"
 
 
 def test_one_of_several_types(
@@ -147,32 +121,7 @@ def test_hdf5_that_holds_no_particles(
     assert "a path after a colon is for HDF5" in complaint(Path(f"{table}:x"))
 
 
-# Arrow
-
-
-@pytest.mark.parametrize("kind", ["parquet", "feather"])
-def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    names = ["H", "C", "O"] * 4
-    vectors = arrow.FixedSizeListArray.from_arrays(POINTS.ravel(), 3)
-    columns = {"x [nm]": POINTS[:, 0], "y [nm]": POINTS[:, 1], "z [nm]": POINTS[:, 2]}
-    table = arrow.table({**columns, "element": names, "mass": MASSES})
-    path, other = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
-    if kind == "parquet":
-        from pyarrow.parquet import write_table as save
-    else:
-        from pyarrow.feather import write_feather as save
-    save(table, path)
-    save(arrow.table({"position": vectors, "r": MASSES + 1}), other)
-    data = read(path)
-    np.testing.assert_allclose(data.centers, 10.0 * POINTS, rtol=1e-15)  # as radii are, angstrom
-    assert data.labels is not None
-    assert data.labels.names == ["H", "C", "O"]
-    assert load(path).describe(4).values == {"element": "C", "mass": 4.0}
-    np.testing.assert_array_equal(read(other).centers, POINTS)
-    with source_of(path) as source:
-        assert (source.count, source.columns["x [nm]"].unit) == (12, "nm")
-    assert "is damaged, or no" in complaint(write(path, path.read_bytes()[:50]))
+# Snapshots in several files
 
 
 def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:

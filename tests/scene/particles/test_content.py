@@ -17,28 +17,6 @@ from raytracer.scene.particles.registry import by_content
 from raytracer.warning import collected
 from support.particle_files import write
 
-GRO = """\
-title
-    2
-    1MET     CA    1   0.000   0.100   0.200  0.0000  0.0100  0.0200
-    2ARG     CA    2   0.300   0.400   0.500
-   1.0 1.0 1.0
-"""
-
-DATA = """\
-title
-
-1 atoms
-1 atom types
-0 1 xlo xhi
-0 1 ylo yhi
-0 1 zlo zhi
-
-Atoms # I like comments
-
-1 1 0.25 0.5 0.75
-"""
-
 CELL = "  18.6960000000   0.0000000000   0.0000000000\n" * 3
 ATOM = (
     "K+               1   39.098300    0.994000\n    -7.595541651    -7.898808509    -7.861763110\n"
@@ -51,15 +29,6 @@ def test_a_database_in_json_is_no_scene(tmp_path: Path) -> None:
     assert is_scene(write(tmp_path / "b.json", '{"title": "1"}'))
     assert is_scene(write(tmp_path / "c.json", "{"))
     assert is_scene(tmp_path / "missing.json")
-
-
-def test_velocities_of_some_atoms_alone_are_left_out(tmp_path: Path) -> None:
-    found = read(write(tmp_path / "a.gro", GRO))
-    np.testing.assert_allclose(found.centers[:, 0], [0.0, 3.0])
-
-
-def test_a_comment_that_is_no_style_of_atoms(tmp_path: Path) -> None:
-    assert read(write(tmp_path / "a.data", DATA)).centers.tolist() == [[0.25, 0.5, 0.75]]
 
 
 MOL2 = """\

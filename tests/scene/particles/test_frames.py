@@ -64,13 +64,6 @@ def pdb(points: Points, frame: int) -> str:
     return f"{head if frame == 0 else ''}MODEL     {frame + 1:4d}\n{atoms}ENDMDL\n"
 
 
-def xdatcar(points: Points, frame: int, varies: bool = False) -> str:
-    head = f"water\n1.0\n9 0 0\n0 9 0\n0 0 9\nO\n{len(points)}\n"
-    mode = f"Direct configuration= {frame + 1:5d}\n"
-    body = "".join("{:.8f} {:.8f} {:.8f}\n".format(*row) for row in (points / 9.0).tolist())
-    return (head if frame == 0 or varies else "") + mode + body
-
-
 TEXTS: dict[str, Callable[[Points, int], str]] = {
     "a.xyz": xyz,
     "a.dump": dump,
@@ -95,35 +88,6 @@ def test_a_frame_is_the_file_that_holds_it_alone(tmp_path: Path, name: str, endi
         alone = write(tmp_path / f"{k}" / name, pieces[k])
         np.testing.assert_array_equal(centers(path, k), centers(alone))
         np.testing.assert_allclose(centers(path, k - 4), points_of(k), atol=1e-9)
-
-
-@pytest.mark.parametrize("varies", [False, True])
-def test_frames_of_an_xdatcar(tmp_path: Path, varies: bool) -> None:
-    pieces = [xdatcar(points_of(k, 6), k, varies) for k in range(4)]
-    path = write(tmp_path / "XDATCAR", "".join(pieces))
-    assert frame_count(path) == 4
-    for k in range(4):
-        np.testing.assert_allclose(centers(path, k), points_of(k, 6), atol=1e-6)
-
-
-def test_frames_of_gsd_keep_what_the_first_one_says(tmp_path: Path) -> None:
-    hoomd = pytest.importorskip("gsd.hoomd")
-    path = tmp_path / "a.gsd"
-    with hoomd.open(str(path), "w") as file:
-        for k in range(4):
-            frame = hoomd.Frame()
-            frame.particles.N = 5
-            frame.particles.position = points_of(k, 5)
-            frame.particles.types = ["A", "B"]
-            frame.particles.typeid = [0, 1, 0, 1, 0]
-            frame.particles.diameter = [1.0, 2.0, 1.0, 2.0, 1.0]
-            frame.configuration.box = [9, 9, 9, 0, 0, 0]
-            file.append(frame)
-    for k in (3, 0):
-        with pytest.warns(raytracer.RaytracerWarning, match="taken as types"):
-            spheres = raytracer.load(path, k).spheres[0]
-        np.testing.assert_allclose(spheres.centers, points_of(k, 5), rtol=1e-6)
-        np.testing.assert_allclose(spheres.radius, [0.5, 1.0, 0.5, 1.0, 0.5])
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz", "packed.npz", "a.h5"])
@@ -192,16 +156,6 @@ def test_a_set_with_a_frame_stands_still_beside_others(tmp_path: Path) -> None:
         raytracer.UserError, match=r"different numbers of frames \(a.xyz 4, b.xyz 3\)"
     ):
         raytracer.animate(scene)
-
-
-def test_the_row_of_a_sphere_is_that_of_its_frame(tmp_path: Path) -> None:
-    text = "{n}\nProperties=pos:R:3:charge:R:1\n"
-    pieces = []
-    for k in range(3):
-        lines_of = "".join(f"{x} {y} {z} {k}.5\n" for x, y, z in points_of(k).tolist())
-        pieces.append(text.format(n=COUNTS[k]) + lines_of)
-    path = write(tmp_path / "a.extxyz", "".join(pieces))
-    assert raytracer.load(path, 1).describe(6).values["charge"] == 1.5
 
 
 @pytest.mark.parametrize("name", TEXTS)

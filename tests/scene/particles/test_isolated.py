@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import UserError
 from raytracer.scene.particles import isolated, loaded
-from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import FORMATS, LIBRARIES
 from support.particle_files import complaint, write
 
@@ -142,28 +142,6 @@ def test_records_that_a_las_file_does_not_have(
     assert f"a.las: is damaged: its header states {few + many:,} records" in said
 
 
-def test_arrays_are_those_of_the_library(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    rng = np.random.default_rng(5)
-    arrays: dict[str, Any] = {
-        "Coordinates": rng.normal(size=(40_000, 3)),
-        "Few": rng.integers(0, 9, 40_000).astype("i1"),
-        "Names": np.array([b"ab", b"c"] * 20_000),
-    }
-    path = tmp_path / "a.h5"
-    with h5py.File(path, "w") as file:
-        for name, array in arrays.items():
-            file.create_dataset(f"PartType0/{name}", data=array, compression="lzf")
-    with source_of(path) as source:
-        found = source.load(list(arrays))
-        assert (source.count, source.frames) == (40_000, 1)
-    for name, array in arrays.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].flags.writeable
-    found["Coordinates"][:] = 0.0
-    np.testing.assert_array_equal(read(path).centers, arrays["Coordinates"])
-
-
 def test_a_worker_is_used_again_and_replaced(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     end_workers()
@@ -209,10 +187,3 @@ def test_odd_time_limits(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(isolated.TIMEOUT_VARIABLE, text)
     with pytest.raises(UserError, match=f"'{text}' is not a number of seconds"):
         isolated.time_limit(0)
-
-
-def test_a_file_is_refused_again_after_its_worker_has_ended(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n" + bytes(100))
-    for _ in range(2):
-        with pytest.raises(DataFileError, match="is damaged, or not a valid HDF5 file"):
-            read(path)

@@ -107,13 +107,10 @@ def test_positions_stay_without_radii_of_elements(tmp_path: Path, old: str, new:
     assert np.max(data.centers) == 0.1
     assert data.file is not None
     assert not data.file.converted
-
-
-def test_positions_stay_with_radii_of_the_users_own(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", NANOMETRES)
-    own = {"C": Element(0.07), "H": Element(0.03)}
-    assert np.max(read(path, elements=own).centers) == 0.1
-    assert np.max(read(path, elements={"C": Element(0.7)}).centers) == 1.0
+    nanometres = write(tmp_path / "a.csv", NANOMETRES)
+    stated = {"C": Element(0.07), "H": Element(0.03)}  # which are in nanometres, too
+    assert np.max(read(nanometres, elements=stated).centers) == 0.1
+    assert np.max(read(nanometres, elements={"C": Element(0.7)}).centers) == 1.0
 
 
 @pytest.mark.parametrize("cells", ["1 A 2", "1 '' 2", "nan H O"])
