@@ -37,23 +37,15 @@ ID = "id"  # the column of ids, whatever its name in the file
 
 
 class Track(NamedTuple):
-    """The particles of one set in one frame, in the order of their ids.
+    """The particles of one set in one frame, in the order of their ids."""
 
-    Args:
-        name: of the file and the frame, for messages.
-        total: number of particles in the file if ids are row numbers; None if the file has ids.
-        ids: int64 (N,), increasing.
-        rows: int64 (N,), of each id in the set.
-        centers: float64 (N, 3), in this order, in units of the set.
-        box: the periodic box, or None.
-    """
-
-    name: str
+    name: str  # of the file and the frame, for messages
+    # number of particles in the file if ids are row numbers; None if the file has ids
     total: int | None
-    ids: Ids
-    rows: Ids
-    centers: Points
-    box: Box | None
+    ids: Ids  # int64 (N,), increasing
+    rows: Ids  # int64 (N,), of each id in the set
+    centers: Points  # float64 (N, 3), in this order, in units of the set
+    box: Box | None  # the periodic box, or None
 
     @property
     def is_periodic(self) -> bool:

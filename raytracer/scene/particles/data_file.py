@@ -10,35 +10,21 @@ from raytracer.files.access import is_file
 
 
 class DataFile(NamedTuple):
-    """A particle file, how a frame of it is read, and its state when it was read.
+    """A particle file, how a frame of it is read, and its state when it was read."""
 
-    Args:
-        path: the file; absolute once it was read.
-        name: name in messages; None: the path.
-        inner: path of the particles in the file, for formats with several sets, or "".
-        frame: number of the frame, from 0, or from -1 backwards; None is the first one.
-        series: number of files in its series; 0 if it is not in one.
-        is_chosen: whether the user chose the frame of the series.
-        ending: the ending that states its format, ".xyz"; "" decides by name and content.
-        topology: file that lists its atoms; None if the file does.
-        size: bytes.
-        modified: time of the last change, nanoseconds.
-        used: columns that became centres, radii and colours.
-        converted: the unit from which its positions were converted to angstrom, or "".
-    """
-
-    path: Path
-    name: str | None = None
-    inner: str = ""
+    path: Path  # the file; absolute once it was read
+    name: str | None = None  # name in messages; None: the path
+    inner: str = ""  # path of the particles in the file, for formats with several sets, or ""
+    # number of the frame, from 0, or from -1 backwards; None is the first one
     frame: int | None = None
-    series: int = 0
-    is_chosen: bool = True
-    ending: str = ""
-    topology: Path | None = None
-    size: int = 0
-    modified: int = 0
-    used: frozenset[str] = frozenset()
-    converted: str = ""
+    series: int = 0  # number of files in its series; 0 if it is not in one
+    is_chosen: bool = True  # whether the user chose the frame of the series
+    ending: str = ""  # the ending that states its format, ".xyz"; "" decides by name and content
+    topology: Path | None = None  # file that lists its atoms; None if the file does
+    size: int = 0  # bytes
+    modified: int = 0  # time of the last change, nanoseconds
+    used: frozenset[str] = frozenset()  # columns that became centres, radii and colours
+    converted: str = ""  # the unit from which its positions were converted to angstrom, or ""
 
     @property
     def named(self) -> Path:

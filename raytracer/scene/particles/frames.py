@@ -28,15 +28,11 @@ PIECE = 1 << 20  # bytes that are copied at a time
 
 @dataclass(frozen=True)
 class Frames:
-    """The frames of a file.
+    """The frames of a file."""
 
-    Args:
-        count: number of frames.
-        starts: offsets of the frames, and the end of the last one, int64 (count + 1,); None if
-            frames are not pieces of the file.
-    """
-
-    count: int
+    count: int  # number of frames
+    # offsets of the frames, and the end of the last one, int64 (count + 1,); None if frames are not
+    # pieces of the file
     starts: NDArray[np.int64] | None = None
 
 

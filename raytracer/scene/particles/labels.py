@@ -32,21 +32,14 @@ GOLDEN = 0.6180339887  # step on the colour circle from one further type to the 
 
 
 class Labels(NamedTuple):
-    """The labels of a file.
+    """The labels of a file."""
 
-    Args:
-        names: the K distinct labels, in order of first use.
-        ids: int32 (N,), the label of each particle.
-        meaning: their meaning, one of `MEANINGS`, if the file or the user states it.
-        line: line of the first particle in the file, for messages.
-        stated: radii and colours by label or symbol, from the scene file.
-    """
-
-    names: list[str]
-    ids: NDArray[np.int32]
+    names: list[str]  # the K distinct labels, in order of first use
+    ids: NDArray[np.int32]  # int32 (N,), the label of each particle
+    # their meaning, one of `MEANINGS`, if the file or the user states it
     meaning: str | None = None
-    line: int = 3
-    stated: Mapping[str, Element] = {}
+    line: int = 3  # line of the first particle in the file, for messages
+    stated: Mapping[str, Element] = {}  # radii and colours by label or symbol, from the scene file
 
 
 class LabelStyles(NamedTuple):

@@ -49,24 +49,17 @@ def _endings(names: str) -> tuple[str, ...]:
 
 
 class Format(NamedTuple):
-    """A format of particle files.
+    """A format of particle files."""
 
-    Args:
-        name: name in messages; "" is its ending.
-        module: below this folder: `formats` for our readers, `objects` for libraries. Its class
-            `Source`, or its function `opened_source`, takes the file and the variant.
-        suffixes: endings of file names, in lower case.
-        magic: starts of the content that no other format has; they precede the suffix.
-        pattern: regular expression of the start of the content, for unknown suffixes.
-        variant: which format of a module that reads several; for a library the ending.
-    """
-
-    name: str
+    name: str  # name in messages; "" is its ending
+    # below this folder: `formats` for our readers, `objects` for libraries. Its class `Source`, or
+    # its function `opened_source`, takes the file and the variant
     module: str
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # endings of file names, in lower case
+    # starts of the content that no other format has; they precede the suffix
     magic: tuple[bytes, ...] = ()
-    pattern: str = ""
-    variant: str = ""
+    pattern: str = ""  # regular expression of the start of the content, for unknown suffixes
+    variant: str = ""  # which format of a module that reads several; for a library the ending
 
     def starts(self, start: bytes) -> bool:
         """Whether a file of this format can start like this."""

@@ -28,17 +28,11 @@ _WILD = re.compile(rf"[*?\[]|{_NUMBER.pattern}")
 
 
 class Series(NamedTuple):
-    """The files of a series.
+    """The files of a series."""
 
-    Args:
-        name: the pattern or the folder, for messages.
-        files: in order.
-        inner: path of the particles in each, or "".
-    """
-
-    name: str
-    files: list[Path]
-    inner: str = ""
+    name: str  # the pattern or the folder, for messages
+    files: list[Path]  # in order
+    inner: str = ""  # path of the particles in each, or ""
 
     def file(self, frame: int) -> Path:
         """Return the path of a frame. Raises DataFileError if there is no such frame."""

@@ -25,17 +25,11 @@ Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius"
 
 
 class Column(NamedTuple):
-    """A quantity that a file stores per particle.
+    """A quantity that a file stores per particle."""
 
-    Args:
-        kind: "number", "integer", "text" or "truth value"; "" if unknown before reading.
-        shape: shape of one particle's value; () is a scalar, (3,) a vector.
-        unit: unit in the file, or "".
-    """
-
-    kind: str = ""
-    shape: tuple[int, ...] = ()
-    unit: str = ""
+    kind: str = ""  # "number", "integer", "text" or "truth value"; "" if unknown before reading
+    shape: tuple[int, ...] = ()  # shape of one particle's value; () is a scalar, (3,) a vector
+    unit: str = ""  # unit in the file, or ""
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
@@ -53,29 +47,20 @@ def plain_value(value: Any) -> Value:
 
 
 class Box(NamedTuple):
-    """The simulation box of a frame, in the length unit of the file.
+    """The simulation box of a frame, in the length unit of the file."""
 
-    Args:
-        origin: (3,), the corner from which the edges start.
-        edges: (3, 3), one edge vector per row.
-        periodic: whether the box is periodic along each edge.
-    """
-
-    origin: tuple[float, float, float]
-    edges: tuple[tuple[float, float, float], ...]
+    origin: tuple[float, float, float]  # (3,), the corner from which the edges start
+    edges: tuple[tuple[float, float, float], ...]  # (3, 3), one edge vector per row
+    # whether the box is periodic along each edge
     periodic: tuple[bool, bool, bool] = (True, True, True)
 
 
 class Moment(NamedTuple):
-    """The time of a frame in its file.
+    """The time of a frame in its file."""
 
-    Args:
-        value: finite.
-        unit: "ps", "s", ... if the format defines it; "steps" if the file states only the step of
-            the simulation; "" if unknown.
-    """
-
-    value: float
+    value: float  # finite
+    # "ps", "s", ... if the format defines it; "steps" if the file states only the step of the
+    # simulation; "" if unknown
     unit: str = ""
 
 
@@ -108,46 +93,33 @@ def more_frames(source: str, count: int | None = None) -> str:
 
 @dataclass
 class Particles:
-    """The spheres of a particle file. The sphere set checks centres and radii later.
+    """The spheres of a particle file. The sphere set checks centres and radii later."""
 
-    Args:
-        source: name of the file in messages.
-        centers: (N, 3), the file's length unit.
-        radius: one or (N,), the file's length unit, or None.
-        color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; or None.
-        color_id: integers (N,) or None.
-        names: names in the file for "centers", "radius" and "color", for messages.
-        columns: the file columns with these.
-        gravity: direction of gravity, (3,), or None.
-        labels: labels of coordinate files, for radii and colours that the file lacks.
-        notes: warnings. One about "radius" or "color" is dropped if the scene file sets that part.
-        extra: further requested columns, by their names in the file.
-        about: all columns of the file, if further ones were requested.
-        origin: the object, if there is no file.
-        are_ellipsoids: whether the file has axes and orientations of its particles.
-        unit: unit of the centres in column names ("x [nm]"), or "".
-        converted: the unit from which the centres were converted to angstrom, or "".
-    """
-
-    source: str
-    centers: NDArray[Any]
-    radius: NDArray[Any] | None = None
+    source: str  # name of the file in messages
+    centers: NDArray[Any]  # (N, 3), the file's length unit
+    radius: NDArray[Any] | None = None  # one or (N,), the file's length unit, or None
+    # (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; or None
     color: NDArray[Any] | None = None
-    color_id: NDArray[Any] | None = None
+    color_id: NDArray[Any] | None = None  # integers (N,) or None
+    # names in the file for "centers", "radius" and "color", for messages
     names: dict[str, str] = field(default_factory=dict)
-    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the file columns with these
     file: DataFile | None = None
     box: Box | None = None
-    gravity: Sequence[float] | None = None
+    gravity: Sequence[float] | None = None  # direction of gravity, (3,), or None
     time: Moment | None = None
+    # labels of coordinate files, for radii and colours that the file lacks
     labels: Labels | None = None
+    # warnings. One about "radius" or "color" is dropped if the scene file sets that part
     notes: Notes = field(default_factory=list)
+    # further requested columns, by their names in the file
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
+    # all columns of the file, if further ones were requested
     about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None
-    are_ellipsoids: bool = False
-    unit: str = ""
-    converted: str = ""
+    origin: ParticleSource | None = None  # the object, if there is no file
+    are_ellipsoids: bool = False  # whether the file has axes and orientations of its particles
+    unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
+    converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
 
     @property
     def is_empty(self) -> bool:
@@ -301,20 +273,12 @@ def values_at(
 
 
 class Data(NamedTuple):
-    """A sphere set's record of its file or object.
+    """A sphere set's record of its file or object."""
 
-    Args:
-        total: number of particles of the file.
-        arrays: columns in memory, for all particles, by name.
-        about: the columns of the file; None before they were looked up.
-        origin: the object, whose columns are in memory.
-        box: the simulation box, in the length unit of the file, or None.
-        time: time of the frame, or None.
-    """
-
-    total: int
-    arrays: dict[str, NDArray[Any]]
+    total: int  # number of particles of the file
+    arrays: dict[str, NDArray[Any]]  # columns in memory, for all particles, by name
+    # the columns of the file; None before they were looked up
     about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None
-    box: Box | None = None
-    time: Moment | None = None
+    origin: ParticleSource | None = None  # the object, whose columns are in memory
+    box: Box | None = None  # the simulation box, in the length unit of the file, or None
+    time: Moment | None = None  # time of the frame, or None

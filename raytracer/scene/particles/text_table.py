@@ -40,19 +40,12 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 class Cell(NamedTuple):
-    """A column of a text.
+    """A column of a text."""
 
-    Args:
-        kind: NUMBER, OPTIONAL or TEXT.
-        place: index of its cell in a row, from 0; for fixed columns the first byte.
-        width: bytes of a fixed column, or of a text to keep.
-        repeat: number of adjacent cells: 3 for a vector.
-    """
-
-    kind: int
-    place: int
-    width: int = 0
-    repeat: int = 1
+    kind: int  # NUMBER, OPTIONAL or TEXT
+    place: int  # index of its cell in a row, from 0; for fixed columns the first byte
+    width: int = 0  # bytes of a fixed column, or of a text to keep
+    repeat: int = 1  # number of adjacent cells: 3 for a vector
 
     @property
     def bytes(self) -> int:
@@ -60,26 +53,16 @@ class Cell(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The layout of the rows of a text.
+    """The layout of the rows of a text."""
 
-    Args:
-        cells: the columns by name.
-        split: SPACES, FIXED, or a separator character.
-        skip: lines before the first row.
-        columns: most cells of a row, without empty ones at its end; 0 is any number, for texts
-            without quotes.
-        records: six-letter starts of rows with fixed columns; () is any row.
-        stop: six-letter start of the line that ends such rows.
-        comment: character that starts a comment, or "".
-    """
-
-    cells: Mapping[str, Cell]
-    split: str = SPACES
-    skip: int = 0
+    cells: Mapping[str, Cell]  # the columns by name
+    split: str = SPACES  # SPACES, FIXED, or a separator character
+    skip: int = 0  # lines before the first row
+    # most cells of a row, without empty ones at its end; 0 is any number, for texts without quotes
     columns: int = 0
-    records: tuple[str, ...] = ()
-    stop: str = ""
-    comment: str = ""
+    records: tuple[str, ...] = ()  # six-letter starts of rows with fixed columns; () is any row
+    stop: str = ""  # six-letter start of the line that ends such rows
+    comment: str = ""  # character that starts a comment, or ""
 
     @property
     def shortest(self) -> int:
@@ -96,17 +79,11 @@ class Layout(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of a text.
+    """Rows of a text."""
 
-    Args:
-        columns: by name, (N,) or (N, K); float64, or texts as bytes.
-        length: number of rows.
-        end: offset after the last row.
-    """
-
-    columns: dict[str, NDArray[Any]]
-    length: int
-    end: int
+    columns: dict[str, NDArray[Any]]  # by name, (N,) or (N, K); float64, or texts as bytes
+    length: int  # number of rows
+    end: int  # offset after the last row
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:

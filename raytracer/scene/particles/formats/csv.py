@@ -52,19 +52,12 @@ NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that 
 
 
 class Table(NamedTuple):
-    """The layout of a table.
+    """The layout of a table."""
 
-    Args:
-        separator: one character; None is any white space.
-        columns: names, in order; [] without a line of names.
-        skip: lines before the first row, of which the last has the names.
-        first: the first row, or "".
-    """
-
-    separator: str | None
-    columns: list[str]
-    skip: int
-    first: str
+    separator: str | None  # one character; None is any white space
+    columns: list[str]  # names, in order; [] without a line of names
+    skip: int  # lines before the first row, of which the last has the names
+    first: str  # the first row, or ""
 
     @property
     def named(self) -> bool:

@@ -50,19 +50,12 @@ VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first 
 
 
 class Member(NamedTuple):
-    """A dataset of a group, with its name and shape, which are slow to ask of h5py.
+    """A dataset of a group, with its name and shape, which are slow to ask of h5py."""
 
-    Args:
-        name: name in the group.
-        dataset: of h5py.
-        series: whether its first axis is time.
-        shape: shape of the dataset.
-    """
-
-    name: str
-    dataset: Any
-    series: bool
-    shape: tuple[int, ...]
+    name: str  # name in the group
+    dataset: Any  # of h5py
+    series: bool  # whether its first axis is time
+    shape: tuple[int, ...]  # shape of the dataset
 
     @property
     def row_shape(self) -> tuple[int, ...]:

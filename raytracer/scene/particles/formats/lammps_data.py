@@ -53,17 +53,11 @@ TEXT_BYTES = 32  # longest text of a type
 
 
 class Section(NamedTuple):
-    """A section of the file.
+    """A section of the file."""
 
-    Args:
-        line: number of its first row, from 0.
-        hint: text behind its name, or "".
-        first: its first row, or "".
-    """
-
-    line: int
-    hint: str
-    first: str
+    line: int  # number of its first row, from 0
+    hint: str  # text behind its name, or ""
+    first: str  # its first row, or ""
 
 
 class Source(TextSource):

@@ -39,21 +39,13 @@ _DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
 
 
 class Variable(NamedTuple):
-    """A variable.
+    """A variable."""
 
-    Args:
-        dimensions: names of its dimensions.
-        shape: sizes of the dimensions; 0 for the unlimited one.
-        dtype: type of the values.
-        attributes: texts as bytes, numbers as arrays.
-        start: offset of its values in the file, for records that of the first.
-    """
-
-    dimensions: tuple[str, ...]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    attributes: dict[str, Any]
-    start: int
+    dimensions: tuple[str, ...]  # names of its dimensions
+    shape: tuple[int, ...]  # sizes of the dimensions; 0 for the unlimited one
+    dtype: np.dtype[Any]  # type of the values
+    attributes: dict[str, Any]  # texts as bytes, numbers as arrays
+    start: int  # offset of its values in the file, for records that of the first
 
     @property
     def has_records(self) -> bool:

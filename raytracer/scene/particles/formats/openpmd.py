@@ -40,19 +40,12 @@ MAX_RECORDS = 1_000  # most records of a species that are columns
 
 
 class Component(NamedTuple):
-    """A component of a record.
+    """A component of a record."""
 
-    Args:
-        stored: the dataset, or the group of a constant one.
-        dtype: type of the stored values.
-        rows: number of particles.
-        unit: factor to SI units.
-    """
-
-    stored: Any
-    dtype: np.dtype[Any]
-    rows: int
-    unit: float
+    stored: Any  # the dataset, or the group of a constant one
+    dtype: np.dtype[Any]  # type of the stored values
+    rows: int  # number of particles
+    unit: float  # factor to SI units
 
     def values(self, source: str) -> NDArray[Any]:
         """Return the values in SI units, (N,); unchanged if the factor is 1."""
