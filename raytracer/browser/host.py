@@ -22,7 +22,7 @@ from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import RaytracerError, UserError
-from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import save
 from raytracer.viewer.outline import rings
@@ -232,17 +232,14 @@ class Host:
         self._state_due = 0.0
 
     def _act(self, outlet: Outlet, message: Act) -> None:
-        name, values = message.name.replace("_", "-"), message.values
-        if name.startswith(OF_WINDOWS):
-            raise UserError(f"{message.name}: is only for windows")
-        in_order = values if isinstance(values, list) else []
-        by_name = {} if isinstance(values, list) else values
-        known = ACTIONS.get(name)
-        parameters = {} if known is None else known.parameters
-        for each in {*by_name, *list(parameters)[: len(in_order)]} & parameters.keys():
-            if parameters[each].kind == "path":
-                raise UserError(f"{message.name}: a page cannot name files: leave out {each}")
-        text = self._session.do(message.name, *in_order, **by_name)
+        action, values = named(message.name), message.values
+        if action.name.startswith(OF_WINDOWS):
+            raise UserError(f"{action.name}: is only for windows")
+        in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
+        arguments = action.bound(tuple(in_order), by_name)
+        if any(isinstance(each, Path) for each in arguments.values()):
+            raise UserError(f"{action.name}: a page cannot name files: leave out the path")
+        text = self._session.do(action.name, **arguments)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
 

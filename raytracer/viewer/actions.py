@@ -7,9 +7,9 @@ types.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,84 +23,46 @@ MAX_NUMBER = 1e6  # that an action takes: enough for any drag or wheel, with a f
 
 
 def _number(value: Any, name: str, error: type[UserError]) -> float:
-    number = real(value, name, error=error)
-    return real(number, name, -MAX_NUMBER, MAX_NUMBER, error=error)
+    return real(real(value, name, error=error), name, -MAX_NUMBER, MAX_NUMBER, error=error)
 
 
 def _path(value: Any, name: str, error: type[UserError]) -> Path:
     return path_of(value, name)
 
 
-CHECKS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "float": ("number", _number),
-    "int": ("integer", whole),
-    "bool": ("boolean", truth),
-    "str": ("string", text),
-    "Path": ("path", _path),
-}
-"""Annotations of arguments, with type names and checks."""
-
-NONE = " | None"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An argument of an action; the annotation is one of `CHECKS`, optionally with " | None"."""
-
-    name: str
-    annotation: str
-    required: bool
-
-    def checked(self, value: Any, place: str) -> Any:
-        """Return a value in a built-in type. Raises UserError for other types."""
-        if value is None and self.annotation.endswith(NONE):
-            return None
-        _, check = CHECKS[self.annotation.removesuffix(NONE)]
-        return check(value, f"{place}: {self.name}", error=UserError)
-
-    @property
-    def kind(self) -> str:
-        return CHECKS[self.annotation.removesuffix(NONE)][0]
-
-    def about(self) -> dict[str, Any]:
-        """Return type, and whether it is required, as JSON types."""
-        null = self.annotation.endswith(NONE)
-        return {"type": self.kind, "null": null, "required": self.required}
+CHECKS: dict[str, Callable[..., Any]] = {
+    "float": _number, "int": whole, "bool": truth, "str": text, "Path": _path,
+}  # fmt: skip
+"""Checks of arguments by their annotation, which may end in " | None"."""
 
 
 @dataclass(frozen=True)
 class Action:
     name: str  # with hyphens
     function: Callable[..., Any]
-    help: str  # what it does, in a sentence
-    parameters: Mapping[str, Parameter]  # its arguments by name
+    signature: Signature  # with the state first
     undo: bool  # whether it can be undone
 
-    def about(self) -> dict[str, Any]:
-        """Return name, help and arguments as JSON types."""
-        arguments = {name: each.about() for name, each in self.parameters.items()}
-        return {"name": self.name, "help": self.help, "arguments": arguments}
+    @property
+    def parameters(self) -> list[str]:
+        """The names of its arguments, in order."""
+        return list(self.signature.parameters)[1:]
 
     def bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by name. Raises UserError."""
-        known = list(self.parameters)
-        if len(values) > len(known):
-            raise UserError(f"{self.name}: takes {len(known)} arguments, got {len(values)}")
-        given = dict(zip(known, values, strict=False))
-        for name, value in named.items():
-            if name not in self.parameters:
-                raise UserError(
-                    f"{self.name}: there is no argument '{shown(str(name))}'; "
-                    f"{suggestion(str(name), known) if known else 'it takes none'}"
-                )
-            if name in given:
-                raise UserError(f"{self.name}: {name} is given twice")
-            given[name] = value
-        for name, each in self.parameters.items():
-            if each.required and name not in given:
-                raise UserError(f"{self.name}: {name} is missing")
-        return {name: self.parameters[name].checked(value, self.name) for name, value in
-                given.items()}  # fmt: skip
+        """Return the arguments of a call by name, in built-in types. Raises UserError."""
+        try:
+            given = self.signature.bind(None, *values, **named).arguments
+        except TypeError as error:
+            known = ", ".join(self.parameters) or "none"
+            why = shown(str(error), 100)
+            raise UserError(f"{self.name}: {why}; its arguments: {known}") from None
+        return {name: self._checked(name, given[name]) for name in list(given)[1:]}
+
+    def _checked(self, name: str, value: Any) -> Any:
+        kind, _, none = self.signature.parameters[name].annotation.partition(" | ")
+        if none and value is None:
+            return None
+        return CHECKS[kind](value, f"{self.name}: {name}", error=UserError)
 
 
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
@@ -110,15 +72,8 @@ def action(undo: bool = False) -> Callable[[Function], Function]:
     """Make a function an action; `undo`: whether it can be undone."""
 
     def mark(function: Function) -> Function:
-        parameters = {
-            each.name: Parameter(
-                each.name, each.annotation, each.default is inspect.Parameter.empty
-            )
-            for each in list(inspect.signature(function).parameters.values())[1:]
-        }
-        help_text = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
         name = function.__name__.removesuffix("_").replace("_", "-")
-        ACTIONS[name] = Action(name, function, help_text, parameters, undo)
+        ACTIONS[name] = Action(name, function, signature(function), undo)
         return function
 
     return mark

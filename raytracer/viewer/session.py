@@ -31,7 +31,6 @@ from raytracer.viewer import (
     prompt,  # noqa: F401 - for its actions
     timeline,
 )
-from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie
@@ -131,11 +130,6 @@ class Session:
     def do(self, name: str, /, *values: Any, **named: Any) -> Any:
         """Run an action; arguments and errors as for `ViewerState.do`."""
         return self.viewer.do(name, *values, **named)
-
-    @staticmethod
-    def actions() -> list[dict[str, Any]]:
-        """Return name, help and arguments of every action, as JSON types."""
-        return [each.about() for each in ACTIONS.values()]
 
     def tick(self, seconds: float) -> None:
         """Advance animations while `viewer.moving`."""

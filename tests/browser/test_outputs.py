@@ -113,12 +113,16 @@ class Client:
         self.sent.append(message)
 
 
+def kind_of(action: Action, name: str) -> str:
+    return str(action.signature.parameters[name].annotation).partition(" | ")[0]
+
+
 def hostile(action: Action) -> Iterator[dict[str, Any]]:
     """Arguments of an action that name files wherever they can."""
     for name in NAMES:
         yield {
-            key: {"string": name, "boolean": True, "path": name}.get(each.kind, 1)
-            for key, each in action.parameters.items()
+            key: {"str": name, "bool": True, "Path": name}.get(kind_of(action, key), 1)
+            for key in action.parameters
         }
 
 
@@ -154,7 +158,7 @@ def test_no_action_of_a_page_writes_beside_its_folder(
     assert all(path.name.startswith("run-movie-") for path in folder.iterdir())
     names = [each["sentence"] for each in client.sent if each["type"] == "error"]
     with_paths = [each for each in ACTIONS.values()
-                  if any(one.kind == "path" for one in each.parameters.values())]  # fmt: skip
+                  if any(kind_of(each, key) == "Path" for key in each.parameters)]  # fmt: skip
     refused = [each for each in names if "a page cannot name files" in each]
     assert len(refused) == len(NAMES) * len(with_paths) > 0
 

@@ -281,7 +281,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
         loop = asyncio.get_running_loop()
         site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
         async with site.connect() as page:
-            await page.send_str('{"type":"act","name":"defect"}')
+            await page.send_str('{"type":"act","name":"next-shape"}')
             await ended.wait()
         assert isinstance(site.server.host.failure, ZeroDivisionError)
         with pytest.raises(UserError, match="closed"):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.errors import UserError
 from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.session import Picture
 
@@ -85,9 +84,7 @@ class FakeSession:
 
     def do(self, name: str, /, *values: Any, **named: Any) -> str | None:
         """Keep an action; some have an answer."""
-        if name == "nonsense":
-            raise UserError("nonsense: there is no such action")
-        if name == "defect":
+        if name == "next-shape":
             raise ZeroDivisionError("a defect")
         self.done.append((name, values, named))
         self.values["look"] = named.get("name", self.values["look"])

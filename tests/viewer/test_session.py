@@ -103,22 +103,14 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         assert until(session, "color", "by") == column
 
 
-def test_every_action_is_described_and_refuses_other_arguments(session: Session) -> None:
-    for about in session.actions():
-        assert about["help"].endswith((".", "..."))
-        with pytest.raises(UserError, match=f"^{about['name']}: there is no argument 'wrong'"):
-            session.do(about["name"], wrong=1)
-    json.dumps(session.actions())
-
-
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (("orbitt",), "there is no action 'orbitt'; did you mean 'orbit'?"),
-        (("orbit", 1.0), "orbit: up is missing"),
+        (("orbit", 1.0), "orbit: missing a required argument: 'up'; its arguments: right, up"),
         (("orbit", 1.0, "far"), "orbit: up: 'far' is not a number"),
         (("orbit", 1.0, float("nan")), "orbit: up: must be a finite number"),
-        (("orbit", 1, 2, 3), "orbit: takes 2 arguments, got 3"),
+        (("orbit", 1, 2, 3), "orbit: too many positional arguments"),
         (("zoom", 1e308), "zoom: amount: must be at most"),
         (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
