@@ -16,8 +16,9 @@ from raytracer.scene.materials import AnyMaterial, Material, Principled
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import triple
 from raytracer.settings import LOOKS
-from raytracer.viewer.vectors import Vector, rotation, triple
+from raytracer.viewer.vectors import Vector, rotation
 
 BACKGROUNDS = (
     None,  # the scene's

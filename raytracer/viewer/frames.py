@@ -26,19 +26,11 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.settings import AUTO
 from raytracer.trajectory.source import LiveSource, frames_of
+from raytracer.viewer import messages
 from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
-from raytracer.viewer.messages import (
-    Broken,
-    Counted,
-    Loaded,
-    Message,
-    Opened,
-    Refused,
-    Shown,
-    Staged,
-)
+from raytracer.viewer.messages import Message
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
@@ -303,7 +295,7 @@ class FrameLoader:
 
     def _counted(self) -> Message | None:
         try:
-            return Counted(self.frames.count())
+            return messages.Counted(self.frames.count())
         except UserError:
             return None  # errors are reported when a frame is shown
 
@@ -313,18 +305,18 @@ class FrameLoader:
         def step(stage: str) -> None:
             if self._stopped:
                 raise _StoppedError
-            self._post(Staged(loading_text(path.name, stage)))
+            self._post(messages.Staged(loading_text(path.name, stage)))
 
         try:
             loaded = frames.first(like.job.device, step)
         except _StoppedError:
             return None
         except Exception as error:  # a traceback in the terminal would be overlooked
-            return Refused(_sentence(error, path))
+            return messages.Refused(_sentence(error, path))
         if self._is_late(loaded):
             return None
         self.frames = frames
-        return Opened(loaded, path)
+        return messages.Opened(loaded, path)
 
     def _reloaded(
         self, watch: Watch, content: Content, like: LoadedScene, frames: Frames
@@ -343,8 +335,8 @@ class FrameLoader:
             watch.restore(before)
             return None
         except Exception as error:
-            return Broken(_sentence(error, watch.path))
-        return None if self._is_late(loaded) else Loaded(loaded)
+            return messages.Broken(_sentence(error, watch.path))
+        return None if self._is_late(loaded) else messages.Loaded(loaded)
 
     def _is_late(self, loaded: LoadedScene) -> bool:
         """Close a scene that was loaded too late; return whether it was."""
@@ -358,11 +350,11 @@ class FrameLoader:
         try:
             loaded = frames.load(content, like)
         except Exception as error:
-            return Refused(_sentence(error, "what was asked for"), content)
+            return messages.Refused(_sentence(error, "what was asked for"), content)
         if self._stopped or not self._is_worth(content):
             loaded.close()
             return None
-        return Shown(loaded, content)
+        return messages.Shown(loaded, content)
 
     def _is_worth(self, content: Content) -> bool:
         """Whether a content should be shown: later requests differ in frame or slice only."""

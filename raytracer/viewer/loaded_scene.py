@@ -24,12 +24,12 @@ from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.vectors import triple
 from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 

@@ -28,9 +28,18 @@ def open_display(offscreen: bool) -> Any:
 
         return pyglet.display.get_display()
     except ImportError as error:
-        raise DisplayError(_missing_library(str(error), offscreen)) from error
+        need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
+        why = str(error).rstrip(".")
+        raise DisplayError(f"a graphics library is missing ({why}): install {need}") from error
     except Exception as error:  # pyglet's exceptions differ between systems
-        raise DisplayError(_no_display(error, offscreen)) from error
+        where = os.environ.get("DISPLAY")
+        why = f"the display {where} does not answer" if where else "there is no display"
+        raise DisplayError(
+            f"EGL cannot draw without a display here ({error}): install libegl1 and a driver"
+            if offscreen
+            else f"{why}: start the preview on a desktop, or render a picture with "
+            "`raytracer render`"
+        ) from error
 
 
 def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
@@ -51,7 +60,11 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
     try:
         return PreviewWindow(size, title, config, offscreen)
     except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
-        raise DisplayError(_no_opengl(error, offscreen)) from error
+        where, instead = ("EGL", "") if offscreen else ("the display", ", or use --offscreen")
+        raise DisplayError(
+            f"{where} offers no OpenGL 3.3 ({error}): install the graphics driver or Mesa's "
+            f"libgl1-mesa-dri{instead}"
+        ) from error
 
 
 def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
@@ -77,25 +90,3 @@ def _require_kind(offscreen: bool) -> None:
             f"after a preview {before}, this process cannot open one {now}: "
             "start it in a new Python process"
         )
-
-
-def _no_opengl(error: Exception, offscreen: bool) -> str:
-    where, reason = "EGL" if offscreen else "the display", f" ({error})" if str(error) else ""
-    instead = "" if offscreen else ", or use --offscreen"
-    return (
-        f"{where} offers no OpenGL 3.3{reason}: install the graphics driver or Mesa's "
-        f"libgl1-mesa-dri{instead}"
-    )
-
-
-def _no_display(error: Exception, offscreen: bool) -> str:
-    if offscreen:
-        return f"EGL cannot draw without a display here ({error}): install libegl1 and a driver"
-    where = os.environ.get("DISPLAY")
-    why = f"the display {where} does not answer" if where else "there is no display"
-    return f"{why}: start the preview on a desktop, or render a picture with `raytracer render`"
-
-
-def _missing_library(text: str, offscreen: bool) -> str:
-    need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
-    return f"a graphics library is missing ({text.rstrip('.')}): install {need}"

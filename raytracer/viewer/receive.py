@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raytracer.errors import SceneError
-from raytracer.viewer import view
+from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
 from raytracer.viewer.edits import Edits
@@ -14,20 +14,7 @@ from raytracer.viewer.frames import loading_text
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.menu import leave_menu, show_menu
-from raytracer.viewer.messages import (
-    Broken,
-    Counted,
-    Failed,
-    Loaded,
-    Message,
-    Metered,
-    Opened,
-    Picked,
-    Refused,
-    Saved,
-    Shown,
-    Staged,
-)
+from raytracer.viewer.messages import Message
 from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
 from raytracer.viewer.state import TECHNICAL, Clock, History, ViewerState
 from raytracer.viewer.timeline import receive_count
@@ -94,7 +81,7 @@ def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
     is_saving = viewer.worker.save_job is not None
-    if is_saving and isinstance(message, Shown) and viewer.loader.frames.live is not None:
+    if is_saving and isinstance(message, messages.Shown) and viewer.loader.frames.live is not None:
         if viewer.later is not None:
             viewer.later.loaded_scene.close()
         viewer.later = message
@@ -107,15 +94,15 @@ def receive(viewer: ViewerState, message: Message) -> None:
 
 
 def _receive(viewer: ViewerState, message: Message) -> None:
-    if isinstance(message, Picked):
+    if isinstance(message, messages.Picked):
         _receive_picked(viewer, message)
-    elif isinstance(message, Metered):
+    elif isinstance(message, messages.Metered):
         receive_metered(viewer, message.stops)
-    elif isinstance(message, Saved):
+    elif isinstance(message, messages.Saved):
         viewer.say(str(message.path))
         viewer.notify(viewer.outputs.finished(message.path))
         viewer.closing |= viewer.closes_after_save
-    elif isinstance(message, Refused):
+    elif isinstance(message, messages.Refused):
         viewer.exposure_steps = None
         viewer.loading = ""
         if message.content is not None and message.content == viewer.content:
@@ -124,24 +111,24 @@ def _receive(viewer: ViewerState, message: Message) -> None:
             viewer.worker.save_job is not None
         )  # otherwise nobody could read it
         viewer.notify(message.sentence)
-    elif isinstance(message, Loaded):
+    elif isinstance(message, messages.Loaded):
         _receive_loaded(viewer, message.loaded_scene)
-    elif isinstance(message, Shown):
+    elif isinstance(message, messages.Shown):
         _receive_shown(viewer, message)
-    elif isinstance(message, Opened):
+    elif isinstance(message, messages.Opened):
         _receive_opened(viewer, message)
-    elif isinstance(message, Staged):
+    elif isinstance(message, messages.Staged):
         viewer.loading = message.text
-    elif isinstance(message, Counted):
+    elif isinstance(message, messages.Counted):
         receive_count(viewer, message.count)
-    elif isinstance(message, Broken):
+    elif isinstance(message, messages.Broken):
         viewer.reload_error = message.sentence
         viewer.notify("")  # an older message would seem to refer to this change
-    elif isinstance(message, Failed):
+    elif isinstance(message, messages.Failed):
         viewer.failure, viewer.closing = message.error, True
 
 
-def _receive_picked(viewer: ViewerState, message: Picked) -> None:
+def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
     if message.menu and message.sphere is None:
         show_menu(viewer, viewer.menu.place, None)
         return
@@ -166,7 +153,7 @@ def _receive_picked(viewer: ViewerState, message: Picked) -> None:
         show_menu(viewer, viewer.menu.place, viewer.picked)
 
 
-def _pick_elsewhere(viewer: ViewerState, message: Picked) -> None:
+def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
     """Handle a pick in a scene that has been replaced by other colours of the same frame."""
     before, scene, number = message.loaded_scene, viewer.loaded_scene, None
     if message.sphere is not None and before.all_particles is scene.all_particles:
@@ -178,7 +165,7 @@ def _pick_elsewhere(viewer: ViewerState, message: Picked) -> None:
         show_menu(viewer, viewer.menu.place, None)
 
 
-def _receive_opened(viewer: ViewerState, message: Opened) -> None:
+def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
     """Show another file with its camera, light and tone."""
     viewer.loaded_scene = message.loaded_scene
     viewer.tone = message.loaded_scene.job.tone
@@ -193,7 +180,7 @@ def _receive_opened(viewer: ViewerState, message: Opened) -> None:
     viewer.on_opened(message.path)
 
 
-def _receive_shown(viewer: ViewerState, message: Shown) -> None:
+def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
     """Show another frame, or other particles or colours of it; the camera stays."""
     shown = message.loaded_scene
     if not shown.owns_memory and shown.job.scene is not viewer.loaded_scene.job.scene:

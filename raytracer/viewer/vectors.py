@@ -27,8 +27,3 @@ def cross(a: Vector, b: Vector) -> Vector:
     """Return the cross product; np.cross takes ten times as long for two vectors."""
     (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
     return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
-
-
-def triple(vector: Vector) -> tuple[float, float, float]:
-    x, y, z = (float(v) for v in vector)
-    return x, y, z

@@ -21,7 +21,8 @@ from raytracer.scene.packing import framing
 from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
-from raytracer.viewer.vectors import Vector, cross, rotation, triple
+from raytracer.scene.simulation_box import triple
+from raytracer.viewer.vectors import Vector, cross, rotation
 
 POLE = 1e-3  # least angle between the view of an orbit and `up`, in radians
 

@@ -15,7 +15,7 @@ from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.bars import Bar, bars
-from raytracer.viewer.canvas import fence
+from raytracer.viewer.canvas import Canvas, fence, require_room
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.keys import TAP, HeldKeys
@@ -28,7 +28,6 @@ from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.status import frame_rate, status
-from raytracer.viewer.surface import Surface
 from raytracer.viewer.timeline import tick
 
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ LATER = ("on_mouse", "on_text", "on_key_release", "on_file_drop")
 MAX_TIMES = 1000  # of frames; enough for a second
 
 
-class PreviewWindow(Surface):
-    """The window of a viewer; see `attach`. Arguments and errors as for `Surface`."""
+class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
+    """The window of a viewer; see `attach`. If opening it fails, nothing stays open."""
 
     viewer: ViewerState
     presenter: Presenter
@@ -56,7 +55,19 @@ class PreviewWindow(Surface):
         self._said: str | None = None  # while it loads
         self._waiting = False  # whether `on_render` is queued
         self._fading = False  # whether the end of a message is scheduled
-        super().__init__(size, title, config, offscreen)
+        # pyglet stops queueing events when its loop first runs, but a window cannot handle events
+        # before it is complete: the second window of a process would fail.
+        type(self)._enable_event_queue = True
+        try:
+            super().__init__(
+                *size, caption=title, config=config, resizable=True, vsync=not offscreen,
+                file_drops=not offscreen,
+            )  # fmt: skip
+            require_room(self.get_framebuffer_size())
+            self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
+        except BaseException:
+            self.close()
+            raise
         self.on_shown: Callable[[Frame], None] | None = None  # called for every new frame
         self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
         self._status_due, self._lines = 0.0, [""]
@@ -103,13 +114,32 @@ class PreviewWindow(Surface):
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
         self._attached = True
-        self.take_events()
+        self._use_pixels()
+        type(self)._enable_event_queue = False  # they are handled immediately
+
+    def _use_pixels(self) -> None:
+        """Draw text in pixels, even if the window's size is in points."""
+        width, height = self.get_framebuffer_size()
+        self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def close(self) -> None:
-        """Close it; later calls of the render thread are ignored."""
+        """Close it; may be called twice, or after a device was lost. Later wakes are ignored."""
         self._attached = False
         pyglet.clock.unschedule(self._fade)
-        super().close()
+        if self.context is None:
+            return
+        surface = getattr(self, "_egl_surface", None)
+        try:
+            super().close()
+        except gl.GLException:  # a lost device cannot be flushed
+            self.context.canvas = None
+            pyglet.app.windows.add(self)  # pyglet has removed it on some systems
+            super().close()
+        if surface:  # pyglet does not destroy that of an offscreen window
+            from pyglet.libs.egl import egl
+
+            egl.eglDestroySurface(self._egl_display_connection, surface)
+            self._egl_surface = None
 
     def wake(self) -> None:
         """Queue `on_render`; called by the render thread."""

@@ -51,7 +51,7 @@ opening.open_display(offscreen)
 import pyglet
 from pyglet import gl
 from raytracer.errors import DisplayError
-from raytracer.viewer import surface
+from raytracer.viewer import window as windows
 
 def fails(*_):
     raise gl.GLException("it is refused")
@@ -63,7 +63,7 @@ def still():
     return len(pyglet.app.windows), gl.current_context
 """
 HALF_WAY = """
-kept, surface.Canvas = surface.Canvas, fails
+kept, windows.Canvas = windows.Canvas, fails
 try:
     opened()
 except DisplayError as error:
@@ -71,7 +71,7 @@ except DisplayError as error:
 else:
     raise SystemExit("it was opened")
 assert still() == (0, None), still()
-surface.Canvas = kept
+windows.Canvas = kept
 window = opened()
 assert len(pyglet.app.windows) == 1
 window.close()
