@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Scene
 from raytracer.annotations.from_scene import length_unit
 from raytracer.annotations.labels import _apart
 from raytracer.annotations.sheet import Sheet
@@ -35,17 +33,6 @@ def test_labels_keep_apart_and_the_nearer_one_stays() -> None:
     for row in set(range(400)) - set(kept.tolist()):
         assert any(overlap[row, other] and depths[other] < depths[row] for other in kept)
     assert len(_apart(centers[:0], sizes[:0], depths[:0])) == 0
-
-
-@pytest.mark.parametrize(("step", "few"), [(3.0, False), (0.1, True)])
-def test_a_crowd_has_fewer_labels_than_spheres_apart(step: float, few: bool) -> None:
-    places = np.column_stack([np.arange(4.0) * step, np.zeros((4, 2))])
-    middle = 1.5 * step
-    camera = raytracer.Camera(position=(middle, 0.0, 20.0), look_at=(middle, 0.0, 0.0))
-    scene = Scene.from_arrays(places, 0.3, camera=camera)
-    image = raytracer.render(scene, annotations={"labels": True}, **SMALL)
-    count = len(texts_of(image))
-    assert 1 <= count < 4 if few else count == 4
 
 
 @pytest.mark.parametrize("first", ["bottom", "top", "left", "right"])
@@ -91,29 +78,6 @@ def test_a_scale_bar_has_the_unit_of_the_file(
     assert shown.partition(" ")[2] == unit
     assert texts_of(stated)[0].endswith(" pc")
     assert " " not in texts_of(none)[0]
-
-
-def resolution(path: Path) -> float | None:
-    """Return the pixels per inch of a PNG by its chunk pHYs."""
-    data = path.read_bytes()
-    at = data.find(b"pHYs")
-    if at < 0:
-        return None
-    x, y, unit = struct.unpack(">IIB", data[at + 4 : at + 13])
-    assert (x, unit) == (y, 1)
-    return float(x) * 0.0254
-
-
-def test_an_annotated_picture_states_the_resolution_of_its_letters(tmp_path: Path) -> None:
-    scene = Scene.from_arrays([[0.0, 0.0, 0.0]], 1.0)
-    size: dict[str, Any] = {"width": 960, "height": 720, "samples": 1, "backend": "cpu"}
-    path = tmp_path / "a.png"
-    raytracer.render(scene, annotations={"axes": True}, **size).save(path)
-    assert resolution(path) == pytest.approx(120.0, abs=0.02)  # six inches high
-    raytracer.render(scene, annotations={"axes": True}, dpi=300, **size).save(path)
-    assert resolution(path) == pytest.approx(300.0, abs=0.02)
-    raytracer.render(scene, **size).save(path)
-    assert resolution(path) is None
 
 
 def test_ink_contrasts_with_the_background_at_its_place() -> None:

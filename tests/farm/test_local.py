@@ -58,18 +58,6 @@ def test_workers_are_gone_when_the_crew_is_closed() -> None:
             os.kill(number, signal.SIGKILL)
 
 
-def test_a_worker_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.farm.local.PATIENCE", 0.2)
-    with LocalCrew([{}]) as crew:
-        list(in_order(crew, farm.ignores_signals, [()]))
-        future = crew.submit(farm.sleeps, 60.0)
-        assert isinstance(crew, LocalCrew)
-        number = crew.processes[0].pid
-    assert future.done()
-    with pytest.raises(ProcessLookupError):
-        os.kill(number, signal.SIGKILL)
-
-
 def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = [place[THREADS_VARIABLE] for place in places(3, "cpu", 8)]
     assert shares == ["2", "3", "3"]

@@ -40,11 +40,6 @@ def sleeps(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def ignores_signals() -> None:
-    """Go on whatever is asked for."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-
 class Adder:
     """A sum, which lives as long as what it was made of."""
 

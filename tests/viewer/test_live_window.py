@@ -62,29 +62,6 @@ def test_a_window_follows_and_closes_from_both_sides(display: Display, tmp_path:
     assert not runs(pid)
 
 
-@pytest.mark.window
-def test_a_window_is_refined_while_the_simulation_pauses(display: Display, tmp_path: Path) -> None:
-    text = SIMULATION.format(options="", pause=40)
-    with script(text, tmp_path, display.environment) as process:
-        try:
-            assert process.stdout is not None
-            pid = int(process.stdout.readline())
-            process.stdout.readline()
-            wait_for(lambda: _ball(display) is not None, "the ball")
-            seen = np.zeros(0, np.uint8)
-
-            def rests() -> bool:
-                nonlocal seen
-                before, seen = seen, display.pixels(SIZE).copy()
-                return np.array_equal(before, seen)
-
-            wait_for(rests, "a picture at rest")
-        finally:
-            process.kill()
-            process.communicate(timeout=60.0)
-    wait_for(lambda: not runs(pid), "the end of the window")
-
-
 def _ball(display: Display) -> int | None:
     """The column of the middle of the red ball; None if there is none."""
     pixels = display.pixels(SIZE).astype(int)

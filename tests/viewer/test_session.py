@@ -500,17 +500,6 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         assert session.state()["name"] == "run.xyz"
 
 
-def test_what_was_asked_of_a_scene_is_not_done_to_the_file_that_is_opened(tmp_path: Path) -> None:
-    with opened(balls()) as session:
-        wait_for(lambda: until(session, "frame", "count") == 1)
-        with session.viewer.loader._changed:  # the thread begins with neither
-            session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
-            session.do("color-by", "x")
-        wait_for(lambda: until(session, "name") == "run.xyz", "the file")
-        wait_for(lambda: until(session, "frame", "count") == 3)
-        assert until(session, "color", "by") is None
-
-
 def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
     path = tmp_path / "run.xyz"
     frames = [

@@ -40,53 +40,6 @@ for number, offscreen in enumerate((first, first, not first, first)):
 """
 
 # Opens a window, where things fail in a way.
-OPEN = """
-import faulthandler, sys
-from pathlib import Path
-faulthandler.dump_traceback_later(60, exit=True)
-from raytracer.viewer import opening
-
-offscreen = sys.argv[1] == "offscreen"
-opening.open_display(offscreen)
-import pyglet
-from pyglet import gl
-from raytracer.errors import DisplayError
-from raytracer.viewer import window as windows
-
-def fails(*_):
-    raise gl.GLException("it is refused")
-
-def opened():
-    return opening.open_window((64, 48), "test", offscreen)
-
-def still():
-    return len(pyglet.app.windows), gl.current_context
-"""
-HALF_WAY = """
-kept, windows.Canvas = windows.Canvas, fails
-try:
-    opened()
-except DisplayError as error:
-    assert "(it is refused)" in str(error), error
-else:
-    raise SystemExit("it was opened")
-assert still() == (0, None), still()
-windows.Canvas = kept
-window = opened()
-assert len(pyglet.app.windows) == 1
-window.close()
-assert still() == (0, None), still()
-"""
-LOST = """
-window = opened()
-gl.glFlush, kept = fails, gl.glFlush
-window.close()
-gl.glFlush = kept
-assert still() == (0, None), still()
-window.close()
-opened().close()
-assert still() == (0, None), still()
-"""
 
 
 def python(display: Display, *arguments: str) -> str:
@@ -110,9 +63,3 @@ def test_a_process_shows_windows_of_one_kind(display: Display, tmp_path: Path) -
     assert shown[2].startswith("DisplayError after a preview offscreen, this process")
     pictures = [path.read_bytes() for path in sorted(tmp_path.glob("*.png"))]
     assert pictures == pictures[:1] * 3
-
-
-@pytest.mark.usefixtures("egl")
-@pytest.mark.parametrize(("code", "kind"), [(HALF_WAY, "window"), (LOST, "offscreen")])
-def test_nothing_stays_open(display: Display, code: str, kind: str) -> None:
-    python(display, OPEN + code, kind)

@@ -35,21 +35,6 @@ def viewer() -> ViewerState:
 # Picking
 
 
-def test_a_pick_is_asked_and_heard(viewer: ViewerState) -> None:
-    worker: Any = viewer.worker
-    seen_buffers = requests(viewer)[0].buffers
-    for y in range(0, 48, 4):
-        for x in range(0, 64, 4):
-            viewer.do("pick", x, y, reach=0)
-            message = worker.tasks.pop()()
-            receive(viewer, message)
-            prim_id = hit_id(viewer.loaded_scene, seen_buffers, x, y)
-            assert (viewer.picked and viewer.picked.id) == prim_id
-    for x, y in ((-1, 0), (0, -1), (64, 0), (0, 48)):
-        viewer.do("pick", x, y)
-    assert worker.tasks == []
-
-
 def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
     worker: Any = viewer.worker
     seen_buffers = requests(viewer)[0].buffers

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import raytracer
 from raytracer.errors import SceneError
 from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -154,57 +151,7 @@ def test_a_change_while_it_is_loaded_is_not_lost(
     reloads.loader.stop()
 
 
-def test_what_came_of_a_load_after_the_end_is_closed(
-    points: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reloads, again, made = Reloads(points), Frames.again, []
-
-    def late(*values: Any) -> LoadedScene:
-        made.append(again(*values))
-        reloads.loader.cancel()
-        return made[0]
-
-    monkeypatch.setattr(Frames, "again", late)
-    assert reloads.again() is None
-    assert made[0].closed
-    reloads.loader.stop()
-
-
 # A load that is in compiled code while Python ends.
-ENDS = """
-import sys, threading, time
-from pathlib import Path
-from raytracer.backends import cpu
-from raytracer.scene.source import Source
-from raytracer.viewer.frames import FrameLoader, Frames
-from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.watch import Watch
-
-path, build, building = Path(sys.argv[1]), cpu.build_bvh, threading.Event()
-
-def started(*arguments):
-    building.set()
-    time.sleep(0.5)
-    made = build(*arguments)
-    print("built", flush=True)
-    return made
-
-shown = LoadedScene.load(Source(path), {}, "cpu", 1)
-cpu.build_bvh = started
-loader = FrameLoader(Frames(Source(path), threads=1), lambda message: None)
-loader.reload(Watch(path), shown.content, shown)
-assert building.wait(60)
-loader.cancel()
-"""
-
-
-def test_the_end_of_python_waits_for_a_load(tmp_path: Path) -> None:
-    (tmp_path / "a.xyz").write_text("2\n\nO 0 0 0\nO 3 0 0\n")
-    done = subprocess.run(
-        [sys.executable, "-c", ENDS, str(tmp_path / "a.xyz")], text=True, capture_output=True,
-        timeout=120.0, check=False, cwd=Path(raytracer.__file__).parents[1],
-    )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (0, "built\n", "")
 
 
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:

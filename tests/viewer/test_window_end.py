@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -28,15 +27,6 @@ event.xclient.data.l[0] = xlib.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
 xlib.XSendEvent(display, {xid}, 0, 0, ctypes.byref(event))
 xlib.XSync(display, 0)
 """
-
-
-def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(open_window: Open) -> None:
-    remote = open_window("--samples", "1", "--full")
-    remote.rest()
-    remote.ask("act", "resize", 40000, 16)
-    assert remote.ends() == 2
-    assert remote.complained.startswith("raytracer: a picture of 40000x16 pixels is too large")
-    assert remote.complained.count("\n") == 1
 
 
 def save(remote: Remote, size: str) -> None:
@@ -88,11 +78,3 @@ def test_a_backend_that_fails_ends_with_its_sentence_and_the_camera(open_window:
     assert remote.complained == "raytracer: the GPU is lost: start the preview again\n"
     camera = tomllib.loads(remote.printed)["camera"]
     assert camera["position"] == pytest.approx(eye.tolist(), rel=1e-8)
-
-
-def test_ctrl_c_in_the_terminal(open_window: Open) -> None:
-    remote = open_window()
-    remote.rest()
-    remote.process.send_signal(signal.SIGINT)
-    assert remote.ends() == 130
-    assert remote.complained.strip() == "raytracer: stopped by Ctrl-C; nothing was written"

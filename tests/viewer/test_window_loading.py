@@ -94,14 +94,3 @@ def test_it_says_what_it_loads_and_is_closed_by_its_key(
     code, said = run[0].ends()
     assert code == 0
     assert said == "raytracer: the window was closed before many.xyz was loaded\n"
-
-
-def test_ctrl_c_ends_it_at_once(display: Display, folder: Path, run: list[Running]) -> None:
-    from raytracer.cli import INTERRUPTED
-
-    run.append(Running(display, folder, "many.xyz"))
-    run[0].window()
-    run[0].process.send_signal(signal.SIGINT)
-    code, said = run[0].ends()
-    assert code == INTERRUPTED, said
-    assert "Traceback" not in said

@@ -12,10 +12,6 @@ from support.display import LIMIT, Display
 from support.remote import Remote
 from support.window_scene import write_scene
 
-OPENERS = {
-    "slash": "select", "ctrl+m": "colour by", "s": "size of the PNG, and samples",
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module", params=["de", "fr"])
 def keyboard(
@@ -43,17 +39,6 @@ def fresh(keyboard: tuple[Display, Remote]) -> tuple[Display, Remote]:
     keyboard[1].fresh()
     keyboard[0].xdotool("windowfocus", keyboard[1].state.xid)
     return keyboard
-
-
-@pytest.mark.parametrize("key", OPENERS)
-def test_the_key_that_opens_a_prompt_is_no_input(fresh: tuple[Display, Remote], key: str) -> None:
-    display, window = fresh
-    display.xdotool("key", key)
-    window.until(lambda s: s.shown["question"] == OPENERS[key], "the question")
-    display.xdotool("key", "1")
-    window.until(lambda s: s.prompt == "1", "what is typed")
-    display.xdotool("key", "Escape")
-    window.until(lambda s: s.prompt is None, "the end of the prompt")
 
 
 def test_a_condition_is_typed_whole(fresh: tuple[Display, Remote]) -> None:
