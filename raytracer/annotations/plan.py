@@ -29,7 +29,7 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
-from raytracer.scene.simulation_box import segments
+from raytracer.scene.simulation_box import segments, triple
 from raytracer.view import View
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
@@ -59,7 +59,7 @@ class Plan:
         view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
         projection = Projection.of(view, *space)
-        sheet = Sheet(view.width, view.height, self.dpi, self._paper(), (self.bottom, self.top))
+        sheet = self._sheet(*view.size)
         seen = _Seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
@@ -79,14 +79,14 @@ class Plan:
 
         pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
-        sheet = Sheet(view.width, view.height, self.dpi, self._paper(), (self.bottom, self.top))
+        sheet = self._sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
 
     def surroundings(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
-        sheet = Sheet(width, height, self.dpi, self._paper(), (self.bottom, self.top))
+        sheet = self._sheet(width, height)
         with suppress(UserError):  # raised when it is drawn
             self._draw_at_edges(sheet)
         sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}
@@ -114,12 +114,10 @@ class Plan:
         margin = LEGEND_MARGIN * sheet.point
         return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
 
-    def _paper(self) -> RGB | None:
-        """Return the sRGB colour in the middle of the background."""
-        if self.transparent:
-            return None
-        red, green, blue = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
-        return float(red), float(green), float(blue)
+    def _sheet(self, width: int, height: int) -> Sheet:
+        middle = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
+        paper = None if self.transparent else triple(middle)
+        return Sheet(width, height, self.dpi, paper, (self.bottom, self.top))
 
     def _fog_color(self, crop: Crop, height: int) -> NDArray[np.float32]:
         """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3)."""

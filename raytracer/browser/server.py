@@ -46,7 +46,7 @@ class Server:
     @property
     def address(self) -> str:
         """The address for a browser on this machine, or at the other end of a tunnel."""
-        return _address(self.port, self.token)
+        return address_of(self.port, self.token)
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
@@ -187,12 +187,7 @@ class _Outlet:
                     await socket.send_bytes(content)
 
 
-def address_of(listening: sockets.socket, token: str) -> str:
-    """Return the address of a server that will answer on a socket; see `bound`."""
-    return _address(listening.getsockname()[1], token)
-
-
-def _address(port: int, token: str) -> str:
+def address_of(port: int, token: str) -> str:
     return f"http://{ADDRESS}:{port}/?token={token}"
 
 
@@ -202,37 +197,17 @@ def bound(port: int | None) -> sockets.socket:
     Raises:
         UserError: the port cannot be used.
     """
-    try:
-        return _listening(DEFAULT_PORT if port is None else port)
-    except OSError as error:
-        problem = error
-    if port is None and problem.errno == errno.EADDRINUSE:
+    stated = DEFAULT_PORT if port is None else port
+    for each in (stated, 0) if port is None else (stated,):
         try:
-            return _listening(0)
+            return sockets.create_server((ADDRESS, each))
         except OSError as error:
             problem = error
-    raise UserError(_port_sentence(port or DEFAULT_PORT, problem))
-
-
-def _listening(port: int) -> sockets.socket:
-    """Return a socket that listens on a port. Raises OSError.
-
-    Two programs may bind the same port at the same time: only one of them can listen then.
-    """
-    listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
-    try:
-        listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
-        listening.bind((ADDRESS, port))
-        listening.listen()
-    except OSError:
-        listening.close()
-        raise
-    return listening
-
-
-def _port_sentence(port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"port {port}: is used by another program: give another one, or leave it out"
-    if error.errno == errno.EACCES:
-        return f"port {port}: is reserved: give one from 1024 to 65535"
-    return f"port {port}: cannot be used ({error.strerror})"
+            if error.errno != errno.EADDRINUSE:
+                break
+    why = {
+        errno.EADDRINUSE: "is used by another program: give another one, or leave it out",
+        errno.EACCES: "is reserved: give one from 1024 to 65535",
+    }
+    sentence = why.get(problem.errno or 0, f"cannot be used ({problem.strerror})")
+    raise UserError(f"port {stated}: {sentence}")

@@ -6,6 +6,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -31,23 +32,19 @@ class _Outlet:
         ipython = sys.modules.get("IPython")
         self._shell: Any = None if ipython is None else ipython.get_ipython()
         self.deaf = self._shell is not None  # a cell makes it
+        events = {"pre_run_cell": True, "post_run_cell": False}
+        self._calls = {name: partial(self._set_deaf, deaf) for name, deaf in events.items()}
         if self._shell is not None:
-            for name, call in self._calls().items():
+            for name, call in self._calls.items():
                 self._shell.events.register(name, call)
 
-    def _calls(self) -> dict[str, Callable[..., None]]:
-        return {"pre_run_cell": self._begin, "post_run_cell": self._end}
-
-    def _begin(self, *_: object) -> None:
-        self.deaf = True
-
-    def _end(self, *_: object) -> None:
-        self.deaf = False
+    def _set_deaf(self, deaf: bool, *_: object) -> None:
+        self.deaf = deaf
 
     def close(self) -> None:
         """Leave the shell of the notebook; a second call does no harm."""
         if self._shell is not None:
-            for name, call in self._calls().items():
+            for name, call in self._calls.items():
                 with suppress(ValueError):
                     self._shell.events.unregister(name, call)
 

@@ -54,7 +54,7 @@ def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     open_browser = settings.pop("open_browser")
     with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
         token = new_token()
-        ready(address_of(listening, token))
+        ready(address_of(listening.getsockname()[1], token))
         server = Server(Host(opener("live", feed, settings)), token)
         run_server(server, listening, open_browser, say=lambda _: None)
 

@@ -5,7 +5,7 @@ All lengths are pixels, from the lower left of the window.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raytracer.viewer.data_actions import slice_place
 from raytracer.viewer.keyframes import keyframe_frames
@@ -47,10 +47,18 @@ class Bar:
 def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
     """Return the bars of a window, from the bottom."""
     shown = []
-    if viewer.time.count > 1:
-        shown.append(_time_bar(viewer, size, dpi))
-    if viewer.content.slice is not None:
-        shown.append(_slice_bar(viewer, size, dpi, len(shown)))
+    time, now = viewer.time, viewer.content.slice
+    if time.count > 1:
+        last = time.count - 1
+        ticks = tuple(frame / last for frame in keyframe_frames(viewer) if 0 <= frame <= last)
+        before, after = f"{viewer.frame_number:,} / {last:,}", f"{time.speed:g}x  {time.loop}"
+        share = viewer.frame_number / last
+        bar = _bar(size, dpi, 0, "time", share, before, after)
+        shown.append(replace(bar, ticks=ticks, playing=time.playing))
+    if now is not None:
+        sign = "<" if now.keep == "below" else ">"
+        before = f"{now.axis} {sign} {slice_place(viewer):.4g}"
+        shown.append(_bar(size, dpi, len(shown), "slice", now.position, before, "slice"))
     return shown
 
 
@@ -61,35 +69,8 @@ def room_for(bars: list[Bar], dpi: int) -> int:
     return round(bars[-1].bottom + bars[-1].height + (GAP - MARGIN) * dpi / 96)
 
 
-def _time_bar(viewer: ViewerState, size: tuple[int, int], dpi: int) -> Bar:
-    time = viewer.time
-    last = time.count - 1
-    ticks = tuple(frame / last for frame in keyframe_frames(viewer) if 0 <= frame <= last)
-    before = f"{viewer.frame_number:,} / {last:,}"
-    after = f"{time.speed:g}x  {time.loop}"
-    return _bar(
-        "time", size, dpi, 0, viewer.frame_number / last, before, after, ticks, time.playing
-    )
-
-
-def _slice_bar(viewer: ViewerState, size: tuple[int, int], dpi: int, place: int) -> Bar:
-    now = viewer.content.slice
-    assert now is not None
-    sign = "<" if now.keep == "below" else ">"
-    before = f"{now.axis} {sign} {slice_place(viewer):.4g}"
-    return _bar("slice", size, dpi, place, now.position, before, "slice")
-
-
 def _bar(
-    kind: str,
-    size: tuple[int, int],
-    dpi: int,
-    place: int,
-    share: float,
-    before: str,
-    after: str,
-    ticks: tuple[float, ...] = (),
-    playing: bool | None = None,
+    size: tuple[int, int], dpi: int, place: int, kind: str, share: float, before: str, after: str
 ) -> Bar:
     """Return a bar; `place` is its number from the bottom."""
     unit = dpi / 96
@@ -101,5 +82,5 @@ def _bar(
     track = max(width - (start + end) * unit, 1.0)
     return Bar(
         kind, left, bottom, width, HEIGHT * unit, left + start * unit, track,
-        min(max(share, 0.0), 1.0), before, after, ticks, playing,
+        min(max(share, 0.0), 1.0), before, after,
     )  # fmt: skip

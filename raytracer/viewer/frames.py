@@ -38,13 +38,6 @@ from raytracer.warning import collected
 MORE_FRAMES = "the first is shown: for another one give --frame"  # useless beside a time line
 
 
-def holds_particles(source: Source) -> bool:
-    """Whether what is shown are particles of a file or a simulation, without a scene of theirs."""
-    if isinstance(source.scene, LiveSource):
-        return True
-    return source.path is not None and not is_scene(source.path)
-
-
 class Frames:
     """The frames of a source; thread-safe."""
 
@@ -57,7 +50,8 @@ class Frames:
     ) -> None:
         self.source, self.initial = source, source.frame
         self._given = dict(overrides or {})
-        if self._given.get("ao_samples") is None and holds_particles(source):
+        holds_particles = self.live or (source.path is not None and not is_scene(source.path))
+        if self._given.get("ao_samples") is None and holds_particles:
             self._given["ao_samples"] = 1  # samples add up here; the first picture is faster
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
@@ -72,10 +66,6 @@ class Frames:
     @classmethod
     def of(cls, options: ViewOptions) -> Frames:
         return cls(options.source, options.overrides, options.threads, options.annotations)
-
-    def of_path(self, path: Path) -> Frames:
-        """Return the frames of another file."""
-        return Frames(Source(path), {}, self._threads)
 
     def first(self, backend: str | Device, notice: Notice | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`."""
@@ -300,7 +290,7 @@ class FrameLoader:
             return None  # errors are reported when a frame is shown
 
     def _opened(self, path: Path, like: LoadedScene) -> Message | None:
-        frames = self.frames.of_path(path)
+        frames = Frames(Source(path), {}, self.frames._threads)
 
         def step(stage: str) -> None:
             if self._stopped:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,50 +75,42 @@ class Picked:
     menu: bool = False  # whether to open the menu
 
 
-@dataclass(frozen=True)
-class Metered:
+class Metered(NamedTuple):
     stops: float
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(NamedTuple):
     path: Path
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(NamedTuple):
     """A task failed because of the user's input; the preview continues."""
 
     sentence: str  # why
     content: Content | None = None  # what could not be shown, if that is what failed
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(NamedTuple):
     """Rendering ended: the GPU is lost, or there is a defect."""
 
     error: BaseException
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(NamedTuple):
     loaded_scene: LoadedScene
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     loaded_scene: LoadedScene
     content: Content
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(NamedTuple):
     loaded_scene: LoadedScene
     path: Path
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(NamedTuple):
     """A stage of loading another file begins."""
 
     text: str
@@ -134,22 +126,11 @@ class Changed:
     """A simulation that is followed has another state, or has ended."""
 
 
-@dataclass(frozen=True)
-class Broken:
+class Broken(NamedTuple):
     sentence: str
 
 
 Message = (
-    Picked
-    | Metered
-    | Saved
-    | Refused
-    | Failed
-    | Loaded
-    | Shown
-    | Opened
-    | Staged
-    | Counted
-    | Changed
-    | Broken
-)
+    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Opened | Staged | Counted
+    | Changed | Broken
+)  # fmt: skip

@@ -234,7 +234,7 @@ def _run(
     def look(_: float) -> None:
         session.check_files()
 
-    if session.watches:
+    if session.watch is not None:
         pyglet.clock.schedule_interval(look, CHECK_INTERVAL)
     window.wake()  # for frames and messages from before the loop
     try:
@@ -251,8 +251,9 @@ def _run(
         print_camera(viewer)
         raise viewer.failure
     unsaved = _finish_saving(viewer)
-    if screenshot is not None:
-        write_picture(screenshot, pixels)
+    if screenshot is not None and pixels is not None:
+        with output.replacing(screenshot) as file:
+            png.write(file, pixels, {"Software": "raytracer"})
     times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
     return PreviewResult(
         viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times, unsaved
@@ -276,9 +277,3 @@ def _finish_saving(viewer: ViewerState) -> Path | None:
     save_job.wait()
     receive(viewer, Saved(save_job.path))
     return None
-
-
-def write_picture(path: Path, pixels: Any) -> None:
-    """Write a screenshot, uint8 (h, w, 3), to a PNG."""
-    with output.replacing(path) as file:
-        png.write(file, pixels, {"Software": "raytracer"})

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-import numpy as np
-
 from raytracer import memory
 from raytracer.errors import UserError
 from raytracer.files import output
@@ -93,19 +91,16 @@ class SaveJob:
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
     """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text."""
-    words = text.lower().replace("×", "x").split()
-    error = UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
-    if len(words) > 2:
-        raise error
-    sides = words[0].split("x") if words else [str(side) for side in size]
-    numbers = [*sides, *(words[1:] or [str(samples)])]
-    if len(sides) != 2 or not all(re.fullmatch(r"\d{1,12}", number) for number in numbers):
-        raise error
-    width, height, count = (int(number) for number in numbers)
+    number = r"(\d{1,12})"
+    pattern = rf"(?:{number}[x×]{number}(?:\s+{number})?)?"
+    if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:
+        raise UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
+    typed = zip(match.groups(), (*size, samples), strict=True)
+    width, height, count = (int(number or usual) for number, usual in typed)
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
         raise UserError(
             f"{text!r}: give sides of 1 to {MAX_SIDE:,} pixels, and 1 to {MAX_SAMPLES:,} samples"
         )
-    if np.prod([width, height], dtype=np.float64) > 2**32:
+    if width * height > 2**32:
         raise UserError(f"{text!r}: give at most {2**32:,} pixels")
     return (width, height), count

@@ -75,7 +75,7 @@ class Session:
             device.budget = CPU_SLICE
         self._rang, self._wake = Event(), wake
         self._pictures = 0
-        self._watch, self._watched = options.watch, perf_counter()
+        self.watch, self._watched = options.watch, perf_counter()
         shares_gpu = frames.live is not None and device.has_own_memory
         self.worker = Worker(self._ring, options.adaptive, GPU_SHARE if shares_gpu else 1.0)
         try:
@@ -96,7 +96,7 @@ class Session:
             loader.show(loaded_scene.content, loaded_scene)
 
     def _watch_other(self, path: Path) -> None:
-        self._watch = self._watch and Watch(path)
+        self.watch = self.watch and Watch(path)
 
     @classmethod
     def open(
@@ -143,18 +143,14 @@ class Session:
             receive(self.viewer, self.worker.messages.get())
         self.check_files()
 
-    @property
-    def watches(self) -> bool:
-        return self._watch is not None
-
     def check_files(self) -> None:
         """Reload the scene if its files have changed, checking at most every `CHECK_INTERVAL`."""
         now = perf_counter()
-        if self._watch is not None and now - self._watched >= CHECK_INTERVAL:
+        if self.watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
             loader = self.viewer.loader
-            if not loader.reloads and self._watch.changed():
-                loader.reload(self._watch, self.viewer.content, self.viewer.loaded_scene)
+            if not loader.reloads and self.watch.changed():
+                loader.reload(self.watch, self.viewer.content, self.viewer.loaded_scene)
 
     def picture(self, timeout: float = 0.0) -> Picture | None:
         """Handle messages, and return the latest picture if it is new."""
