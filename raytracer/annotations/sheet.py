@@ -14,7 +14,7 @@ MAX_SIZE = 1.0  # maximum size of letters, as a part of the larger side of the p
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
-DARK = 0.45  # brightness of sRGB below which a colour asks for white ink
+DARK = 0.45  # luma of sRGB below which a colour asks for white ink
 
 
 class Taken(NamedTuple):
@@ -135,9 +135,5 @@ class Sheet:
 
 def contrast(color: RGB) -> RGB:
     """Return black or white, whichever contrasts with a colour."""
-    return WHITE if brightness(color) < DARK else BLACK
-
-
-def brightness(color: RGB) -> float:
-    """Return the luma of an sRGB colour, 0..1 (Rec. 709 weights)."""
-    return 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]
+    luma = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]  # weights of Rec. 709
+    return WHITE if luma < DARK else BLACK

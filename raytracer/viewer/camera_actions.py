@@ -66,7 +66,8 @@ def toggle_projection(viewer: ViewerState) -> None:
     """Switch between perspective and orthographic."""
     if not viewer.view.orthographic:
         viewer.vertical_fov = viewer.camera.vertical_fov
-    viewer.turn(moves.toggle(viewer.view, viewer.loaded_scene.extent, viewer.vertical_fov))
+    extent = viewer.loaded_scene.colliders.extent
+    viewer.turn(moves.toggle(viewer.view, extent, viewer.vertical_fov))
     viewer.notify(viewer.view.pose.kind)
 
 

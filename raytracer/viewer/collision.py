@@ -6,9 +6,9 @@ by moving, never by turning or fitting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, pi, radians, sqrt, tan
+from math import inf, radians
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raytracer.buffers import SceneBuffers, Spheres
 from raytracer.memory import OBSTACLES
 from raytracer.scene.camera import Camera
-from raytracer.scene.extent import giants, within
+from raytracer.scene.extent import GIANT_RADIUS, giants, within
 from raytracer.viewer import view as moves
 from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View
@@ -78,11 +78,7 @@ class Colliders:
     def is_giant(self, radius: float) -> bool:
         """Return whether a sphere of this radius is a giant, even around the scene's camera."""
         others = self.others[3]  # all are this large, or none
-        return (
-            radius > moves.GIANT_RADIUS
-            and len(others) > 0
-            and bool(others[0] <= moves.GIANT_RADIUS)
-        )
+        return radius > GIANT_RADIUS and len(others) > 0 and bool(others[0] <= GIANT_RADIUS)
 
     def gap(self, eye: Vector) -> float:
         """Return the height above the nearest giant; negative inside one."""
@@ -160,8 +156,9 @@ class Colliders:
         if good(there):
             return there
         raised = self._raised(moves.with_pivot(there, self.middle), good)
-        for candidate in _candidates(view, raised):
-            there = self.unclipped(fit(candidate))
+        up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
+        for angle in EXTRA_ANGLES:
+            there = self.unclipped(fit(moves.orbit(raised, 0.0, up * angle)))
             if good(there):
                 return there
         return self._pushed_out(raised)
@@ -281,35 +278,6 @@ class Colliders:
 
 def _clearance(view: View) -> float:
     return CLEARANCE * min(view.distance, 1.0)
-
-
-def _candidates(view: View, raised: View) -> Iterator[View]:
-    """Yield views from which to retry a failed fit.
-
-    First the raised view and a little farther, because fitting moves the camera again; then all
-    directions, the nearest first; and for a narrow field of view the same with the default one.
-    """
-    up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
-    yield from (moves.orbit(raised, 0.0, up * angle) for angle in EXTRA_ANGLES)
-    is_clear = [view.pose]
-    if not view.orthographic and view.pose.half < DEFAULT_HALF:
-        is_clear.append(replace(view.pose, half=DEFAULT_HALF))
-    around = sorted(DIRECTIONS, key=lambda axis: -float(axis @ view.pose.axes.forward))
-    for pose in is_clear:
-        yield from (moves.along(replace(view, pose=pose), axis) for axis in around)
-
-
-def _directions(count: int) -> Vector:
-    """Return evenly distributed unit vectors, float64 (count, 3): a Fibonacci lattice."""
-    index = np.arange(count) + 0.5
-    z, angle = 1.0 - 2.0 * index / count, index * pi * (1.0 + sqrt(5.0))
-    across = np.sqrt(1.0 - z * z)
-    return np.stack([across * np.cos(angle), across * np.sin(angle), z], axis=1)
-
-
-DIRECTIONS = _directions(32)  # directions from which a fit is tried last
-
-DEFAULT_HALF = tan(radians(Camera.vertical_fov) / 2.0)
 
 
 def _with_eye(view: View, eye: Vector) -> View:

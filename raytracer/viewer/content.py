@@ -169,7 +169,8 @@ class Applied:
 
 
 def apply(content: Content, scene: Scene) -> Applied:
-    shown_scene = _colored(content, scene)
+    style = {name: value for name, value in content.style.items() if value is not None}
+    shown_scene = styled(scene, StyleSettings(**style)) if style else scene
     selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)
     for chosen, rest, opacity in content.faded:
@@ -219,13 +220,6 @@ def _fulfils(spheres: SphereSet, condition: str) -> Mask:
         text = shown(condition)
         raise SceneError(f"select: '{text}' is not a condition; compare it, as in '{text} > 0'")
     return values
-
-
-def _colored(content: Content, scene: Scene) -> Scene:
-    style = {name: value for name, value in content.style.items() if value is not None}
-    if not style:
-        return scene
-    return styled(scene, StyleSettings(**style))
 
 
 def _visible(content: Content, scene: Scene) -> Mask:

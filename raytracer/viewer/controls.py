@@ -54,11 +54,6 @@ TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings 
 SLICE = 0.3  # of the extent, per second
 
 
-def _help_of(text: str, number: int) -> str:
-    """Return the help for the first of several keys, "" for the others."""
-    return text if number == 1 else ""
-
-
 def _arrows(
     group: str, prefix: str, action: str, help_text: str, step: float, shown: str
 ) -> list[Control]:
@@ -100,9 +95,9 @@ CONTROLS = (
     Control(GO, ("SHIFT+Y",), "along", "", (0, -1, 0)),
     Control(GO, ("SHIFT+Z",), "along", "", (0, 0, -1)),
     Control(GO, ("_0", "NUM_0"), "view", "isometric view", ("iso",), shown="0"),
-    *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", _help_of("go to a saved view", n), (str(n),),
+    *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", "go to a saved view" * (n == 1), (str(n),),
               shown="1 to 9") for n in range(1, 10)),
-    *(Control(GO, (f"CTRL+_{n}",), "keep_view", _help_of("save the view", n), (str(n),),
+    *(Control(GO, (f"CTRL+_{n}",), "keep_view", "save the view" * (n == 1), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
     Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of actions here",
             shown="Right click"),

@@ -18,19 +18,10 @@ from raytracer.scene.glyphs.settings import GlyphValue, Shape
 from raytracer.scene.glyphs.vectors import names_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.simulation_box import box_of_file
+from raytracer.viewer import content as contents
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import (
-    ALL_FRAMES,
-    AXES,
-    KEPT_SIDES,
-    OF_FILE,
-    TOUCH,
-    Chosen,
-    Slice,
-    extent,
-    places_on,
-)
+from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, extent, places_on
 from raytracer.viewer.state import ViewerState
 
 MAPS = (
@@ -41,7 +32,7 @@ MAPS = (
 RANGES = (None, "p1,p99", "p5,p95")  # ranges of the key: all values, or without extremes
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
 FADED = 0.15  # opacity of faded particles, times their own
-TRAILS = ("10", "50", ALL_FRAMES)  # lengths of trails in the panel
+TRAILS = ("10", "50", contents.ALL_FRAMES)  # lengths of trails in the panel
 
 OF_COLORS = frozenset(
     ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
@@ -210,10 +201,10 @@ def set_arrows(viewer: ViewerState, vector: str | None) -> None:
 @action(undo=True)
 def set_trails(viewer: ViewerState, last: str | None) -> None:
     """Show the paths of particles over a number of frames, or "all"; "" is none."""
-    if last not in (None, "", ALL_FRAMES) and not (str(last).isdecimal() and int(last or 0)):
+    if last and last != contents.ALL_FRAMES and not (last.isdecimal() and int(last)):
         raise UserError(
             f"set-trails: '{shown(str(last))}' is not a number of frames: give 1 or more, "
-            f"'{ALL_FRAMES}', or ''"
+            f"'{contents.ALL_FRAMES}', or ''"
         )
     _change(viewer, f"trails: {shown(last)}" if last else "no trails", trails=last)
 
@@ -248,9 +239,9 @@ def glyph(viewer: ViewerState, name: str) -> str:
     if name == "arrows":
         return stated.vector if isinstance(stated.vector, str) else ",".join(stated.vector)
     if name == "trails":
-        return str(stated.last or ALL_FRAMES)
+        return str(stated.last or contents.ALL_FRAMES)
     if name == "contacts":
-        return OF_FILE if stated.file is not None else TOUCH
+        return contents.OF_FILE if stated.file is not None else contents.TOUCH
     return str(stated.kind)
 
 
@@ -269,8 +260,8 @@ def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
         contacts = _plain(viewer).contacts
         return [
             "",
-            TOUCH,
-            *([OF_FILE] if contacts is not None and contacts.file is not None else []),
+            contents.TOUCH,
+            *([contents.OF_FILE] if contacts is not None and contacts.file is not None else []),
         ]
     stated = viewer.loaded_scene.scene.shape or Shape()
     return ["", stated.kind] if any(has_axes(e.columns, stated) for e in _sets(viewer)) else [""]

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.background import Background
-from raytracer.scene.lights import DirectionalLight, Light
+from raytracer.scene.lights import Light
 from raytracer.scene.materials import AnyMaterial, Material, Principled
 from raytracer.scene.packing.framing import Basis
-from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
+from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
 from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation
 
@@ -145,12 +144,6 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
     if scene.lights is not None:
         return tuple(scene.lights)
     return key_lights(edits.applied_to(scene).render, axes)
-
-
-def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
-    """Return a light from the viewer's upper left, as bright as that of the look, if it has one."""
-    intensity = scene.render.rig.key or LOOKS["plain"].key
-    return DirectionalLight(triple(-towards_key(axes, scene.render.light)), intensity=intensity)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:

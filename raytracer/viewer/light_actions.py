@@ -9,7 +9,10 @@ from raytracer.arguments import one_of
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS
 from raytracer.layout import code
-from raytracer.settings import INTEGRATORS, PLACEMENTS
+from raytracer.scene.lights import DirectionalLight
+from raytracer.scene.packing.lighting import towards_key
+from raytracer.scene.simulation_box import triple
+from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
 from raytracer.viewer.state import ViewerState
@@ -32,8 +35,9 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
 @action(undo=True)
 def light_from_viewer(viewer: ViewerState) -> None:
     """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-    edited = viewer.edits.applied_to(viewer.loaded_scene.scene)
-    light = edits.from_viewer(edited, viewer.view.pose.axes)
+    render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
+    direction = triple(-towards_key(viewer.view.pose.axes, render.light))
+    light = DirectionalLight(direction, intensity=render.rig.key or LOOKS["plain"].key)
     viewer.set_edits(replace(viewer.edits, lights=(light,)))
     viewer.notify("light from the viewer")
 

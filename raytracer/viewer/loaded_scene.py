@@ -173,11 +173,6 @@ class LoadedScene:
             return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
-    @property
-    def extent(self) -> float:
-        """Radius around all spheres; see `view.bounding_radius`."""
-        return self.colliders.extent
-
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
         plan = self.job.plan

@@ -22,15 +22,8 @@ from numpy.typing import NDArray
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.views import VIEWS
-from raytracer.viewer import (
-    data_actions,
-    edits,
-    light_actions,
-    panel,
-    picking,
-    prompt,  # noqa: F401 - for its actions
-    timeline,
-)
+from raytracer.viewer import data_actions, edits, light_actions, panel, picking, timeline
+from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie

@@ -34,8 +34,6 @@ MIN_DISTANCE = 1e-6  # of eye and pivot in render space: the precision of float3
 MAX_DISTANCE = 2.0**20  # and half height of an orthographic picture: all spheres are then a dot
 MAX_FOLDS = 50.0  # most e-foldings of distance or field of view per movement
 
-GIANT_RADIUS = extent.GIANT_RADIUS
-
 WHOLE = 1.0  # half height, in render space, of a picture that shows most spheres
 SPHERE_SHARE = 0.3  # fraction of the picture's height that a sphere covers after `to_sphere`
 

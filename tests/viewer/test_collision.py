@@ -13,6 +13,7 @@ import pytest
 import raytracer
 from raytracer import Camera, Scene
 from raytracer.pipeline import NO_SPHERE
+from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer import view as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
@@ -79,7 +80,7 @@ def act(viewer: ViewerState, chance: random.Random) -> str:
 def giant_gap(viewer: ViewerState) -> float:
     """Height of the eye above the nearest giant, by its definition."""
     buffers, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
-    large = buffers.radius > moves.GIANT_RADIUS
+    large = buffers.radius > GIANT_RADIUS
     assert large.any()
     centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[large].astype(np.float64)
     return float((np.linalg.norm(centers - eye, axis=1) - buffers.radius[large]).min())
@@ -94,14 +95,14 @@ def first_seen(viewer: ViewerState) -> Any:
 def assert_shows_the_subject(viewer: ViewerState) -> None:
     """Every sphere but giants is within the picture, and some are not hidden by a giant."""
     buffers = viewer.loaded_scene.buffers
-    small = buffers.radius <= moves.GIANT_RADIUS
+    small = buffers.radius <= GIANT_RADIUS
     centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[small].astype(np.float64)
     shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
     assert ahead.all()
     assert np.abs(shown).max() < 1.0
     seen = first_seen(viewer)
     seen = seen[seen != NO_SPHERE]
-    assert np.count_nonzero(buffers.radius[seen] <= moves.GIANT_RADIUS) > 1
+    assert np.count_nonzero(buffers.radius[seen] <= GIANT_RADIUS) > 1
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -124,7 +125,7 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     viewer = new_viewer(name)
     seen = first_seen(viewer)
     buffers = viewer.loaded_scene.buffers
-    large = buffers.radius > moves.GIANT_RADIUS
+    large = buffers.radius > GIANT_RADIUS
     known = np.append(large, False)  # the last one is that of rays without a hit
     rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
     x, y = int(columns[-1]), int(rows[-1])
