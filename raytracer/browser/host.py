@@ -67,8 +67,7 @@ class Host:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._clients: dict[Outlet, Client] = {}
         self._picture: Picture | None = None  # the latest
-        self._encoded: tuple[int, Encoded] | None = None  # of a picture's number
-        self._encoding: int | None = None  # number of the picture that is being encoded
+        self._encoded: tuple[int, Future[Encoded]] = 0, Future()  # of a picture's number
         self._refined = 0.0  # time of the last frame that only added samples
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
@@ -327,23 +326,16 @@ class Host:
 
     def _file_of(self, picture: Picture) -> Encoded | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
-        if self._encoded is not None and self._encoded[0] == picture.number:
-            return self._encoded[1]
-        if not picture.finished:
-            file = encoded(picture)
-            self._encoded = picture.number, file
-            return file
-        if self._encoding != picture.number:
-            self._encoding = picture.number
-            future = self._encoder.submit(encoded, picture)
-            future.add_done_callback(
-                lambda done: self._calls.put(lambda: self._keep(picture, done))
-            )
-        return None
-
-    def _keep(self, picture: Picture, done: Future[Encoded]) -> None:
-        if not done.cancelled():
-            self._encoded = picture.number, done.result()
+        number, future = self._encoded
+        if number != picture.number:
+            future = Future()
+            if picture.finished:
+                future = self._encoder.submit(encoded, picture)
+                future.add_done_callback(lambda _: self._calls.put(_nothing))
+            else:
+                future.set_result(encoded(picture))
+            self._encoded = picture.number, future
+        return future.result() if future.done() else None
 
 
 def hello() -> dict[str, Any]:

@@ -186,7 +186,7 @@ def preview(
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
         session = Session(options, frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
-        window.show_text(text if text is not None else offscreen is None)
+        window.hides_text = offscreen is not None if text is None else not text
         undo.pop_all()  # now the session closes everything
     try:
         return _run(window, session, offscreen, target)

@@ -74,7 +74,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._keys = HeldKeys(self._act_for, self._animate, getattr(self, "pressed_keys", set()))
         self._has_acted = False  # whether the key that is down ran an action
         self._set_density(int(self.dpi))
-        self._hides_text = self._offscreen = self._fenced = offscreen
+        self.hides_text = self._offscreen = self._fenced = offscreen
 
     def _set_density(self, dpi: int) -> None:
         self._dpi = dpi
@@ -213,7 +213,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
                 plan = frame.request.loaded_scene.job.plan
                 shown = frame.request.size
                 self._fixed.draw(plan, shown, lambda: legend_and_texts(frame), size)
-        if not self._hides_text or self.viewer.help or self.viewer.picked:
+        if not self.hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()
         if self._box is not None:
@@ -225,7 +225,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         now, frame = perf_counter(), self.viewer.frame
         if now >= self._status_due or (frame is not None and frame.finished):
             self._status_due = now + STATUS_INTERVAL
-            self._lines = status(self.viewer, self.rate, self.presenter.label)
+            rate = frame_rate(self.shown, now)
+            self._lines = status(self.viewer, rate, self.presenter.label)
         return self._lines
 
     def _fade_later(self) -> None:
@@ -242,14 +243,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         with self._turn():
             self._draw()
             return self.picture_canvas.read(self.get_framebuffer_size())
-
-    def show_text(self, on: bool) -> None:
-        """Draw text over the picture, or not."""
-        self._hides_text = not on
-
-    @property
-    def rate(self) -> float:
-        return frame_rate(self.shown, perf_counter())
 
     # Events
 
@@ -296,7 +289,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._has_acted = control is not None
         self._keys.press(symbol, control if control and control.held else None)
         if control and not control.held:
-            self._act(control)
+            self._do(control.action, *control.amount)
             self._status_due = 0.0  # the action may change the status text
         self.paint()
 
@@ -320,7 +313,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def _take_row(self) -> None:
         item = self._menu.take()
         if item is not None:
-            self._run(item.action, **(item.values or {}))
+            self._do(item.action, **(item.values or {}))
             self._status_due = 0.0
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
@@ -346,7 +339,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
                 self._act_for(control, TAP)
             else:
                 self._has_acted = True
-                self._act(control)
+                self._do(control.action, *control.amount)
         else:
             return
         self._status_due = 0.0
@@ -393,7 +386,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         return x * width / self.width, y * height / self.height
 
     def _bars(self) -> list[Bar]:
-        hidden = self._hides_text
+        hidden = self.hides_text
         return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
 
     def _press_panel(self, x: float, y: float) -> bool:
@@ -402,7 +395,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             if bar.holds(x, y):
                 if bar.on_button(x):
                     self._do("play")
-                    self._start_clock()
                 else:
                     self._held_bar = bar.kind
                     self._slide(x)
@@ -430,10 +422,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._do("frame", round(share * (self.viewer.time.count - 1)))
         elif self.viewer.content.slice is not None:
             self._do("slice", self.viewer.content.slice.axis, share)
-
-    def _start_clock(self) -> None:
-        if self.viewer.moving:
-            self._keys.tick()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
@@ -518,29 +506,23 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         elif symbol == key.ESCAPE:
             self.viewer.do("cancel")
 
-    def _act(self, control: Control) -> None:
-        self._run(control.action, *control.amount)
+    def _act_for(self, control: Control, seconds: float) -> None:
+        self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
 
-    def _run(self, name: str, /, *values: Any, **named: Any) -> None:
-        """Run an action, and handle its result in the window."""
-        result = self._do(name, *values, **named)
+    def _do(self, name: str, /, *values: Any, **named: Any) -> None:
+        """Run an action, show an error as a message, and follow the changes of the window."""
+        result = None
+        try:
+            result = self.viewer.do(name, *values, **named)
+        except UserError as error:
+            self.viewer.notify(str(error))
         if isinstance(result, str):
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
                 self.set_clipboard_text(result)
         if self.fullscreen != self.viewer.full_screen:
             self.set_fullscreen(self.viewer.full_screen)
-        self._start_clock()
-
-    def _act_for(self, control: Control, seconds: float) -> None:
-        self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
-
-    def _do(self, name: str, /, *values: Any, **named: Any) -> Any:
-        """Run an action; show errors as a message."""
-        try:
-            return self.viewer.do(name, *values, **named)
-        except UserError as error:
-            self.viewer.notify(str(error))
-            return None
+        if self.viewer.moving:
+            self._keys.tick()
 
     def _animate(self, seconds: float) -> bool:
         tick(self.viewer, seconds)

@@ -211,16 +211,16 @@ class Host:
 
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
         """What the window draws now, with or without the overlay."""
-        viewer, hides = self._window.viewer, self._window._hides_text
+        viewer, hides = self._window.viewer, self._window.hides_text
         kept = viewer.picked, viewer.help
-        self._window.show_text(text)
+        self._window.hides_text = not text
         if not text:
             viewer.picked, viewer.help = None, 0
         try:
             return np.asarray(self._window.screenshot())
         finally:
             viewer.picked, viewer.help = kept
-            self._window.show_text(not hides)
+            self._window.hides_text = hides
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
