@@ -17,14 +17,14 @@ from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.surface import COARSEST, FirstHits, Strip, extent, rays_per_axis, strips
+from raytracer.annotations.surface import COARSEST, FirstHits, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
 from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
-from raytracer.scene.annotations import BESIDE, IN_SCENE, Annotations
+from raytracer.scene.annotations import BESIDE, IN_SCENE, Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
@@ -60,16 +60,16 @@ class Plan:
         """
         projection = Projection.of(view, *space)
         sheet = self._sheet(*view.size)
-        seen = _Seen(self, sheet, projection, view, first_hits, crop)
+        fog, lines = _draw_seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
         return Overlay(
             sheet.drawing,
             crop,
             sheet.point,
-            seen.fog,
-            None if seen.fog is None else self._fog_color(crop, view.height),
-            seen.lines,
+            fog,
+            None if fog is None else self._fog_color(crop, view.height),
+            lines,
             (0.0, 0.0, 0.0) if line is None else parse_color(line.color),
             self._legend_alone(view.width, view.height),
         )
@@ -159,76 +159,59 @@ class Plan:
         return depth
 
 
-class _Seen:
-    """Annotations that depend on the visible spheres: box, labels, fog and outlines."""
+def _draw_seen(
+    plan: Plan, sheet: Sheet, projection: Projection, view: View, first_hits: FirstHits, crop: Crop
+) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+    """Draw what spheres may hide, box and labels; return fog and outlines, (h, w) each."""
+    wanted, shape = plan.annotations, (crop[3] - crop[1], crop[2] - crop[0])
+    line, cue = wanted.outline, wanted.depth_cue
+    fog = None if cue is None else np.zeros(shape, np.float32)
+    lines = None if line is None else np.zeros(shape, np.float32)
+    if not any((line, cue, plan.box, plan.named)):
+        return fog, lines
+    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, first_hits, view, projection)
+    hidden = _box_lines(plan, sheet, projection)
+    labels = None if plan.named is None else SeenLabels(plan.named, projection)
+    fine = COARSEST if line is None else rays_per_axis(*view.size)
+    margin = 1.0 if line is None else 1.0 + line.width / 2.0
+    for strip in strips(first_hits, view, projection, crop, fine, margin):
+        rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
+        if line is not None and lines is not None:
+            lines[rows] = outline.coverage(strip, line, projection.scale)
+        if cue is not None and fog is not None:
+            fog[rows] = depth_cue.fading(strip, *depths, cue.strength, plan.transparent)
+        for each in hidden:
+            each.hide(strip)
+        if labels is not None:
+            labels.find(strip)
+    if wanted.box is not None:
+        ink = sheet.ink(wanted.box.color)
+        for each in hidden:
+            sheet.drawing.add(*each.lines(wanted.box.width * sheet.point, ink))
+    if labels is not None and wanted.labels is not None:
+        labels.draw(sheet, wanted.labels)
+    return fog, lines
 
-    def __init__(
-        self, plan: Plan, sheet: Sheet, projection: Projection, view: View, first_hits: FirstHits,
-        crop: Crop,
-    ) -> None:  # fmt: skip
-        self._plan, self._projection = plan, projection
-        self.fog: NDArray[np.float32] | None = None
-        self.lines: NDArray[np.float32] | None = None
-        wanted = plan.annotations
-        if not any((wanted.outline, wanted.depth_cue, plan.box, plan.named)):
-            return
-        height, width = crop[3] - crop[1], crop[2] - crop[0]
-        margin = 1.0
-        if wanted.outline is not None:
-            self.lines = np.zeros((height, width), np.float32)
-            margin += wanted.outline.width / 2.0
-        if wanted.depth_cue is not None:
-            self.fog = np.zeros((height, width), np.float32)
-            self._depths = self._fog_depths(first_hits, view)
-        hidden, labels = self._box_lines(sheet), None
-        if plan.named is not None:
-            labels = SeenLabels(plan.named, projection)
-        fine = COARSEST if wanted.outline is None else rays_per_axis(*view.size)
-        for strip in strips(first_hits, view, projection, crop, fine, margin):
-            self._shade(strip, crop[1])
-            for line in hidden:
-                line.hide(strip)
-            if labels is not None:
-                labels.find(strip)
-        if wanted.box is not None:
-            ink = sheet.ink(wanted.box.color)
-            for line in hidden:
-                sheet.drawing.add(*line.lines(wanted.box.width * sheet.point, ink))
-        if labels is not None and wanted.labels is not None:
-            labels.draw(sheet, wanted.labels)
 
-    def _shade(self, strip: Strip, first: int) -> None:
-        """Add outlines and fog of a strip; first: row of the picture."""
-        rows = slice(strip.y0 - first, strip.y1 - first)
-        wanted = self._plan.annotations
-        if wanted.outline is not None and self.lines is not None:
-            self.lines[rows] = outline.coverage(strip, wanted.outline, self._projection.scale)
-        if wanted.depth_cue is not None and self.fog is not None:
-            self.fog[rows] = depth_cue.fading(
-                strip, *self._depths, wanted.depth_cue.strength, self._plan.transparent
-            )
+def _fog_depths(
+    cue: DepthCue, first_hits: FirstHits, view: View, projection: Projection
+) -> tuple[float, float]:
+    given, ends = (cue.near, cue.far), (0.0, 0.0)
+    if None in given:
+        ends = extent(first_hits, view, projection)
+    near, far = (
+        end if depth is None else depth / projection.scale
+        for depth, end in zip(given, ends, strict=True)
+    )
+    return near, far
 
-    def _fog_depths(self, first_hits: FirstHits, view: View) -> tuple[float, float]:
-        cue = self._plan.annotations.depth_cue
-        assert cue is not None
-        near, far = cue.near, cue.far
-        ends = (0.0, 0.0)
-        if near is None or far is None:
-            ends = extent(first_hits, view, self._projection)
-        scale = self._projection.scale
-        near, far = (
-            end if given is None else given / scale
-            for given, end in zip((near, far), ends, strict=True)
-        )
-        return near, far
 
-    def _box_lines(self, sheet: Sheet) -> list[HiddenLine]:
-        box, wanted = self._plan.box, self._plan.annotations.box
-        if box is None or wanted is None:
-            return []
-        projection = self._projection
-        origin = projection.to_render_space(np.array(box.origin, np.float64))
-        edges = np.array(box.edges, np.float64) / projection.scale
-        margin = wanted.width * sheet.point
-        lines = (hidden_line(*ends, projection, margin) for ends in segments(origin, edges))
-        return [line for line in lines if line is not None]
+def _box_lines(plan: Plan, sheet: Sheet, projection: Projection) -> list[HiddenLine]:
+    box, wanted = plan.box, plan.annotations.box
+    if box is None or wanted is None:
+        return []
+    origin = projection.to_render_space(np.array(box.origin, np.float64))
+    edges = np.array(box.edges, np.float64) / projection.scale
+    margin = wanted.width * sheet.point
+    lines = (hidden_line(*ends, projection, margin) for ends in segments(origin, edges))
+    return [line for line in lines if line is not None]
