@@ -1,18 +1,34 @@
-"""Moving the camera: what each motion keeps."""
+"""Moving the camera: what each motion keeps; projection, framing, cameras written down."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import radians, tan
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from raytracer import Camera
+from raytracer.scene.packing import framing
+from raytracer.scene.packing.pack import pack
+from raytracer.settings import RenderSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import View
-from support.previews import view_of
-from support.views import ANGLES, ASPECT, BUFFERS, assert_level, assert_same, place, unit, views
+from support.previews import balls, view_of
+from support.views import (
+    ANGLES,
+    ASPECT,
+    BUFFERS,
+    Vector,
+    assert_level,
+    assert_same,
+    place,
+    unit,
+    views,
+)
 
 AXES = [tuple(float(v) for v in row) for row in (*np.eye(3), *-np.eye(3))]
 
@@ -129,3 +145,166 @@ def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: 
     assert wide.pose.half == pytest.approx(float(expected))
     np.testing.assert_array_equal(wide.pose.eye, view.pose.eye)
     assert wide.pose.axes is view.pose.axes
+
+
+# Perspective and orthographic
+
+
+@given(view=views(), fov=st.floats(5.0, 120.0))
+def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> None:
+    other = moves.toggle(view, 3.0, fov)
+    assert other.orthographic != view.orthographic
+    assert other.half_height == pytest.approx(view.half_height, rel=1e-9)
+    np.testing.assert_allclose(place(other), place(view), atol=1e-8)
+    assert other.pose.axes is view.pose.axes
+    again = moves.toggle(other, 3.0, fov)
+    assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
+    if other.orthographic:
+        assert again.pose.half == pytest.approx(tan(radians(fov) / 2.0))
+
+
+@given(view=views(kind="perspective"), seed=st.integers(0, 1000))
+def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
+    """Whatever is within the extent is not cut off by the plane that rays start from."""
+    orthographic = moves.toggle(view, 2.5)
+    points = np.random.default_rng(seed).normal(size=(200, 3))
+    points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
+    assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
+    inside = replace(moves.fly(replace(orthographic, is_section=True), 5.0), is_section=False)
+    near = moves.unclipped(inside, 2.5)
+    assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
+
+
+# Fitting
+
+
+def silhouettes(view: View, aspect: float, count: int = 64) -> Vector:
+    """Where the outlines of all spheres are in the picture, by tangent rays, (N * count, 2)."""
+    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    radius = BUFFERS.radius.astype(np.float64)[:, None]
+    pose = view.pose
+    away = np.broadcast_to(pose.axes.forward, centers.shape)
+    lift, size = np.zeros_like(radius), radius
+    if not view.orthographic:
+        away = centers - pose.eye
+        distance = np.linalg.norm(away, axis=1)[:, None]
+        assert (distance > radius).all()
+        away, lift = away / distance, radius**2 / distance
+        size = radius * np.sqrt(1.0 - (radius / distance) ** 2)
+    one = np.cross(away, pose.axes.up)
+    one /= np.linalg.norm(one, axis=1)[:, None]
+    two = np.cross(one, away)
+    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)[:, None, None]
+    points = centers - lift * away + size * (np.cos(angle) * one + np.sin(angle) * two)
+    found, ahead = moves.project(view, points.reshape(-1, 3), aspect)
+    assert ahead.all()
+    return found
+
+
+@given(
+    view=views(),
+    aspect=st.sampled_from([0.3, 1.0, 16 / 9, 3.5]),
+    turns=st.lists(st.tuples(ANGLES, ANGLES), max_size=4),
+)
+def test_to_all_has_every_sphere_in_the_picture_from_the_same_side_and_after_turns(
+    view: View, aspect: float, turns: list[tuple[float, float]]
+) -> None:
+    """It is as near as it may be: the ball around the spheres touches the margin."""
+    there = turned = moves.to_all(view, BUFFERS, aspect)
+    for right, up in turns:
+        turned = moves.orbit(turned, right, up)
+        assert np.abs(silhouettes(turned, aspect)).max() < 1.0
+    assert np.abs(silhouettes(there, aspect)).max() < 1.0
+    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    radius = (np.linalg.norm(centers - there.pivot, axis=1) + BUFFERS.radius).max()
+    size = there.pose.half * min(aspect, 1.0) * (1.0 - framing.MARGIN)
+    free = size if view.orthographic else np.sin(np.arctan(size)) * there.distance
+    assert radius == pytest.approx(free, rel=1e-5)
+    assert there.fits_all
+    assert there.pose.axes is view.pose.axes
+    if not view.orthographic:
+        assert there.pose.half == view.pose.half
+
+
+@given(view=views(), index=st.integers(0, BUFFERS.count - 1))
+def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
+    view: View, index: int
+) -> None:
+    center = np.array([BUFFERS.x[index], BUFFERS.y[index], BUFFERS.z[index]], np.float64)
+    radius = float(BUFFERS.radius[index])
+    there = moves.to_sphere(view, center, radius)
+    np.testing.assert_allclose(place(there), (0.0, 0.0), atol=1e-9)
+    np.testing.assert_array_equal(there.pivot, center)
+    assert there.distance > radius
+    if view.orthographic or radius / moves.SPHERE_SHARE / view.pose.half > 1.5 * radius:
+        assert radius / there.half_height == pytest.approx(moves.SPHERE_SHARE)
+    else:  # a very wide view would have to be inside
+        assert there.distance == pytest.approx(1.5 * radius)
+
+
+# Written down, carried over, projected
+
+
+def place_of(camera: Camera) -> Vector:
+    """Position and look_at."""
+    assert camera.position is not None
+    assert camera.look_at is not None
+    return np.array([*camera.position, *camera.look_at], np.float64)
+
+
+def assert_same_camera(a: NDArray[np.void], b: NDArray[np.void], scale: float = 1.0) -> None:
+    """The same packed camera to the rounding of float32."""
+    assert a["kind"] == b["kind"]
+    size = max(float(np.abs(a["origin"]).max()), scale)
+    np.testing.assert_allclose(a["origin"], b["origin"], atol=2e-7 * size)
+    for name in ("right", "up", "forward"):
+        length = float(np.linalg.norm(a[name]))
+        np.testing.assert_allclose(a[name], b[name], atol=3e-7 * length)
+
+
+@given(view=views(), right=ANGLES, up=ANGLES, kind=st.sampled_from(["as it is", "pole", "axis"]))
+def test_a_camera_written_down_is_packed_as_the_same_one(
+    view: View, right: float, up: float, kind: str
+) -> None:
+    view = moves.orbit(view, right, up)
+    if kind == "pole":
+        view = moves.orbit(view, 0.0, 9.0)
+    elif kind == "axis":
+        view = moves.along(view, (-view.up).tolist())
+    camera = moves.camera_of(view, BUFFERS)
+    again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
+    assert_same_camera(view.pose.pack(400 / 300), again.camera)
+    assert not camera.fit
+    once_more = moves.camera_of(moves.initial_view(camera, BUFFERS, ASPECT), BUFFERS)
+    np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
+
+
+@given(view=views(), shift=st.floats(-100.0, 100.0), scale=st.sampled_from([0.125, 1.0, 64.0]))
+def test_carried_into_another_render_space_it_is_the_same_camera(
+    view: View, shift: float, scale: float
+) -> None:
+    other = replace(BUFFERS, center=BUFFERS.center + shift, scale=BUFFERS.scale * scale)
+    there = moves.rebased(view, BUFFERS, other)
+    one, two = moves.camera_of(view, BUFFERS), moves.camera_of(there, other)
+    for name in ("position", "look_at", "up"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
+    assert one.vertical_fov == pytest.approx(two.vertical_fov)
+    assert one.height == (None if one.height is None else pytest.approx(two.height))
+    assert_same(moves.rebased(there, other, BUFFERS), view, atol=1e-9)
+
+
+@given(view=views(), seed=st.integers(0, 1000))
+def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pose = view.pose
+    places = rng.uniform(-1.0, 1.0, (20, 2))
+    depth = rng.uniform(0.1, 10.0, 20)[:, None]
+    size = pose.half if view.orthographic else pose.half * depth
+    points = pose.eye + depth * pose.axes.forward
+    points += size * (places[:, :1] * ASPECT * pose.axes.right + places[:, 1:] * pose.axes.up)
+    found, ahead = moves.project(view, points, ASPECT)
+    assert ahead.all()
+    np.testing.assert_allclose(found, places, atol=1e-9)
+    behind, ahead = moves.project(view, 2.0 * pose.eye - points, ASPECT)
+    assert not ahead.any()
+    assert np.isfinite(behind).all()

@@ -1,14 +1,20 @@
-"""Every action of the preview: its changes, its render requests, and what it does not change."""
+"""A viewer: its actions and requests, the answers of the render thread, and changed scenes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pictures
 
+import raytracer
 from raytracer import (
+    Camera,
+    DirectionalLight,
     Ground,
     Material,
     Principled,
@@ -23,12 +29,23 @@ from raytracer.viewer.camera_actions import APERTURE, pan
 from raytracer.viewer.edits import (
     PRIORITY,
 )
-from raytracer.viewer.keep import camera_toml
+from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.light_actions import priority
-from raytracer.viewer.messages import Metered, Refused
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Loaded, Metered, Refused, Saved
+from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
-from support.previews import balls, loaded_scene_of, picked, requests, viewer_of
+from support.previews import (
+    assert_same_buffers,
+    balls,
+    first_camera,
+    hit_id,
+    loaded_scene_of,
+    picked,
+    requests,
+    viewer_of,
+)
 
 ASPECT = 4.0 / 3.0
 
@@ -239,3 +256,199 @@ def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
     alone = viewer_of(loaded_scene_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
     alone.do("fit-all")
     assert alone.view.fits_all
+
+
+# Picking
+
+
+def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
+    worker: Any = viewer.worker
+    seen_buffers = requests(viewer)[0].buffers
+    hits = np.array(
+        [
+            [hit_id(viewer.loaded_scene, seen_buffers, x, y) or -1 for x in range(64)]
+            for y in range(48)
+        ]
+    )
+    x = int(np.flatnonzero(hits[24] >= 0)[0])
+
+    def click(x: int, y: int) -> None:
+        viewer.do("pick", x, y)
+        receive(viewer, worker.tasks.pop()())
+
+    click(x - 3, 24)
+    assert viewer.picked is not None
+    number = viewer.picked.id
+    assert viewer.notice == ""
+    click(0, 0)
+    assert viewer.picked is None
+    assert viewer.notice == f"there is no sphere here; sphere {number} is no longer picked"
+    click(0, 0)
+    assert viewer.notice == "there is no sphere here"
+
+
+# Keeping
+
+
+def test_a_png_of_the_size_that_is_typed(
+    viewer: ViewerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prompt takes digits, and what is saved frames all spheres at its own shape."""
+    monkeypatch.chdir(tmp_path)
+    worker: Any = viewer.worker
+    type_text(viewer, "99")
+    erase(viewer)
+    assert viewer.prompt is None
+    viewer.do("ask-size")
+    for text in ("1", "3", "0q", "x", "2", "0", " ", "55"):
+        type_text(viewer, text)
+    erase(viewer)
+    assert viewer.prompt == "130x20 5"
+    enter(viewer)
+    assert viewer.prompt is None
+    while worker.save_job.step(0.0) is None:
+        pass
+    path = Path("scene-view-1.png")
+    scene = viewer.loaded_scene.scene
+    camera = first_camera(scene, (130, 20))
+    again = raytracer.render(scene, camera=camera, backend="cpu", width=130, height=20, samples=5)
+    np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
+    worker.save_job = None  # as the render thread does when it is done
+    viewer.do("ask-size")
+    enter(viewer)
+    assert worker.save_job.path == Path("scene-view-2.png")
+    assert worker.save_job._request.size == (64, 48)
+    assert worker.save_job._request.samples == 8
+
+
+# The rest
+
+
+def test_cancel_leaves_one_thing_after_the_other(viewer: ViewerState, tmp_path: Path) -> None:
+    picked(viewer, 1)
+    viewer.do("ask-size")
+    viewer.do("toggle-help")
+    save(viewer, (8, 8), 1, tmp_path / "kept.png")
+    left: list[Callable[[], bool]] = [
+        lambda: viewer.prompt is None,
+        lambda: not viewer.help,
+        lambda: viewer.worker.save_job is None,
+        lambda: viewer.picked is None,
+    ]
+    for count in range(5):
+        assert [each() for each in left] == [n < count for n in range(4)]
+        viewer.do("cancel")
+    assert viewer.notice == "not saved"
+
+
+def test_closing_waits_for_a_picture_that_is_saved(viewer: ViewerState, tmp_path: Path) -> None:
+    worker: Any = viewer.worker
+    path = tmp_path / "kept.png"
+    save(viewer, (8, 8), 1, path)
+    viewer.do("close")
+    assert (viewer.closes_after_save, viewer.closing) == (True, False)
+    viewer.do("cancel")
+    assert (viewer.closes_after_save, viewer.worker.save_job is not None) == (False, True), (
+        "the window stays"
+    )
+    receive(viewer, Saved(path))
+    assert not viewer.closing
+    viewer.do("close")
+    receive(viewer, Saved(path))
+    assert viewer.closing
+    again = viewer_of(viewer.loaded_scene)
+    save(again, (8, 8), 1, path)
+    again.do("close")
+    again.do("close")
+    assert again.closing, "the second time at once"
+    other = viewer_of(viewer.loaded_scene)
+    save(other, (8, 8), 1, path)
+    other.do("close")
+    worker = other.worker
+    worker.save_job = None
+    receive(other, Refused("kept.png: no space left"))
+    assert (other.closes_after_save, other.closing) == (False, False), (
+        "so that the sentence can be read"
+    )
+
+
+HERE = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
+THERE = Camera(position=(40.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
+LIGHT = DirectionalLight((1.0, -2.0, -0.5))
+
+
+def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
+    """Have a viewer hear of another scene."""
+    loaded_scene = loaded_scene_of(balls(**scene))
+    receive(viewer, Loaded(loaded_scene))
+    return loaded_scene
+
+
+def last(viewer: ViewerState) -> Any:
+    worker: Any = viewer.worker
+    return worker.requests[-1]
+
+
+def seen_by(viewer: ViewerState) -> Scene:
+    """The scene with the camera of a viewer, which fits a ball where the scene fits spheres."""
+    return replace(viewer.loaded_scene.scene, camera=viewer.camera)
+
+
+@pytest.mark.parametrize("camera", [None, HERE])
+@pytest.mark.parametrize("orthographic", [False, True])
+def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
+    camera: Any, orthographic: bool
+) -> None:
+    """Though the spheres, and with them render space, are others."""
+    viewer = viewer_of(loaded_scene_of(balls(camera=camera)))
+    viewer.do("orbit", 0.5, 0.2)
+    viewer.do("dolly", 0.1)
+    if orthographic:
+        viewer.do("toggle-projection")
+    before, buffers = viewer.camera, viewer.loaded_scene.buffers
+    loaded_scene = reload(viewer, camera=camera, count=3, seed=2)
+    assert loaded_scene.buffers.center.tolist() != buffers.center.tolist()
+    after = viewer.camera
+    for name in ("position", "look_at", "up"):
+        np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-9)
+    assert after.type == before.type
+    assert after.height == (None if before.height is None else pytest.approx(before.height))
+
+
+@pytest.mark.parametrize(("old", "new"), [(None, HERE), (HERE, THERE), (HERE, None)])
+def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
+    viewer = viewer_of(loaded_scene_of(balls(camera=old)))
+    viewer.do("orbit", 0.5, 0.2)
+    reload(viewer, camera=new)
+    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
+    assert viewer.view.fits_all == (new is None)
+
+
+def test_the_picked_sphere_is_described_again() -> None:
+    """The next step of a simulation has the same particles at other places."""
+    viewer = viewer_of(loaded_scene_of(balls()))
+    worker: Any = viewer.worker
+    viewer.picked = viewer.loaded_scene.scene.describe(7)
+    before = viewer.view
+    loaded_scene = reload(viewer, seed=6)
+    assert viewer.picked is None, "until the new file was read"
+    receive(viewer, worker.tasks.pop()())
+    assert viewer.picked == loaded_scene.scene.describe(7)
+    assert viewer.view.pose.axes is before.pose.axes, "the camera does not go there"
+    viewer.picked = loaded_scene.scene.describe(39)
+    reload(viewer, count=39)
+    assert worker.tasks == []
+    assert viewer.picked is None
+
+
+def test_a_look_ends_when_the_file_states_another_or_lights() -> None:
+    viewer = viewer_of(loaded_scene_of(balls()))
+    viewer.do("next-look")
+    viewer.do("next-look")
+    assert viewer.edits.render["look"] == "cloudy"
+    reload(viewer, count=50, seed=9)
+    assert viewer.edits.render["look"] == "cloudy", "the file says nothing else of it"
+    reload(viewer, lights=(LIGHT,))
+    assert "look" not in viewer.edits.render
+    viewer.do("next-look")
+    assert viewer.edits.render["look"] == "soft"

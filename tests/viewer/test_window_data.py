@@ -1,4 +1,4 @@
-"""Frames, colours and selections in a window: every key, bars, panel, box, and dropped files."""
+"""Frames, colours, selections, menu and rims in a window, by its mouse and keys; dropped files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
 
+from raytracer.viewer.marks import RIM
 from support.display import Display
 from support.remote import Remote
 
@@ -34,11 +37,11 @@ def trajectory(display: Display, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def frame(number: int) -> str:
     """Five atoms, the first in the middle, that move apart."""
-    rows = ["Ar 0 0 0 1.0"]
-    for place, mass in enumerate((2.0, 3.0, 6.0, 7.0)):
+    rows = ["O 0 0 0 1.0"]
+    for place, (element, mass) in enumerate(zip("HCHI", (2.0, 3.0, 6.0, 7.0), strict=True)):
         angle = place * np.pi / 2
         x, y = 2.0 * np.cos(angle) * (1 + number), 2.0 * np.sin(angle) * (1 + number)
-        rows.append(f"Ar {x:.4f} {y:.4f} {0.1 * number:.4f} {mass}")
+        rows.append(f"{element} {x:.4f} {y:.4f} {0.1 * number:.4f} {mass}")
     return "\n".join(["5", f"{BOX} Properties=species:S:1:pos:R:3:mass:R:1", *rows]) + "\n"
 
 
@@ -110,15 +113,6 @@ def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:
     assert same.mean() > 0.9
 
 
-def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
-    """The last test of this window: it shows another file from here on."""
-    path = tmp_path / "other.xyz"
-    path.write_text(frame(2))
-    window.ask("event", "on_file_drop", 10, 10, [str(path)])
-    window.until(lambda s: s.shown["name"] == "other.xyz" and s.rest, "the dropped file")
-    assert window.state.shown["count"] == 1
-
-
 def drag(
     window: Remote, display: Display, start: tuple[int, int], end: tuple[int, int], *keys: str
 ) -> None:
@@ -128,3 +122,103 @@ def drag(
     middle = ((start[0] + end[0]) // 2, (start[1] + end[1]) // 2)
     display.xdotool("windowfocus", window.state.xid, "mousemove", *start, *down, "mousedown", 1)
     display.xdotool("mousemove", *middle, "mousemove", *end, "mouseup", 1, *up)
+
+
+MIDDLE = (WIDTH // 2, HEIGHT // 2)
+BESIDE = (WIDTH - 6, 6)
+
+
+def right_click(window: Remote, display: Display, place: tuple[int, int]) -> list[str]:
+    """Click with the right button; gives the labels of the menu."""
+    display.xdotool("windowfocus", window.state.xid, "mousemove", *place, "click", 3)
+    window.until(lambda s: s.shown["menu"], "the menu")
+    labels: list[str] = window.ask("menu")[0]
+    return labels
+
+
+def rims(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which pixels are of the colour of a rim, more or less."""
+    return np.asarray((np.abs(pixels.astype(int) - RIM) < 60).all(axis=2))
+
+
+def test_the_menu_of_an_atom_picks_it_and_hides_it_by_keys(
+    window: Remote, display: Display
+) -> None:
+    labels = right_click(window, display, MIDDLE)
+    assert labels[0] == "O 0"
+    assert "select all O" in labels
+    assert window.state.shown["picks"] == [0]
+    steps = labels.index("hide it")  # the first row is a heading
+    display.xdotool("key", *["Down"] * steps, "Return")
+    window.until(lambda s: s.shown["hidden"] == 1 and not s.shown["menu"], "the hidden atom")
+    settled(window)
+    display.xdotool("key", "ctrl+z")
+    window.until(lambda s: s.shown["hidden"] == 0, "the atom again")
+
+
+def test_a_style_is_chosen_by_the_mouse_in_a_menu_of_its_own(
+    window: Remote, display: Display
+) -> None:
+    def click(label: str) -> None:
+        labels, (left, bottom, width, height) = window.ask("menu")
+        row = bottom + height * (1 - (labels.index(label) + 0.5) / len(labels))
+        display.xdotool("mousemove", left + width // 2, HEIGHT - round(row), "click", 1)
+
+    right_click(window, display, BESIDE)
+    click("style")
+    window.until(lambda s: "licorice" in window.ask("menu")[0], "the styles")
+    click("licorice")
+    window.until(lambda s: s.shown["style"].get("style") == "licorice", "the style")
+    settled(window)
+    assert window.state.shown["picks"] == [], "the click was for the menu alone"
+    assert "--style licorice" in window.ask("toml")
+
+
+def test_a_selection_has_rims_and_keeps_its_colours(window: Remote) -> None:
+    plain = window.shot()
+    assert not rims(plain).any()
+    window.ask("act", "do", "select", "type == 'I'")
+    settled(window)
+    marked = window.shot()
+    found = rims(marked)
+    rows, columns = np.nonzero(found)
+    changed = (marked != plain).any(axis=2)
+    disc = np.zeros_like(changed)
+    disc[rows.min() - 4 : rows.max() + 5, columns.min() - 4 : columns.max() + 5] = True
+    assert not changed[~disc].any(), "what is not selected is as before"
+    middle = (rows.min() + rows.max()) // 2, (columns.min() + columns.max()) // 2
+    assert np.array_equal(marked[middle], plain[middle]), "iodine is as violet as before"
+    assert changed.mean() < 0.03
+    # The finished picture of a file has no marks: selecting is no part of it.
+    window.press("S")
+    window.press("RETURN")
+    saved = Path(window.until(lambda s: "saved" in s.notice, "the file").notice.split()[-1])
+    with Image.open(window._folder / saved) as image:
+        assert np.array_equal(np.asarray(image.convert("RGB")), plain)
+
+
+def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
+    from raytracer.viewer.session import Session
+    from support.previews import wait_for
+
+    head = "Properties=species:S:1:pos:R:3:shapex:R:1:shapey:R:1:shapez:R:1"
+    rows = [f"A {4 * n} 0 0 {1 + 0.1 * n} 0.6 0.4" for n in range(4)]
+    path = tmp_path / "rods.xyz"
+    path.write_text("\n".join(["4", head, *rows]) + "\n")
+    with Session.open(path, size=(64, 48), samples=1, backend="cpu") as session:
+        session.do("select", "x > 5")
+        session.do("set-shape", "ellipsoid")
+        wait_for(lambda: session.picture(1.0) and not session.state()["loading"])
+        loaded = session.viewer.loaded_scene
+        assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
+        assert loaded.marked is not None
+        assert loaded.marked.tolist() == [False, False, True, True, False]
+
+
+def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
+    """The last test of this window: it shows another file from here on."""
+    path = tmp_path / "other.xyz"
+    path.write_text(frame(2))
+    window.ask("event", "on_file_drop", 10, 10, [str(path)])
+    window.until(lambda s: s.shown["name"] == "other.xyz" and s.rest, "the dropped file")
+    assert window.state.shown["count"] == 1

@@ -6,21 +6,27 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from threading import Event
 from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pictures
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice
 from raytracer.errors import BackendError, UserError
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
-from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest, Saved
 from raytracer.viewer.progressive_film import ProgressiveFilm
+from raytracer.viewer.save_job import SaveJob
 from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
-from support.workers import SIZE, Window, assert_rendered, gated, request_of
+from support.workers import SIZE, Gate, Window, assert_rendered, gated, request_of
 
 
 def picking(request: RenderRequest) -> Callable[[], Picked]:
@@ -33,12 +39,15 @@ def picking(request: RenderRequest) -> Callable[[], Picked]:
     return task
 
 
-@pytest.fixture(params=[True, False], ids=["adaptive", "full"])
+@pytest.fixture
 def window(request: pytest.FixtureRequest) -> Iterator[Window]:
-    made = Window(request.param)
+    made = Window(getattr(request, "param", True))
     yield made
     made.worker.stop(PATIENCE)
     assert made.worker_failed(), "the thread ends"
+
+
+BOTH = pytest.mark.parametrize("window", [True, False], ids=["adaptive", "full"], indirect=True)
 
 
 @pytest.fixture
@@ -49,6 +58,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CpuDevice, "pass_seconds", 10.0)
 
 
+@BOTH
 @pytest.mark.parametrize("samples", [1, 2, 17])
 def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> None:
     loaded_scene = loaded_scene_of(balls())
@@ -68,6 +78,7 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     assert sum(shown.finished for shown in window.shown) == 1
 
 
+@BOTH
 @pytest.mark.parametrize("pause", [0.0, 0.003, 0.03])
 @pytest.mark.usefixtures("impatient")
 def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: float) -> None:
@@ -212,6 +223,7 @@ def test_a_backend_that_fails_ends_with_a_message(error: Exception) -> None:
 # Pictures
 
 
+@BOTH
 def test_few_pictures_are_in_circulation(window: Window) -> None:
     """One on the screen, one taken, one ready, one being painted: never more, none is lost."""
     loaded_scene, gate = gated(balls())
@@ -253,3 +265,152 @@ def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.Monk
     window.worker.show(noisy)
     assert np.ptp(window.finish(noisy).picture.pixels[..., :3]) > 1, "as rendered, when asked"
     assert len(asked) == 1
+
+
+def saving_of(loaded_scene: LoadedScene, path: Path, samples: int = 6) -> SaveJob:
+    return SaveJob(request_of(loaded_scene, samples=samples, size=(90, 50)), path)
+
+
+def assert_saved(path: Path, scene: raytracer.Scene, samples: int = 6) -> None:
+    camera = first_camera(scene, (90, 50))
+    image = raytracer.render(
+        scene, camera=camera, backend="cpu", width=90, height=50, samples=samples
+    )
+    np.testing.assert_array_equal(np.array(Pictures.open(path)), image.to_uint8())
+
+
+def test_a_picture_is_saved_while_the_camera_moves(window: Window, tmp_path: Path) -> None:
+    """It is not what moves meanwhile, and the window's picture is right in the end."""
+    loaded_scene = loaded_scene_of(balls())
+    window.worker.show(request_of(loaded_scene))
+    save_job = saving_of(loaded_scene, tmp_path / "kept.png")
+    window.worker.save(save_job)
+    assert window.worker.save_job in (save_job, None)
+    for step in range(30):
+        window.worker.show(request_of(loaded_scene, 0.1 * step))
+        wait_for(window.look, "a frame")
+    last = request_of(loaded_scene)
+    window.worker.show(last)
+    assert window.receive(Saved) == Saved(tmp_path / "kept.png")
+    assert window.worker.save_job is None
+    assert_saved(tmp_path / "kept.png", loaded_scene.scene)
+    if not any(shown.finished and shown.request is last for shown in window.shown):
+        window.finish(last)
+    assert_rendered(window.shown[-1])
+
+
+@pytest.mark.parametrize("of_the_new", [False, True])
+def test_another_scene_gives_up_pictures_of_the_one_before(
+    window: Window, tmp_path: Path, of_the_new: bool
+) -> None:
+    """But not a picture of the new scene that was asked for before it was shown."""
+    (a, gate), (b, _) = gated(balls()), gated(balls(seed=1))
+    gate.open.clear()
+    window.worker.show(request_of(a))
+    assert gate.entered.wait(PATIENCE)
+    path = tmp_path / "kept.png"
+    request = request_of(b)
+    window.worker.show(request)
+    window.worker.save(saving_of(b if of_the_new else a, path))
+    gate.open.set()
+    if of_the_new:
+        window.receive(Saved)
+        assert_saved(path, b.scene)
+    else:
+        assert "the scene was reloaded" in window.receive(Refused).sentence
+        assert not path.exists()
+    if not any(shown.finished for shown in window.shown):
+        window.finish(request)
+    assert (a.closed, b.closed) == (True, False)
+    assert_rendered(window.shown[-1])
+
+
+@pytest.fixture
+def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pass at rest is of one sample, and counts as one that takes long."""
+    monkeypatch.setattr(module, "MAX_PASS_SECONDS", 0.0)
+    monkeypatch.setattr(module, "IDLE_DELAY", 0.0)
+    monkeypatch.setattr(CpuDevice, "pass_seconds", 0.0)
+
+
+def sharp(window: Window, samples: int) -> None:
+    """Wait for a picture of full size with some samples."""
+
+    def reached() -> bool:
+        window.woken.wait(0.05)
+        frame = window.look()
+        return frame is not None and frame.size == frame.request.size and frame.samples >= samples
+
+    wait_for(reached, f"{samples} samples")
+
+
+def held_up(window: Window) -> tuple[LoadedScene, Gate, int]:
+    """A picture at rest in the middle of a pass; its samples before that."""
+    loaded_scene, gate = gated(balls())
+    window.worker.show(request_of(loaded_scene, samples=40))
+    sharp(window, 5)
+    gate.after = True  # the film holds a part of the pass
+    gate.entered.clear()
+    gate.open.clear()
+    assert gate.entered.wait(PATIENCE)
+    return loaded_scene, gate, gate.passes[-1][0]
+
+
+@pytest.mark.usefixtures("slow_machine")
+def test_a_pick_keeps_the_samples(window: Window) -> None:
+    loaded_scene, gate, samples = held_up(window)
+    for _ in range(3):
+        window.worker.run_task(lambda: Picked(loaded_scene, None))
+        assert window.receive(Picked) == Picked(loaded_scene, None)
+    count = len(gate.passes)
+    gate.open.set()
+    wait_for(lambda: len(gate.passes) > count, "a pass after it")
+    assert min(first for first, _ in gate.passes[count - 3 :]) == samples
+    request = window.shown[-1].request
+    assert_rendered(window.finish(request), 40)
+
+
+@pytest.mark.usefixtures("slow_machine")
+def test_what_needs_no_backend_is_done_in_the_background(window: Window) -> None:
+    """A large file may be read through for a click: rendering goes on meanwhile."""
+    loaded_scene, _ = gated(balls())
+    read = Event()
+
+    def slowly() -> Picked:
+        assert read.wait(PATIENCE)
+        return Picked(loaded_scene, None)
+
+    request = request_of(loaded_scene)
+    window.worker.run_task(lambda: slowly)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
+    assert window.messages == []
+    read.set()
+    assert window.receive(Picked) == Picked(loaded_scene, None)
+
+
+@pytest.mark.usefixtures("slow_machine")
+def test_a_file_that_is_being_written_cannot_be_given_up(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, save_image = Event(), Image.save
+
+    def slowly(image: Image, path: Path, bits: int = 8) -> Path:
+        assert written.wait(PATIENCE)
+        return save_image(image, path, bits)
+
+    monkeypatch.setattr(Image, "save", slowly)
+    loaded_scene, _ = gated(balls())
+    path = tmp_path / "kept.png"
+    save_job = SaveJob(request_of(loaded_scene, samples=2, size=(30, 20)), path)
+    window.worker.save(save_job)
+    wait_for(lambda: save_job.writing, "the writing")
+    assert not window.worker.save(None)
+    request = request_of(loaded_scene, 0.3)
+    window.worker.show(request)
+    window.finish(request)  # the window goes on
+    assert not path.exists()
+    written.set()
+    assert window.receive(Saved) == Saved(path)
+    save_job.wait()
+    assert np.asarray(Pictures.open(path)).shape == (20, 30, 3)

@@ -1,4 +1,4 @@
-"""`--offscreen`: the same loop without a display; and what is wrong with a call of `preview`."""
+"""`raytracer.preview`: wrong calls, runs without a display, the size of a window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
 from raytracer.cli import main
+from raytracer.errors import DataFileError, DisplayError, OutputError, SceneError, UserError
+from raytracer.viewer import opening
+from raytracer.viewer.opening import MARGIN, fitting
+from support.previews import balls
 from support.window_scene import SIZE, pasted, rendered, write_scene
 
 LIMIT = 120.0  # seconds after which something hangs
@@ -92,3 +98,56 @@ def test_wrong_input_is_one_sentence(
     assert (out, error.count("\n")) == ("", 1)
     assert error.startswith("raytracer: ")
     assert sentence in error
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "sentence"),
+    [
+        ({"watch": True}, DataFileError, "has no file to watch"),
+        ({"offscreen": -1}, UserError, "give a number of frames"),
+        ({"screenshot": "x.jpg"}, OutputError, "PNG"),
+        ({"screenshot": "nowhere/x.png"}, OutputError, "there is no folder"),
+        ({"look": "foo"}, SceneError, r"render\.look: there is no look 'foo'"),
+        ({"view": "fornt"}, UserError, "view: there is no view 'fornt'; did you mean 'front'"),
+        ({"veiw": "front"}, TypeError, "'veiw'; did you mean 'view'"),
+        ({"width": 0}, SceneError, r"render\.width"),
+    ],
+)
+def test_mistakes_are_said_before_a_display_is_opened(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], kind: type, sentence: str
+) -> None:
+    def opened(_: bool) -> None:
+        pytest.fail("a display was opened")
+
+    monkeypatch.setattr(opening, "open_display", opened)
+    with pytest.raises(kind, match=sentence):
+        raytracer.preview(balls(), **options)
+
+
+def test_without_a_display_no_scene_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def closed(_: bool) -> None:
+        raise DisplayError("there is no display: go elsewhere")
+
+    monkeypatch.setattr(opening, "open_display", closed)
+    path = tmp_path / "broken.toml"
+    path.write_text("spheres =")
+    with pytest.raises(DisplayError, match="go elsewhere"):
+        raytracer.preview(path)
+
+
+SIDES = st.integers(1, 10_000)
+
+
+@given(size=st.tuples(SIDES, SIDES), screen=st.tuples(SIDES, SIDES))
+def test_a_window_fits_the_screen_in_the_shape_of_the_picture(
+    size: tuple[int, int], screen: tuple[int, int]
+) -> None:
+    found = fitting(size, screen)
+    for side, wanted, room in zip(found, size, screen, strict=True):
+        assert 1 <= side <= max(wanted, 1)
+        assert side <= max(MARGIN * room, 1.0)
+    factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))
+    for side, wanted in zip(found, size, strict=True):
+        assert abs(side - factor * wanted) <= 1.0
