@@ -19,16 +19,13 @@ from raytracer.scene.scene import Scene
 from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation
 
-BACKGROUNDS = (
-    None,  # the scene's
-    Background("white"),
-    Background("black"),
-    Background.of_particles(),
-    Background(transparent=True),
-)
+SCENES = "the scene's"
+BACKGROUNDS = {
+    SCENES: None, "white": Background("white"), "black": Background("black"),
+    "gray": Background.of_particles(), "transparent": Background(transparent=True),
+}  # fmt: skip
 """Backgrounds of the preview, in the order of its key."""
 
-BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
 INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}  # for scenes with lights
 
 SHININESS = (1.0, 10000.0)
@@ -41,7 +38,7 @@ class Edits:
     """Changes to a scene other than its camera."""
 
     lights: tuple[Light, ...] | None = None  # replace those of the scene; None keeps them
-    background: int = 0  # index into `BACKGROUNDS`
+    background: str = SCENES  # one of `BACKGROUNDS`
     # Factors by index of the material in the packed table.
     shininess: Mapping[int, float] = field(default_factory=dict)
     # Settings of the render instead of the scene's: look, integrator, denoise, placement.

@@ -97,9 +97,8 @@ def looks(viewer: ViewerState) -> list[str]:
 @action(undo=True)
 def set_background(viewer: ViewerState, name: str) -> None:
     """Use a background by name."""
-    names = edits.BACKGROUND_NAMES
-    one_of(name, "set-background: name", names, "background", UserError)
-    viewer.set_edits(replace(viewer.edits, background=names.index(name)))
+    one_of(name, "set-background: name", edits.BACKGROUNDS, "background", UserError)
+    viewer.set_edits(replace(viewer.edits, background=name))
     viewer.notify(f"background: {name}")
 
 

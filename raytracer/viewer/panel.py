@@ -16,7 +16,7 @@ from raytracer.scene.coloring.style import SCALES
 from raytracer.viewer import data_actions, light_actions
 from raytracer.viewer.actions import action, named
 from raytracer.viewer.data_actions import GLYPHS, MAPS
-from raytracer.viewer.edits import BACKGROUND_NAMES
+from raytracer.viewer.edits import BACKGROUNDS, SCENES
 from raytracer.viewer.state import ViewerState
 
 MAX_LETTERS = 22  # most letters of a value in a window
@@ -24,7 +24,6 @@ MAX_LETTERS = 22  # most letters of a value in a window
 SOLIDS = "Bonds and arrows"
 TITLES = ("Look", "Colour", SOLIDS, "Select", "View", "Motion")
 
-SCENES = "the scene's"  # label of the choice None
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
 DIGITS = "123456789"  # names of saved views with buttons and keys
 
@@ -126,8 +125,8 @@ def _look(viewer: ViewerState) -> list[Row]:
     rows = [
         Row("Look", "choice", viewer.edits.look_of(viewer.loaded_scene.scene), "set-look", "name",
             light_actions.looks(viewer), step="next-look"),
-        Row("Background", "choice", BACKGROUND_NAMES[viewer.edits.background], "set-background",
-            "name", BACKGROUND_NAMES, step="next-background"),
+        Row("Background", "choice", viewer.edits.background, "set-background", "name",
+            list(BACKGROUNDS), step="next-background"),
     ]  # fmt: skip
     catches = light_actions.shadow_catcher(viewer)
     if catches is not None:

@@ -9,7 +9,7 @@ from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
-from raytracer.viewer.edits import Edits
+from raytracer.viewer.edits import SCENES, Edits
 from raytracer.viewer.frames import loading_text
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -240,7 +240,7 @@ def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
         kept = {k: v for k, v in edits.render.items() if k not in ("look", "integrator")}
         edits = replace(edits, render=kept)
     if old.scene.background != new.scene.background:
-        edits = replace(edits, background=0)
+        edits = replace(edits, background=SCENES)
     if old.scene.ground != new.scene.ground:
         edits = replace(edits, shadow_catcher=None)
     return edits

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.views import VIEWS
-from raytracer.viewer import data_actions, edits, light_actions, panel, picking, timeline
+from raytracer.viewer import data_actions, light_actions, panel, picking, timeline
 from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -194,7 +194,7 @@ class Session:
             "samples": viewer.samples,
             "device": str(loaded.job.about["backend"]["device"]),
             "look": viewer.edits.look_of(loaded.scene),
-            "background": edits.BACKGROUND_NAMES[viewer.edits.background],
+            "background": viewer.edits.background,
             "shadow_catcher": light_actions.shadow_catcher(viewer),
             "priority": light_actions.priority(viewer),
             "exposure": viewer.tone.exposure,

@@ -61,9 +61,9 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
         Edits(),
         Edits(lights=(LIGHT,)),
         Edits(lights=(LIGHT, DirectionalLight((0.0, -1.0, 0.0)))),
-        Edits(background=3),
+        Edits(background="gray"),
         Edits().with_shininess(loaded_scene.buffers.materials, [0], 2.0),
-        Edits(lights=(LIGHT,), background=4),
+        Edits(lights=(LIGHT,), background="transparent"),
     ]
     rng = np.random.default_rng(8)
     for _ in range(60):
