@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from raytracer.arguments import items, of_kind, text, whole
-from raytracer.device_array import (
-    LEGACY_STREAM,
-    DeviceArray,
-    device_array,
-    is_captured,
-    order,
-    stream_handle,
-)
+from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
+from raytracer.device_array import DeviceArray, device_array
 from raytracer.errors import SceneError, UserError, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import SphereSet, UserError, device_array, dlpack
-from raytracer.device_array import DeviceArray, on_host, stream_handle
+from raytracer import SphereSet, UserError, cuda_driver, device_array, dlpack
+from raytracer.cuda_driver import stream_handle
+from raytracer.device_array import DeviceArray, on_host
 from support.device_arrays import GPU, ByDlpack, ByInterface, Owner, with_host_memory
 
 NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -401,6 +402,6 @@ def test_spheres_are_made_of_arrays_on_a_gpu_by_a_copy() -> None:
 
 def test_without_a_driver_an_array_on_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(device_array, "_driver", lambda: None)
+    monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     with pytest.raises(UserError, match="an array is on a GPU, but there is no CUDA driver"):
         SphereSet(ByInterface(NUMBERS))

@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.device_array import LEGACY_STREAM, DeviceArray
+from raytracer.cuda_driver import LEGACY_STREAM
+from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_rgb
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate

@@ -29,7 +29,8 @@ from raytracer.backends.base import (
     ProgressCall,
 )
 from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
-from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
+from raytracer.cuda_driver import LEGACY_STREAM, order
+from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import ref
 
-from raytracer.device_array import DeviceArray, DeviceMemory, DeviceStream, device_context
+from raytracer.cuda_driver import DeviceMemory, DeviceStream, device_context
+from raytracer.device_array import DeviceArray
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from raytracer.device_array import DeviceArray, DeviceMemory, Fence, check_status, device_context
+from raytracer.cuda_driver import DeviceMemory, Fence, check_status, device_context
+from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError
 
 HANDLE_BYTES = 64

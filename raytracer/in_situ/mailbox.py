@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.device_array import LEGACY_STREAM, DeviceArray
+from raytracer.cuda_driver import LEGACY_STREAM
+from raytracer.device_array import DeviceArray
 from raytracer.dlpack import packed_strides
 from raytracer.errors import UserError
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raytracer.arguments import mapping, text
-from raytracer.device_array import LEGACY_STREAM, DeviceArray, device_array, stream_handle
+from raytracer.cuda_driver import LEGACY_STREAM, stream_handle
+from raytracer.device_array import DeviceArray, device_array
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.in_situ.feed import COLUMN
 from raytracer.scene.arrays import Where, as_array

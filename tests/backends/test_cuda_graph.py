@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.device_array import _driver, check_status
+from raytracer.cuda_driver import _driver, check_status
 from raytracer.errors import UserError
 from support.device_arrays import OnGpu
 

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Camera, Scene, SphereSet, Transform, device_array, layout
+from raytracer import Camera, Scene, SphereSet, Transform, cuda_driver, layout
 from raytracer._native import core
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, pack, passes, placed, transfer
@@ -61,7 +61,7 @@ class Gpu:
         monkeypatch.setattr(binding, "load", lambda: self.driver)
         monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
-        monkeypatch.setattr(device_array, "device_context", self._context)
+        monkeypatch.setattr(cuda_driver, "device_context", self._context)
         self.context = context.primary_context(0)
 
     def _context(self, _device: int) -> Any:

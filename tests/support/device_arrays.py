@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import device_array, dlpack
+from raytracer import cuda_driver, dlpack
 from raytracer.in_situ import copies, gpu_memory
 
 GPU = dlpack.CUDA, 0
@@ -77,10 +77,9 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
     def context(device: int) -> Any:
         yield cuda
 
-    monkeypatch.setattr(device_array, "device_context", context)
-    for user in (gpu_memory, copies):
+    for user in (cuda_driver, gpu_memory, copies):
         monkeypatch.setattr(user, "device_context", context)
-    monkeypatch.setattr(device_array, "_driver", lambda: None)
+    monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     return cuda
 
 

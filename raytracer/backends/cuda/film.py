@@ -21,7 +21,8 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
-from raytracer.device_array import DeviceArray, order
+from raytracer.cuda_driver import order
+from raytracer.device_array import DeviceArray
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape

@@ -32,7 +32,7 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
-from raytracer.device_array import LEGACY_STREAM, Fence, order
+from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 

@@ -17,7 +17,8 @@ from raytracer.backends.cuda.context import drop, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
+from raytracer.cuda_driver import LEGACY_STREAM, order
+from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.sphere_update import OutOfRangeError
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from raytracer.backends.cuda.context import primary_context, release
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.device_array import DeviceArray, order
+from raytracer.cuda_driver import order
+from raytracer.device_array import DeviceArray
 from raytracer.errors import RaytracerError
 
 CHANNELS = 4  # bytes a pixel

@@ -1,0 +1,299 @@
+"""Calls of CUDA's driver by ctypes: streams, events and memory of the process's primary contexts.
+
+Arrays of other packages may come where no binding is installed, to the CPU backend too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from threading import local
+from typing import Any
+
+from raytracer.errors import BackendError, SceneError, shown_value
+
+LEGACY_STREAM = 1
+"""Handle of CUDA's default stream, on which most packages work unless told otherwise."""
+
+_STREAM_NAMES = ("cuda_stream", "ptr", "handle")
+"""Where streams of PyTorch and Warp, CuPy, and PyCUDA and Numba have their handle."""
+
+
+def stream_handle(stream: Any, name: str = "stream") -> int:
+    """Return the handle of a stream.
+
+    Args:
+        stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or
+            cuda-bindings, or an object with `__cuda_stream__`; None is CUDA's default stream.
+
+    Raises:
+        SceneError: it is none of these.
+    """
+    if stream is None:
+        return LEGACY_STREAM
+    handle = stream
+    if hasattr(stream, "__cuda_stream__"):
+        handle = stream.__cuda_stream__()[1]  # version, handle
+    else:
+        handle = next((getattr(stream, n) for n in _STREAM_NAMES if hasattr(stream, n)), stream)
+    handle = getattr(handle, "value", handle)  # of ctypes
+    try:
+        number = 0 if handle is None else int(handle)
+    except (TypeError, ValueError):
+        number = -1
+    if isinstance(stream, (bool, str, float)) or number < 0:
+        raise SceneError(
+            f"{name}: {shown_value(stream)} is not a CUDA stream; give its handle, or a stream of "
+            "CuPy, PyTorch, Warp or Numba"
+        )
+    return number or LEGACY_STREAM
+
+
+_DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+_DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
+_HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
+_events = local()
+
+
+class _Copy2D(ctypes.Structure):
+    """CUDA_MEMCPY2D."""
+
+    _fields_ = (
+        ("from_x", ctypes.c_size_t), ("from_y", ctypes.c_size_t), ("from_kind", ctypes.c_int),
+        ("from_host", ctypes.c_void_p), ("from_address", ctypes.c_uint64),
+        ("from_array", ctypes.c_void_p), ("from_pitch", ctypes.c_size_t),
+        ("to_x", ctypes.c_size_t), ("to_y", ctypes.c_size_t), ("to_kind", ctypes.c_int),
+        ("to_address", ctypes.c_void_p), ("to_device", ctypes.c_uint64),
+        ("to_array", ctypes.c_void_p), ("to_pitch", ctypes.c_size_t),
+        ("width", ctypes.c_size_t), ("height", ctypes.c_size_t),
+    )  # fmt: skip
+
+
+@cache
+def _driver() -> ctypes.CDLL | None:
+    """Return the library of the driver, initialised; None without a GPU."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    return None if cuda.cuInit(0) else cuda
+
+
+def check_status(status: int) -> None:
+    """Raise BackendError for the status of a failed call."""
+    if status:
+        text = ctypes.c_char_p()
+        cuda = _driver()
+        if cuda is not None:
+            cuda.cuGetErrorString(status, ctypes.byref(text))
+        raise BackendError(
+            f"the CUDA driver cannot use an array on a GPU: {(text.value or b'?').decode()}"
+        )
+
+
+@cache
+def _primary(device: int) -> ctypes.c_void_p:
+    """Return the primary context of a GPU, which is kept as long as the process runs."""
+    cuda, context, number = _driver(), ctypes.c_void_p(), ctypes.c_int()
+    assert cuda is not None
+    check_status(cuda.cuDeviceGet(ctypes.byref(number), device))
+    check_status(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), number))
+    return context
+
+
+@contextmanager
+def device_context(device: int) -> Iterator[ctypes.CDLL]:
+    """Make the primary context of a GPU current."""
+    cuda = _driver()
+    if cuda is None:
+        raise BackendError(
+            "an array is on a GPU, but there is no CUDA driver: see `raytracer devices`"
+        )
+    check_status(cuda.cuCtxPushCurrent_v2(_primary(device)))
+    try:
+        yield cuda
+    finally:
+        cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+
+
+def device_of(address: int) -> int | None:
+    """Return the number of the GPU in whose memory an address is; None without a driver.
+
+    Raises:
+        ValueError: it is in the memory of none.
+    """
+    if (cuda := _driver()) is None:
+        return None
+    number = ctypes.c_int()
+    if cuda.cuPointerGetAttribute(ctypes.byref(number), _DEVICE_ORDINAL, ctypes.c_uint64(address)):
+        raise ValueError
+    return number.value
+
+
+def copy_to_host(target: int, address: int, size: int, device: int) -> None:
+    """Copy bytes of a GPU, and wait. target: address on the host. device: number of the GPU."""
+    with device_context(device) as cuda:
+        check_status(
+            cuda.cuMemcpyDtoH_v2(
+                ctypes.c_void_p(target), ctypes.c_uint64(address), ctypes.c_size_t(size)
+            )
+        )
+
+
+def copy_rows_to_host(
+    target: int, address: int, width: int, rows: int, pitch: int, device: int
+) -> None:
+    """Copy rows of `width` bytes that are `pitch` bytes apart on a GPU, packed, and wait."""
+    copy = _Copy2D(
+        from_kind=_DEVICE, from_address=address, from_pitch=pitch,
+        to_kind=_HOST, to_address=target, to_pitch=width, width=width, height=rows,
+    )  # fmt: skip
+    with device_context(device) as cuda:
+        check_status(cuda.cuMemcpy2DUnaligned_v2(ctypes.byref(copy)))
+
+
+def copy_on_device(target: int, address: int, size: int, device: int, stream: int) -> None:
+    """Queue a copy of bytes within the memory of a GPU. stream: handle."""
+    with device_context(device) as cuda:
+        check_status(
+            cuda.cuMemcpyDtoDAsync_v2(
+                ctypes.c_uint64(target), ctypes.c_uint64(address), ctypes.c_size_t(size),
+                ctypes.c_void_p(stream),
+            )
+        )  # fmt: skip
+
+
+def synchronize(stream: int, device: int) -> None:
+    """Wait for the work of a stream. stream: handle. device: number of the GPU."""
+    with device_context(device) as cuda:
+        check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(stream)))
+
+
+class DeviceStream:
+    """A stream of its own, which does not wait for the default one. device: number of the GPU."""
+
+    def __init__(self, device: int) -> None:
+        stream = ctypes.c_void_p()
+        with device_context(device) as cuda:
+            check_status(cuda.cuStreamCreate(ctypes.byref(stream), _NON_BLOCKING))
+        weakref.finalize(self, cuda.cuStreamDestroy_v2, stream).atexit = False
+        self.handle = stream.value or 0
+        self._device = device
+
+    def synchronize(self) -> None:
+        """Wait on the host."""
+        with device_context(self._device) as cuda:
+            check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(self.handle)))
+
+
+class DeviceMemory:
+    """Bytes in the memory of a GPU, which are freed with the object.
+
+    Raises:
+        BackendError: there is no room, or the driver cannot be used.
+    """
+
+    def __init__(self, size: int, device: int) -> None:
+        self.size, self.device, self.address = size, device, 0
+        address = ctypes.c_uint64()
+        with device_context(device) as cuda:
+            check_status(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 1))))
+        self.address = address.value
+
+    def __del__(self) -> None:
+        if self.address:
+            with suppress(Exception), device_context(self.device) as cuda:
+                cuda.cuMemFree_v2(ctypes.c_uint64(self.address))
+
+
+def order(later: int, earlier: int, device: int) -> None:
+    """Let the work that is queued on a stream from now on wait for all of another stream.
+
+    Args:
+        later, earlier: handles of streams of the device.
+        device: number of the GPU.
+    """
+    if later == earlier:
+        return
+    with device_context(device) as cuda:
+        event = _event(cuda, device)
+        check_status(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
+        check_status(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
+
+
+class Fence:
+    """A point in the work of streams that other work waits for: an event of CUDA.
+
+    In a capture, recording and waiting become nodes of the graph: each launch of the graph records
+    the fence anew, for work outside of it, and waits for what was recorded last before the launch.
+
+    The context of the device must be active in the methods.
+    """
+
+    def __init__(
+        self, device: int, event: ctypes.c_void_p | None = None, *, shared: bool = False
+    ) -> None:
+        """Create the event; until it is recorded, nothing waits.
+
+        Args:
+            device: number of the GPU.
+            event: one of another process; None makes one.
+            shared: whether another process may use it.
+        """
+        self._event = event or ctypes.c_void_p()
+        with device_context(device) as cuda:
+            if event is None:
+                flags = _DISABLE_TIMING | (_INTERPROCESS if shared else 0)
+                check_status(cuda.cuEventCreate(ctypes.byref(self._event), flags))
+        weakref.finalize(self, cuda.cuEventDestroy_v2, self._event).atexit = False
+        self._cuda = cuda
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """Of the event."""
+        return self._event
+
+    def record(self, stream: int, *, in_graph: bool = False) -> None:
+        """Move the fence behind all work of a stream; in_graph: the stream is captured."""
+        check_status(
+            self._cuda.cuEventRecordWithFlags(
+                self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
+            )
+        )
+
+    def wait(self, stream: int, *, in_graph: bool = False) -> None:
+        """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
+        check_status(
+            self._cuda.cuStreamWaitEvent(
+                ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
+            )
+        )
+
+    def synchronize(self) -> None:
+        """Wait on the host."""
+        check_status(self._cuda.cuEventSynchronize(self._event))
+
+
+def is_captured(stream: int, device: int) -> bool:
+    """Return whether work that is queued on a stream becomes part of a CUDA graph."""
+    if stream <= 2:  # handles of default streams, which cannot be captured
+        return False
+    status = ctypes.c_int()
+    with device_context(device) as cuda:
+        check_status(cuda.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status)))
+    return status.value != 0
+
+
+def _event(cuda: ctypes.CDLL, device: int) -> ctypes.c_void_p:
+    """Return the event of this thread on a device: another thread's would be recorded anew."""
+    events: dict[int, ctypes.c_void_p] = _events.__dict__.setdefault("by_device", {})
+    if device not in events:
+        event = ctypes.c_void_p()
+        check_status(cuda.cuEventCreate(ctypes.byref(event), _DISABLE_TIMING))
+        events[device] = event
+    return events[device]
