@@ -8,7 +8,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -168,34 +168,67 @@ def test_the_command_renders_what_moves(
         )
 
 
+class WarpTree:
+    """A tree of a Warp that has no cuBQL."""
+
+    done: ClassVar[list[str]] = []
+
+    def __init__(self, low: Any, high: Any, constructor: str) -> None:
+        if constructor == "cubql":
+            raise RuntimeError("no cuBQL\nin this build")
+        assert (high - low > 0).all()
+        self.done.append(constructor)
+
+    def rebuild(self) -> None:
+        self.done.append("rebuild")
+
+    def refit(self) -> None:
+        self.done.append("refit")
+
+
 def test_trees_of_warp_are_timed_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = list[str]()
-
-    class Tree:
-        def __init__(self, low: Any, high: Any, constructor: str) -> None:
-            assert (high - low > 0).all()
-            done.append(constructor)
-
-        def refit(self) -> None:
-            done.append("refit")
-
     warp = SimpleNamespace(
         __spec__=ModuleSpec("warp", None), __version__="1.2.3", config=SimpleNamespace(), vec3=None,
-        array=lambda array, dtype, device: array, Bvh=Tree, synchronize_device=done.append,
+        array=lambda array, dtype, device: array, Bvh=WarpTree,
+        is_mempool_supported=lambda place: False, synchronize_device=WarpTree.done.append,
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "warp", warp)
     options: Any = {"scene": "lattice", "size": 64, "backend": "cpu", "min_time": 1e-3}
     made = raytracer.bench("build", **options)
-    for op, ours in (("build", "build"), ("build refit", "refit")):
-        rows = rows_of(made, op)
-        assert list(rows) == [ours, "warp.Bvh sah", "warp.Bvh cubql"]
-        assert rows["warp.Bvh sah"]["kind"] == "peer"
-        assert rows["warp.Bvh sah"]["version"] == "1.2.3"
-    assert {"sah", "cubql", "refit", "cpu"} == set(done)
+    build, refit = rows_of(made, "build"), rows_of(made, "build refit")
+    assert list(build) == ["build", "warp.Bvh sah", "warp.Bvh cubql"]
+    assert list(refit) == ["refit", "warp.Bvh sah"]
+    for row in build["warp.Bvh sah"], refit["warp.Bvh sah"]:
+        assert (row["kind"], row["version"]) == ("peer", "1.2.3")
+        assert len(row["samples"]) >= 2
+    assert WarpTree.done.count("sah") == 1
+    assert WarpTree.done.count("rebuild") > len(build["warp.Bvh sah"]["samples"])
+    assert WarpTree.done.count("refit") > len(refit["warp.Bvh sah"]["samples"])
+    assert WarpTree.done.count("cpu") == len(WarpTree.done[1:]) / 2
+    failed = build["warp.Bvh cubql"]
+    assert (failed["status"], failed["reason"]) == ("failed", "no cuBQL")
     assert list(rows_of(raytracer.bench("build", peers=False, **options), "build")) == ["build"]
     monkeypatch.setattr("raytracer.benchmark.tree_benchmark.find_spec", lambda _: None)
     skipped = rows_of(raytracer.bench("build", **options), "build")["warp.Bvh"]
     assert (skipped["status"], skipped["reason"]) == ("skipped", "warp is not installed")
+
+
+@pytest.mark.parametrize(
+    ("backend", "builders"),
+    [
+        ("cpu", ["sah", "cubql"]),
+        pytest.param("cuda", ["lbvh", "cubql"], marks=pytest.mark.gpu),
+    ],
+)
+def test_trees_of_an_installed_warp_are_timed(backend: str, builders: list[str]) -> None:
+    warp = pytest.importorskip("warp")
+    if backend == "cuda" and not warp.is_cuda_available():
+        pytest.skip("this Warp has no CUDA")
+    made = raytracer.bench("build", scene="web", size=3000, backend=backend, min_time=1e-3)
+    for op in ("build", "build refit"):
+        ours, *others = rows_of(made, op).values()
+        assert [row["label"] for row in others] == [f"warp.Bvh {builder}" for builder in builders]
+        assert [row["status"] for row in (ours, *others)] == ["ok"] * 3
 
 
 def test_a_device_whose_trees_do_not_follow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
