@@ -42,8 +42,10 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     """
     path = None
     if file.size >= MIN_BYTES and not file.is_standard_input:
+        state = (file.path.absolute(), type(source).__module__, file.size, file.modified)
+        name = "\0".join(map(str, state)).encode("utf-8", "surrogateescape")
         with suppress(OSError, RuntimeError, ValueError):  # there may be no home folder
-            path = _path_of(file, type(source).__module__)
+            path = cache_folder() / f"{hashlib.blake2b(name, digest_size=16).hexdigest()}.npy"
     if path is not None:
         with suppress(OSError, ValueError, EOFError):
             starts = np.load(path, allow_pickle=False)
@@ -53,12 +55,6 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     if path is not None:
         _write(path, starts)
     return starts
-
-
-def _path_of(file: OpenFile, format_name: str) -> Path:
-    text = f"{file.path.absolute()}\0{format_name}\0{file.size}\0{file.modified}"
-    name = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
-    return cache_folder() / f"{name.hexdigest()}.npy"
 
 
 def _is_index(starts: NDArray[Any], size: int) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -21,32 +20,27 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles.frame_index import starts_of
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
-from raytracer.scene.particles.source import Notes, ParticleSource
+from raytracer.scene.particles.source import ParticleSource
 
 PIECE = 1 << 20  # bytes that are copied at a time
 
 
-@dataclass(frozen=True)
-class Frames:
-    """The frames of a file."""
-
-    count: int  # number of frames
-    # offsets of the frames, and the end of the last one, int64 (count + 1,); None if frames are not
-    # pieces of the file
-    starts: NDArray[np.int64] | None = None
+Starts = NDArray[np.int64]
+"""Offsets of the frames in a file, and the end of the last one, (F + 1,)."""
 
 
-def frames_of(source: ParticleSource, file: OpenFile) -> Frames:
-    """Return the frames of a file; counting them may read all of it.
+def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, Starts | None]:
+    """Return the number of frames of a file, and where they start if they are pieces of it.
+
+    Counting them may read the whole file.
 
     Raises:
         DataFileError: the file is damaged.
     """
     if not source.has_pieces:
-        frames = source.frames
-        return Frames(1 if frames is None else frames)
+        return 1 if source.frames is None else source.frames, None
     starts = starts_of(source, file)
-    return Frames(len(starts) - 1, starts)
+    return len(starts) - 1, starts
 
 
 @contextmanager
@@ -66,15 +60,31 @@ def at_frame(
         DataFileError: there is no such frame, or the file is damaged.
     """
     source = form.open(content, inner)
-    frames = frames_of(source, file)
-    number = checked(frame, frames.count, content.source)
-    if frames.starts is None or frames.count == 1:
+    count, starts = frames_of(source, file)
+    number = checked(frame, count, content.source)
+    if starts is None or count == 1:
         source.go_to(number)
         yield source
         return
-    with _piece(content, frames, number, source.surrounded) as part:
+    from tempfile import TemporaryFile
+
+    spans = [(int(starts[number]), int(starts[number + 1]))]
+    if source.surrounded:
+        spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
+    with TemporaryFile() as copy:
+        for start, end in spans:
+            _copy(content.file.fileno(), start, end, copy)
+        copy.flush()
+        copy.seek(0)
+        stream: Any = copy
+        part = OpenFile(stream, content.path, f"{content.source}: frame {number}")
         piece = form.open(part, inner)
-        piece.notes = _rest_of(content, frames, source)
+        rest = os.pread(content.file.fileno(), HEAD_BYTES, int(starts[-1]))
+        if rest.strip() and not source.surrounded:  # as in a file being written
+            piece.notes = [("", (
+                f"{content.source}: frame {count} is incomplete and left out; there are "
+                f"{counted(count, 'complete frame')}"
+            ))]  # fmt: skip
         yield piece
 
 
@@ -89,25 +99,6 @@ def checked(frame: int, count: int, name: str) -> int:
     raise DataFileError(f"{name}: there is no frame {frame:,}: it has {there}, {which}")
 
 
-@contextmanager
-def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> Iterator[OpenFile]:
-    """Yield one frame as a separate file, together with the text around all frames."""
-    from tempfile import TemporaryFile
-
-    assert frames.starts is not None
-    spans = [(int(frames.starts[number]), int(frames.starts[number + 1]))]
-    if surrounded:
-        before, after = (0, int(frames.starts[0])), (int(frames.starts[-1]), content.size)
-        spans = [before, *spans, after]
-    with TemporaryFile() as copy:
-        for start, end in spans:
-            _copy(content.file.fileno(), start, end, copy)
-        copy.flush()
-        copy.seek(0)
-        stream: Any = copy
-        yield OpenFile(stream, content.path, f"{content.source}: frame {number}")
-
-
 def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
     while start < end:
         piece = os.pread(descriptor, min(PIECE, end - start), start)
@@ -115,15 +106,3 @@ def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
             return  # truncated since; the reader reports it
         target.write(piece)
         start += len(piece)
-
-
-def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes:
-    """Return the warning about an incomplete last frame, as in a file being written."""
-    assert frames.starts is not None
-    rest = os.pread(content.file.fileno(), HEAD_BYTES, int(frames.starts[-1]))
-    if source.surrounded or not rest.strip():
-        return []
-    complete = counted(frames.count, "complete frame")
-    return [("", (
-        f"{content.source}: frame {frames.count} is incomplete and left out; there are {complete}"
-    ))]  # fmt: skip

@@ -112,7 +112,7 @@ def frame_count(
     if file.series:
         return file.series
     with opened(file.path, name) as stream, frame_source(file._replace(frame=None), stream) as it:
-        return frames_of(it, stream).count
+        return frames_of(it, stream)[0]
 
 
 def atom_count(path: Path) -> int:

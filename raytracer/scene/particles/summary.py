@@ -49,7 +49,7 @@ def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
         if not whole:
             return None if source.has_pieces else source.frames
         try:
-            return frames_of(source, stream).count
+            return frames_of(source, stream)[0]
         except DataFileError as error:  # the first frame, which is shown, is sound
             warn(f"{error}; only the first frame is counted")
             return 1
