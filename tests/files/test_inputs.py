@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 import subprocess
 import sys
@@ -17,8 +16,6 @@ from raytracer.cli import main
 from raytracer.errors import OutputError
 from raytracer.files import inputs
 from raytracer.film.film import Film
-
-PACKAGE = Path(raytracer.__file__).parent
 
 SMALL = "--width 8 --height 6 --samples 1 --backend cpu"
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
@@ -207,53 +204,3 @@ def test_the_number_of_a_removed_file_may_belong_to_another(tmp_path: Path) -> N
     assert inputs.input_at(new) is None
     inputs.forget()
     assert inputs.input_at(old) is None
-
-
-OPENING = {"open", "read_text", "read_bytes", "load", "fromfile", "memmap", "genfromtxt"}
-
-ALLOWED = {
-    ("drawing/fonts.py", "truetype"),  # the font of the package
-    ("scene/coloring/maps.py", "load"),  # the colour maps of the package
-    ("scene/particles/frame_index.py", "load"),  # of the cache folder
-    ("scene/particles/compressed.py", "open"),  # an open file
-    ("film/formats.py", "open"),  # an open file
-    ("browser/client.py", "read_text"),  # the page of the package
-    ("browser/outputs.py", "read_bytes"),  # what it has just written
-    ("browser/outputs.py", "open"),  # a new file
-    ("browser/security.py", "open"),  # the token of the server, in a private file
-}
-"""What opens a file by its name and not through `access.opened`, with the reason."""
-
-
-def test_every_input_is_opened_by_the_one_function() -> None:
-    """What takes an open file, or its name from `OpenFile.name`, does not count."""
-    found = set()
-    for part in ("annotations", "drawing", "film", "scene", "trajectory", "viewer", "browser",
-                 "commands"):  # fmt: skip
-        for path in (PACKAGE / part).rglob("*.py"):
-            for call in ast.walk(ast.parse(path.read_text())):
-                if isinstance(call, ast.Call) and opens_by_name(call):
-                    name = call.func.attr if isinstance(call.func, ast.Attribute) else "open"
-                    found.add((str(path.relative_to(PACKAGE)), name))
-    assert found <= ALLOWED
-
-
-def opens_by_name(call: ast.Call) -> bool:
-    """Whether a call may open a file by a name that is not that of an open file."""
-    function, text = call.func, ast.unparse(call)
-    if isinstance(function, ast.Name):
-        return function.id == "open"
-    if not isinstance(function, ast.Attribute) or "file.name" in text or "file.file" in text:
-        return False
-    if function.attr in ("read_text", "read_bytes", "truetype"):
-        return True
-    owner = ast.unparse(function.value)
-    return function.attr in OPENING and owner in (
-        "np",
-        "Image",
-        "Pillow",
-        "io",
-        "os",
-        "Path",
-        "library",
-    )

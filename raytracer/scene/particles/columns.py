@@ -29,6 +29,13 @@ LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)  # columns that hold labels, the li
 MAX_TYPES = 1 << 16  # integers below this are looked up in a table
 NUMBERS = ("number", "integer")  # column types that are numbers
 
+GROUPS = {
+    "centers": ("centers", *"xyz"),
+    "radius": ("radius", "diameter"),
+    "color": ("color", *"rgb"),
+}
+"""Parts of a sphere that are its centre, its radius and its colour."""
+
 _PARTS = {"radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""
 
@@ -68,15 +75,9 @@ class ColumnSource(ParticleSource):
             result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
         if "label" in values:
             result.labels = self.labels(parts["label"], values["label"])
-        size = parts.get("radius") or parts.get("diameter") or "radius"
-        result.names = {"centers": parts.get("centers", "x, y, z"), "radius": size}
-        result.names["color"] = parts.get("color", "r, g, b")
-        groups = {"centers": ("centers", *"xyz"), "radius": ("radius", "diameter")}
-        groups["color"] = ("color", *"rgb")
-        result.columns = {
-            group: tuple(parts[part] for part in members if part in parts)
-            for group, members in groups.items()
-        }
+        for group, members in GROUPS.items():
+            used = tuple(parts[part] for part in members if part in parts)
+            result.columns[group], result.names[group] = used, ", ".join(used) or group
         result.unit = naming.unit_of_all(result.columns["centers"])
         return result
 
