@@ -87,6 +87,15 @@ def test_of_a_large_npz_the_row_alone_is_read(tmp_path: Path) -> None:
     assert peak < 200_000  # of 6.4 MB in the file
 
 
+def test_a_compressed_array_is_not_unpacked_for_a_row_far_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez_compressed(tmp_path / "a.npz", centers=np.zeros((1000, 3)), field=np.ones((1000, 64)))
+    monkeypatch.setattr("raytracer.scene.particles.formats.npz.ROW_BYTES", 1 << 18)
+    assert values(tmp_path / "a.npz", 1) == {"field": (1.0,) * 64}
+    assert values(tmp_path / "a.npz", 999) == {"field": "not read: 500 KiB would be decompressed"}
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv(tmp_path: Path, separator: str, end: str) -> None:

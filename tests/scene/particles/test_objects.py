@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import RaytracerWarning, Scene, animate, load
+from raytracer import RaytracerWarning, Scene, animate
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.objects.registry import KINDS, object_source, read_object
@@ -40,6 +40,8 @@ def test_ase() -> None:
     ase = pytest.importorskip("ase")
     atoms = ase.Atoms(SYMBOLS, POINTS, cell=EDGES, pbc=True)
     atoms.set_array("speed", SPEEDS)
+    atoms.set_momenta(POINTS)
+    np.testing.assert_array_equal(columns_of(atoms)["velocity"], atoms.get_velocities())
     data = read_object(atoms)
     assert np.shares_memory(data.centers, atoms.positions)
     np.testing.assert_array_equal(data.radius, RADII)
@@ -182,21 +184,14 @@ def test_pandas_with_gaps() -> None:
     np.testing.assert_array_equal(columns["7"], SPEEDS)
 
 
-def test_vectors_of_polars() -> None:
-    polars = pytest.importorskip("polars")
-    kind = polars.Array(polars.Float64, 3)
-    frame = polars.DataFrame({"position": polars.Series(POINTS, dtype=kind)})
-    np.testing.assert_array_equal(read_object(frame).centers, POINTS)
-
-
 def test_pyvista() -> None:
     pyvista = pytest.importorskip("pyvista")
     cloud = pyvista.PolyData(POINTS)
     cloud["speed"] = SPEEDS
-    for value in (cloud, cloud.cast_to_unstructured_grid()):
-        data = read_object(value)
-        np.testing.assert_array_equal(data.centers, POINTS)
-        np.testing.assert_array_equal(columns_of(value)["speed"], SPEEDS)
+    for value in (cloud, cloud.cast_to_unstructured_grid(), pyvista.MultiBlock([cloud, cloud])):
+        repeats = 2 if isinstance(value, pyvista.MultiBlock) else 1
+        np.testing.assert_allclose(read_object(value).centers, np.tile(POINTS, (repeats, 1)))
+        np.testing.assert_array_equal(columns_of(value)["speed"], np.tile(SPEEDS, repeats))
 
 
 class _Table(dict[str, Any]):
@@ -360,29 +355,3 @@ def test_trajectories_of_packages(tmp_path: Path) -> None:
         assert scene.spheres[0].centers[0, 0] == 2.0
         assert scene.spheres[0].time == (20.0, "steps")
         assert len(animate(file, fps=1)) == 3
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_velocities_of_atoms(tmp_path: Path) -> None:
-    ase = pytest.importorskip("ase")
-    from ase.io import trajectory
-
-    opened: Any = trajectory.Trajectory
-    atoms = ase.Atoms("OH", [[0, 0, 0], [0, 0, 1.0]], momenta=[[0, 0, 16.0], [3.0, 4.0, 0]])
-    expected = np.linalg.norm(atoms.get_velocities(), axis=1)
-    found = Scene.from_object([atoms], frame=0).spheres[0].columns["speed"]
-    np.testing.assert_array_equal(found, expected)
-    with opened(str(tmp_path / "a.traj"), "w") as file:
-        file.write(atoms)
-    with opened(str(tmp_path / "a.traj")) as file:
-        np.testing.assert_array_equal(
-            Scene.from_object(file, frame=0).spheres[0].columns["speed"], expected
-        )
-    np.testing.assert_array_equal(load(tmp_path / "a.traj").spheres[0].columns["speed"], expected)
-
-
-def test_blocks_of_pyvista() -> None:
-    pyvista = pytest.importorskip("pyvista")
-    blocks = pyvista.MultiBlock([pyvista.PolyData(POINTS), pyvista.PolyData(POINTS + 10.0)])
-    (spheres,) = Scene.from_object(blocks).spheres
-    np.testing.assert_allclose(spheres.centers, np.concatenate([POINTS, POINTS + 10.0]), rtol=1e-6)

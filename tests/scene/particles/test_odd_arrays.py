@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.lib import format as npy
 
 import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
-from raytracer.scene.particles.formats.npz import ROW_BYTES
 
 COUNT = 5
 POINTS = np.random.default_rng(1).normal(size=(COUNT, 3))
@@ -137,26 +134,3 @@ def test_a_process_prints_no_warnings_of_numpy() -> None:
     done = run("render", "huge.npz", *RENDER, "--color-by", "speed")
     assert "Warning" not in done.stderr
     assert run("info", "huge.npz").stderr == ""
-
-
-def test_a_compressed_array_that_nobody_asked_for_is_not_unpacked(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Its value would be one of many gigabytes."""
-    rows, columns = 1000, ROW_BYTES // 8 // 500
-    np.savez_compressed("a.npz", centers=np.zeros((rows, 3)), mass=np.arange(rows))
-    with (
-        zipfile.ZipFile("a.npz", "a", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("field.npy", "w", force_zip64=True) as stream,
-    ):
-        form = {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}
-        npy.write_array_header_1_0(stream, form)
-        for _ in range(rows):
-            stream.write(bytes(8 * columns))
-    assert main(["scene", "describe", "a.npz", "999"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[-2:] == ["mass 999", "field not read: 128 MiB would be decompressed"]
-    assert main(["scene", "describe", "a.npz", "1"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("field 0, 0, 0, ")
-    assert main(["info", "a.npz"]) == 0
-    assert "read   starts and headers" in capsys.readouterr().out
