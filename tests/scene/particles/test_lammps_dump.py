@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import load
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read, source_of
 from support.particle_files import refusal, write
@@ -76,19 +75,6 @@ def test_types_are_no_elements(tmp_path: Path) -> None:
     assert data.notes == []
     elements = read(path, meaning="elements")
     np.testing.assert_array_equal(elements.radius, [find(n).radius for n in "HCO"])
-
-
-def test_other_columns_of_an_atom(tmp_path: Path) -> None:
-    rows = ["7 2 C 0.5 0 0 -1 1.5e2", "3 1 N 0.25 1 1 0 2"]
-    path = write(tmp_path / "a.dump", dump("id type element xs ys zs ix c_pe", rows))
-    found = load(path).describe(1)
-    assert found.values == {"id": 3, "type": 1, "element": "N", "ix": 0, "c_pe": 2}
-    assert found.position[0] == -0.5
-
-
-def test_units_and_time_before_the_frame(tmp_path: Path) -> None:
-    text = "ITEM: UNITS\nmetal\nITEM: TIME\n0.5\n" + dump("id x y z", ["1 1 2 3"])
-    np.testing.assert_array_equal(read(write(tmp_path / "dump.0", text)).centers, [[1, 2, 3]])
 
 
 GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])

@@ -162,14 +162,9 @@ def test_a_topology_on_the_command_line(
     assert "name residue" in said
     assert "atoms.psf" in said
     assert re.search("bonds +2", said)
-    assert main(["scene", "describe", given[0], "4", *given[1:]]) == 0
-    assert "residue CU" in capsys.readouterr().out
     small = ("--size", "40x30", "--samples", "1", "--frame", "0", "-q")
     assert main(["render", *given, *small, "-o", str(tmp_path / "a.png")]) == 0
     assert capsys.readouterr().err == ""  # no warning of missing atoms
-    still = ("--size", "40x30", "--samples", "1", "-q", "--no-poster")
-    assert main(["animate", *given, *still, "-o", str(tmp_path / "a####.png")]) == 0
-    assert (tmp_path / "a0001.png").exists()
 
 
 def test_a_topology_that_is_none(tmp_path: Path) -> None:

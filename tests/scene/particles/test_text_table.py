@@ -139,18 +139,6 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
         load(path)
 
 
-@pytest.mark.usefixtures("block")
-@pytest.mark.parametrize("by", ["compiled", "lines"])
-def test_texts(tmp_path: Path, by: str) -> None:
-    text = "H 1 a,b 2\nLongest 3 c 4\n\nO 5 dd 6\n"
-    cells = {"a": Cell(TEXT, 0, 4), "b": Cell(TEXT, 2, 8)}
-    found = rows_of(write(tmp_path / "a.txt", text), (1, 3), cells=cells, by=by)
-    np.testing.assert_array_equal(table_of(found), [[1, 2], [3, 4], [5, 6]])
-    assert found is not None
-    assert found.columns["a"].tolist() == [b"H", b"Long", b"O"]
-    assert found.columns["b"].tolist() == [b"a,b", b"c", b"dd"]
-
-
 @pytest.mark.parametrize("by", ["compiled", "lines"])
 def test_cells_between_separators(tmp_path: Path, by: str) -> None:
     """Quotes, blanks, missing values, and cells at the end of a row."""
@@ -162,26 +150,6 @@ def test_cells_between_separators(tmp_path: Path, by: str) -> None:
     assert found.columns["t"].tolist() == [b"a b", b"c,d", b"e"]
     np.testing.assert_array_equal(found.columns["o"], [np.nan, np.nan, 7])
     np.testing.assert_array_equal(found.columns["1"], [1, 3, 5])
-
-
-@pytest.mark.parametrize(
-    ("text", "split", "words"),
-    [
-        ("1 2\n3\n", SPACES, "line 2: too few columns for 0, 1"),
-        ("1,2\n3\n", ",", "line 2: too few columns"),
-        ("1,2,3\n4,5,6,7\n", ",", "line 2 has 4 values for 3 columns"),
-        ("1 2 3\n4 5 6 7\n", SPACES, "line 2 has 4 values for 3 columns"),
-        ('1,2,3\n"4\n",5,6\n', ",", "line 2: a quoted cell continues on the next line"),
-        ("1,2,3\n4,,6\n", ",", "line 2, column '1': there is no value"),
-    ],
-)
-def test_what_is_wrong_is_said(tmp_path: Path, text: str, split: str, words: str) -> None:
-    path = write(tmp_path / "a.txt", text)
-    columns = len(text.splitlines()[0].replace(",", " ").split())
-    limit: Any = {"columns": 3} if columns == 3 else {}
-    assert rows_of(path, split=split, **limit) is None
-    with pytest.raises(DataFileError, match=words):
-        rows_of(path, split=split, by="lines", **limit)
 
 
 def test_several_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
