@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -181,25 +181,19 @@ def test_an_index_is_kept_until_the_file_changes(
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()
-    looked: list[Any] = []
-    counted = lines.counted_frames
-
-    def look(*arguments: Any) -> list[int]:
-        looked.append(arguments)
-        return counted(*arguments)
-
+    look = Mock(side_effect=lines.counted_frames)
     monkeypatch.setattr("raytracer.scene.particles.formats.xyz.counted_frames", look)
     np.testing.assert_array_equal(centers(path, 2), points_of(2))
-    assert not looked
+    assert not look.called
     write(path, "".join(xyz(points_of(k), k) for k in range(4)))
     np.testing.assert_array_equal(centers(path, -1), points_of(3))
-    assert len(looked) == 1
+    assert look.call_count == 1
     (new,) = set(kept.parent.iterdir()) - {kept}
     content = new.read_bytes()
     for damaged in (content[:-1], b"", content[:-20] + bytes(20)):
         new.write_bytes(damaged)
         assert frame_count(path) == 4
-    assert len(looked) == 4
+    assert look.call_count == 4
 
 
 def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
@@ -260,12 +254,11 @@ def test_a_compressed_trajectory_is_unpacked_once(
 ) -> None:
     text = "".join(xyz(points_of(k), k) for k in range(4))
     path = write(tmp_path / "a.xyz.gz", gzip.compress(text.encode()))
-    copied: list[int] = []
-    copy = compressed._copy
-    monkeypatch.setattr(compressed, "_copy", lambda *each: (copied.append(1), copy(*each)))
+    copy = Mock(side_effect=compressed._copy)
+    monkeypatch.setattr(compressed, "_copy", copy)
     with compressed.keeping_unpacked():
         for k in (3, 0, 2):
             np.testing.assert_array_equal(centers(path, k), points_of(k))
-    assert len(copied) == 1
+    assert copy.call_count == 1
     assert len(list(raytracer.animate(path, width=8, height=8, samples=1, backend="cpu"))) == 4
-    assert len(copied) == 3  # to count the frames, and to read them
+    assert copy.call_count == 3  # to count the frames, and to read them
