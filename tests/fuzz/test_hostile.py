@@ -29,6 +29,7 @@ BALL = "[[spheres]]\ncenters = [[0, 0, 0], [3, 0, 0]]\nradius = 1.0\n"
 RENDER = ["render", "a.toml", "--size", "16x12", "--samples", "1", "--backend", "cpu"]
 POINTS = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
 MARKER = "\x1b]0;owned\x07"
+EVIL = "\\u001b]0;owned\\u0007\\nraytracer: all is well\\u202e\\u009b31m"
 
 
 def npz(save: Any = np.savez, **arrays: Any) -> bytes:
@@ -64,6 +65,8 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.toml", BALL.replace("[3, 0", f"[{'9' * 400}, 0"), 2, "centers"),
     ("a.toml", BALL + "transform = {scale = 1e-320}\n", 2, "a.toml"),
     ("a.toml", BALL + 'material = "\\u001b[31m"\n', 2, "no material named '\\x1b[31m'"),
+    ("a.toml", f'title = "{EVIL}"\ncaption = "{EVIL}"\n{BALL}', 0, "\\x1b]0;owned\\x07"),
+    ("a.toml", f'render.filter = "{EVIL}"\n', 2, "\\x07\\nraytracer: all is well\\u202e\\x9b31m"),
     ("a.toml", "[[spheres]]\ngenerate = {name = '../cloud'}\n", 2, "generator"),
     ("a.toml", f"[[spheres]]\ngenerate = {{name = 'cloud', count = {2**63}}}\n", 2, "a.toml"),
     ("a.toml", '[[spheres]]\nfile = "a\\u0000.npz"\n', 2, "a.toml: spheres[0]"),

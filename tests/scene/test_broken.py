@@ -192,6 +192,8 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz.zip", "", "unpack it first"),
     ("a.abc", "", "files ending in '.abc' cannot be read; did you mean"),
     ("a.json", "[1, 2]", "does not hold an object"),
+    ("a.json", f'{{"title": {"1" * 10_000}}}', "cannot be read as JSON"),
+    ("a.toml", "title = " + "[" * 100_000, "nested too deeply"),
     ("a.json", '{"title": }', "is not JSON"),
 ]
 

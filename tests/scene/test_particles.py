@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -36,24 +35,6 @@ def test_npz_with_own_names(tmp_path: Path, points: np.ndarray, save: object) ->
     assert data.radius is not None
     assert float(data.radius) == 2.0
     assert data.names == {"centers": "pos", "radius": "size", "color": "rgb"}
-
-
-def test_npz_whose_headers_have_extra_fields(tmp_path: Path, points: np.ndarray) -> None:
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        for name, array in (("centers", points), ("radius", np.ones(20))):
-            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            with archive.open(entry, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array)
-    np.testing.assert_array_equal(read(tmp_path / "a.npz").centers, points)
-
-
-def test_the_fourth_column_of_an_npy_is_the_radius(tmp_path: Path, points: np.ndarray) -> None:
-    four = np.column_stack([points, np.arange(1, 21)]).astype(np.float32)
-    np.save(tmp_path / "a.npy", four)
-    (spheres,) = load(tmp_path / "a.npy").spheres
-    np.testing.assert_array_equal(spheres.centers, points)
-    np.testing.assert_array_equal(spheres.radius, four[:, 3])
-    assert spheres.centers.dtype == np.float32
 
 
 def test_many_labels_over_several_blocks(tmp_path: Path) -> None:

@@ -141,10 +141,3 @@ def test_what_cannot_be_smoothed(
     path = written(tmp_path / "a.dump", frames, ids)
     with pytest.raises(UserError, match=words), raytracer.warning.collected():
         list(raytracer.animate(path, **SMALL, **settings))
-
-
-def test_nothing_jumps_without_a_box(tmp_path: Path) -> None:
-    path = tmp_path / "a.xyz"
-    path.write_text("".join(f"1\n\nO {k} 0 0\n" for k in range(3)))
-    with pytest.raises(UserError, match="frame 0: has no periodic box"):
-        list(raytracer.animate(path, unwrap=True, **SMALL))
