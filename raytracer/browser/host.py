@@ -8,7 +8,7 @@ stale pictures.
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from os import PathLike
 from pathlib import Path
@@ -21,10 +21,12 @@ from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.outputs import PageOutputs
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import RaytracerError, UserError, shown, suggestion
+from raytracer.fields import definitions, taken_by
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import save
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
@@ -34,6 +36,8 @@ REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding 
 STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
 MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continues where it was
+
+START_SIZE = {"width": 800, "height": 600}  # size of the first picture, until a page states its own
 
 OF_WINDOWS = (
     "ask-",
@@ -371,3 +375,19 @@ def _control(control: Control) -> dict[str, Any]:
 
 def _nothing() -> None:
     """Wake the thread."""
+
+
+def opener(
+    name: str, scene: object, settings: Mapping[str, Any]
+) -> Callable[[Callable[[], None]], Session]:
+    """Return a function that opens a session; its argument is called by the render thread."""
+    known = {*vars(ViewOptions)["of"].__func__.__kwdefaults__}
+    known.update(*map(definitions, taken_by(ViewOptions.of)))
+    for given in settings:
+        if given not in known:
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument '{shown(given)}'; "
+                f"{suggestion(given, sorted(known))}"
+            )
+    stated = {key: value for key, value in settings.items() if value is not None}
+    return lambda wake: Session.open(scene, wake=wake, say=lambda _: None, **START_SIZE | stated)

@@ -36,7 +36,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         import anywidget  # noqa: F401
     except ImportError:
         raise UserError("show: needs anywidget: pip install 'raytracer[notebook]'") from None
-    from raytracer.browser.opening import opener
+    from raytracer.browser.host import opener
     from raytracer.browser.widget import SceneWidget
 
     return SceneWidget(opener("show", scene, settings | {"height": height}), height)

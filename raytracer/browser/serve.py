@@ -59,8 +59,7 @@ def serve(
     function(say, "say")
     check_port(port)
     require_library()
-    from raytracer.browser.host import Host
-    from raytracer.browser.opening import opener
+    from raytracer.browser.host import Host, opener
     from raytracer.browser.server import Server, bound
 
     open_session = opener("serve", scene, settings)

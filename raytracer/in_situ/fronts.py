@@ -45,8 +45,7 @@ def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 
 
 def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
-    from raytracer.browser.host import Host
-    from raytracer.browser.opening import opener
+    from raytracer.browser.host import Host, opener
     from raytracer.browser.security import new_token
     from raytracer.browser.serve import run_server
     from raytracer.browser.server import Server, address_of, bound

@@ -18,8 +18,7 @@ from raytracer.memory import OBSTACLES
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import GIANT_RADIUS, giants, within
 from raytracer.viewer import view as moves
-from raytracer.viewer.vectors import Vector
-from raytracer.viewer.view import View
+from raytracer.viewer.view import Vector, View
 
 MAX_COLLIDERS = OBSTACLES  # the largest spheres; a scan takes less than a millisecond
 BLOCK = MAX_COLLIDERS  # spheres per block in the search for the largest, which bounds the memory

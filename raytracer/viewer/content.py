@@ -24,7 +24,7 @@ from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene, SphereSet
-from raytracer.viewer.vectors import Vector
+from raytracer.viewer.view import Vector
 
 if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale

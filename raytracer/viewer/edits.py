@@ -17,7 +17,7 @@ from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
 from raytracer.settings import LOOKS
-from raytracer.viewer.vectors import Vector, rotation
+from raytracer.viewer.view import Vector, rotation
 
 SCENES = "the scene's"
 BACKGROUNDS = {

@@ -8,8 +8,7 @@ import numpy as np
 
 from raytracer.viewer.picking import giant_picked, hit_place, pick_ids
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.vectors import Vector
-from raytracer.viewer.view import View, project
+from raytracer.viewer.view import Vector, View, project
 
 MIN_RING = 7.0  # radius in pixels of the ring around smaller spheres
 CORNERS = 72  # of the polygon: its error is below a pixel for a sphere as large as the window

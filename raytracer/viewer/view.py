@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import acos, atan, cos, degrees, exp, pi, radians, sqrt, tan
+from math import acos, atan, cos, degrees, exp, pi, radians, sin, sqrt, tan
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.simulation_box import triple
-from raytracer.viewer.vectors import Vector, cross, rotation
+
+Vector = NDArray[np.float64]
 
 POLE = 1e-3  # least angle between the view of an orbit and `up`, in radians
 
@@ -368,3 +369,22 @@ def _scaled(value: float, factor: float, low: float, high: float) -> float:
 def _levels(forward: Vector, up: Vector) -> bool:
     """Return whether `up` defines the roll: the view is not along it."""
     return abs(float(forward @ up)) <= cos(0.5 * POLE)
+
+
+def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
+    """Return the rotation matrix (3, 3) about a unit axis, in radians (Rodrigues' formula)."""
+    (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
+    d = 1.0 - c
+    return np.array(
+        (
+            (x * x * d + c, x * y * d - z * s, x * z * d + y * s),
+            (y * x * d + z * s, y * y * d + c, y * z * d - x * s),
+            (z * x * d - y * s, z * y * d + x * s, z * z * d + c),
+        )
+    )
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """Return the cross product; np.cross takes ten times as long for two vectors."""
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
