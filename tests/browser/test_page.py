@@ -1,4 +1,4 @@
-"""The page in a headless Chromium, with the mouse and keys of a user."""
+"""The page in a headless Chromium: mouse, keys, fingers of a phone, and a slow connection."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
+from raytracer.browser.link import MIN_BYTES
 from raytracer.viewer.session import Session
 from raytracer.viewer.view import project
 from support.chromium import Site
-from support.previews import first_camera
+from support.live import SETTINGS, grid
+from support.previews import first_camera, wait_for
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
@@ -271,3 +273,154 @@ def test_a_finger_that_rests_opens_the_menu(page: Page, site: Site) -> None:
     finished(page, page.get_by_role("menuitem", name="wire").click)
     assert site.call(lambda session: session.state()["solids"]["style"]) == "wire"
     site.call(lambda session: session.do("set-style", None))
+
+
+TARGET = 40
+"""Least width and height of what a finger hits, in CSS pixels."""
+
+SMALL = """least => [...document.querySelectorAll(".rt-view :is(button, input, select, summary)")]
+  .map((each) => each.closest("label") || each)
+  .filter((each) => each.checkVisibility())
+  .map((each) => [each.textContent || each.title, each.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width < least || height < least)
+  .map(([name, { width, height }]) => [name, width, height])"""
+
+
+@pytest.fixture
+def phone(chromium: Browser, site: Site) -> Iterator[Page]:
+    """A page of a phone with a picture."""
+    site.call(lambda session: session.do("reset"))
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(20_000)
+    opened.goto(site.address)
+    rested(opened)
+    yield opened
+    context.close()
+
+
+def rested(phone: Page) -> None:
+    """Wait for the finished picture of the present size."""
+    phone.wait_for_function(
+        "() => raytracerView.header && raytracerView.header.finished"
+        " && raytracerView.header.full[1] === raytracerView.stage.clientHeight"
+    )
+
+
+def fingers(page: Page, start: list[tuple[float, float]], end: list[tuple[float, float]]) -> None:
+    """Put fingers on places, move them to others, and lift them."""
+    devtools = page.context.new_cdp_session(page)
+
+    def touch(kind: str, places: Any) -> None:
+        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]
+        devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", start)
+    for share in np.linspace(0.1, 1.0, 10):
+        touch("touchMove", np.array(start) + share * (np.array(end) - np.array(start)))
+    touch("touchEnd", [])
+    devtools.detach()
+
+
+def distance(site: Site) -> float:
+    """Between camera and target."""
+    return float(np.linalg.norm(np.subtract(*camera(site))))
+
+
+def test_fingers_hit_what_they_aim_at(phone: Page) -> None:
+    phone.tap(".rt-opener")
+    phone.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert phone.evaluate(SMALL, TARGET) == []
+    wide = "() => document.documentElement.scrollWidth"
+    assert phone.evaluate(wide) == 390
+    phone.tap("button[title='one frame on']")
+    phone.wait_for_function("() => document.querySelector('.rt-frames').value === '1'")
+
+
+def test_two_fingers_move_the_camera_and_leave_the_page(phone: Page, site: Site) -> None:
+    before = distance(site)
+    fingers(phone, [(160, 300), (230, 300)], [(60, 300), (330, 300)])
+    phone.wait_for_function("() => raytracerView.frames.some(({ draft }) => draft)")
+    rested(phone)
+    assert distance(site) < 0.5 * before
+    assert phone.evaluate("visualViewport.scale") == 1
+
+
+def test_a_page_follows_until_the_simulation_closes(chromium: Browser) -> None:
+    with raytracer.live(open="page", say=lambda _: None, **SETTINGS) as view:
+        view.log_points("points", grid(3), radii=0.5)
+        page = chromium.new_page(viewport={"width": 600, "height": 200})
+        page.set_default_timeout(60_000)
+        page.goto(view.address)
+        page.wait_for_selector(FINISHED)
+        before = page.screenshot()
+        step = 0
+
+        def is_another() -> Any:
+            nonlocal step
+            step += 1
+            view.log_points("points", grid(3 + step % 5, shift=0.1), radii=0.5)
+            return page.screenshot() != before
+
+        wait_for(is_another, "another picture")
+        view.log_points("points", np.zeros((1, 3)), radii=0.5, colors="red")
+        view.flush()
+        page.wait_for_selector(FINISHED)
+        page.wait_for_function("() => document.body.innerText.includes('1 sphere')")
+        view.close()
+        page.wait_for_function("() => document.body.innerText.includes('server has ended')")
+        page.close()
+
+
+RATE = 50.0  # bytes per millisecond, which the page reports
+
+RECORD = f"""const Real = WebSocket;
+window.heard = []; // header and bytes of each message
+window.WebSocket = class extends Real {{
+  constructor(...values) {{
+    super(...values);
+    this.addEventListener("message", ({{ data }}) => {{
+      if (typeof data === "string") {{
+        heard.push({{ ...JSON.parse(data), bytes: data.length }});
+        return;
+      }}
+      const length = new DataView(data).getUint32(0, true);
+      const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+      heard.push({{ ...header, bytes: data.byteLength }});
+    }});
+  }}
+  send(text) {{
+    const message = JSON.parse(text);
+    const of = heard.find(({{ serial }}) => serial === message.serial);
+    super.send(JSON.stringify(message.type === "ack" ? {{ ...message, ms: of.bytes / {RATE} }}
+                                                     : message));
+  }}
+}};"""
+
+
+def test_a_small_picture_comes_first_and_becomes_finer(chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    rows = [f"{x},{y},{(x * 7 + y * 3) % 5}" for x in range(40) for y in range(40)]
+    path.write_text("\n".join(["x,y,z", *rows]) + "\n")
+    with Site(path, backend="cpu", threads=1, samples=4) as site:
+        page = chromium.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(60_000)
+        page.add_init_script(RECORD)
+        page.goto(site.address)
+        page.wait_for_function("() => window.raytracerView?.header?.finished")
+        heard: list[dict[str, Any]] = page.evaluate("heard")
+        page.close()
+    frames, total, own = [], 0, 0
+    for each in heard:
+        total += each["bytes"]
+        own += each["bytes"] if each["type"] in ("part", "frame") else 0
+        if each["type"] == "frame":
+            frames.append(each | {"until": total, "bytes": own})
+            own = 0
+    # A fifth of a second at this rate, with the state of the panel.
+    assert frames[0]["until"] < MIN_BYTES + 4000
+    assert frames[-1]["bytes"] > 10 * frames[0]["bytes"], "the scene is too small for this test"
+    assert frames[-1]["parts"] > 0
+    assert not frames[-1].get("reduced")
