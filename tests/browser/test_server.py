@@ -167,20 +167,6 @@ def test_the_page_loads_nothing_else() -> None:
     run(test)
 
 
-@pytest.mark.parametrize(
-    "message", ["{", '{"type":"nope"}', '{"type":"act","name":"nonsense"}', '{"type":"size"}']
-)
-def test_a_mistake_gets_a_sentence_and_the_connection_stays(message: str) -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            await page.send_str(message)
-            assert (await next_of(page, "error"))["sentence"]
-            await page.send_str('{"type":"act","name":"print-camera"}')
-            assert (await next_of(page, "text"))["text"] == "[camera]\n"
-
-    run(test)
-
-
 def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as good:

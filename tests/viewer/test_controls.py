@@ -1,13 +1,16 @@
-"""The table of keys: each action is there, no key is taken twice, the help is complete."""
+"""The table of keys and its help: each action is there, no key is taken twice, pages fit."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import CONTROLS, MOUSE, Control, find, help_rows
+from raytracer.viewer.controls import CONTROLS, GROUPS, MOUSE, Control, find, help_rows
+from raytracer.viewer.panels import help_pages
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda c: c.keys[0])
@@ -63,3 +66,24 @@ def test_what_has_two_ways_has_both() -> None:
         for amount in found:
             back = tuple(1.0 / a if action in FACTORS else -a for a in amount)
             assert any(back == pytest.approx(other) for other in found), (action, amount)
+
+
+@given(columns=st.integers(20, 250), rows=st.integers(4, 100))
+def test_help_has_everything_under_its_heading_on_pages_that_fit(columns: int, rows: int) -> None:
+    pages = help_pages(columns, rows)
+    for page in pages:
+        assert len(page) <= rows
+        assert max(map(len, page)) <= max(columns, len("  Right drag, Shift drag"))
+    words = " ".join(" ".join(line for line in page) for page in pages).split()
+    for heading in GROUPS:
+        assert heading.split()[-1] in words
+    for keys, meaning in help_rows():
+        assert set(keys.split()) <= set(words)
+        assert set(meaning.split()) <= set(words)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(156, 46), (236, 68), (300, 90)])
+def test_help_in_a_usual_window_is_one_page(columns: int, rows: int) -> None:
+    (page,) = help_pages(columns, rows)
+    assert page[0].startswith(GROUPS[0])
+    assert all("page" not in line.lower() or "Page" in line for line in page)

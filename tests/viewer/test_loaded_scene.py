@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from raytracer.scene.packing.pack import retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.view import View
 from reference.hit import closest_hit
 from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
@@ -131,21 +129,6 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
     found = loaded_scene.hit(seen_buffers, 147, 151, reach=4)
     assert found is not None
     np.testing.assert_allclose(found.point, (0.0, 0.0, 3.002), atol=3e-3)
-
-
-def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
-    """Stars are smaller than pixels: the rays through the centres of lit pixels miss most."""
-    path = Path(__file__).resolve().parents[2] / "scenes" / "galaxy.toml"
-    size = (640, 360)
-    loaded_scene = loaded_scene_of(path, width=size[0], height=size[1])
-    image = raytracer.render(path, backend="cpu", width=size[0], height=size[1], samples=8)
-    rows, columns = np.nonzero(image.to_uint8()[..., :3].sum(axis=-1) > 120)
-    view = moves.initial_view(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
-    seen_buffers = loaded_scene.buffers_for(view, size, Edits())
-    chosen = np.random.default_rng(0).choice(len(rows), 40, replace=False)
-    clicks = [(int(columns[i]), int(rows[i])) for i in chosen]
-    assert sum(loaded_scene.hit(seen_buffers, x, y) is not None for x, y in clicks) < 30
-    assert all(loaded_scene.hit(seen_buffers, x, y, PICK_RADIUS) is not None for x, y in clicks)
 
 
 def test_solids_are_counted_behind_all_particles_where_some_are_hidden() -> None:

@@ -12,7 +12,7 @@ from raytracer.errors import SceneError
 from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Broken, Loaded, Message, Refused
+from raytracer.viewer.messages import Broken, Loaded, Message
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
 from support.previews import wait_for
 
@@ -183,20 +183,3 @@ def test_a_series_has_new_files_and_its_last_one_grows(tmp_path: Path, name: str
     write(10, "1\n\nO 0 0 0\n")
     assert len({first, second, stamp(tmp_path / name)}) == 3
     assert stamp(tmp_path / "none_*.xyz") is None
-
-
-def test_a_change_is_not_lost_if_another_file_is_opened_in_vain_meanwhile(
-    points: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reloads, again = Reloads(points), Frames.again
-    change(points, "x,y,z\n0,0,0\n1,1,1\n2,2,2\n")
-
-    def meanwhile(*values: Any) -> LoadedScene:
-        reloads.loader.open(points.with_name("missing.csv"), reloads.shown)
-        return again(*values)
-
-    monkeypatch.setattr(Frames, "again", meanwhile)
-    assert reloads.again() is None
-    wait_for(lambda: any(isinstance(m, Refused) for m in reloads.posted), "the refusal")
-    assert reloads.watch.changed()
-    reloads.loader.stop()

@@ -15,8 +15,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
+from raytracer.viewer.keep import camera_toml, save
+from raytracer.viewer.messages import Message, Staged
+from raytracer.viewer.session import Session
 from reference.hit import closest_hit
-from support.window_scene import CENTERS, RADII, SAMPLES, SIZE, pasted, rendered, write_scene
+from support.previews import hit_id, pixel_ray, wait_for
+from support.window_scene import SAMPLES, SIZE, pasted, rendered, write_scene
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda", "egl")]
 
@@ -25,51 +29,6 @@ INTEROP = "CUDA-OpenGL interop"
 HOST = "page-locked memory"
 
 # Drags, picks a pixel, saves a picture and ends; prints what came of it.
-SESSION = """
-import faulthandler, json, sys
-faulthandler.dump_traceback_later(150, exit=True)
-from pathlib import Path
-import raytracer
-from raytracer.viewer import opening
-
-opening.open_display(offscreen=True)
-from raytracer.viewer import window
-from raytracer.viewer.keep import save
-from raytracer.viewer.offscreen import Player
-
-places, found, interop = json.loads(sys.argv[2]), [], sys.argv[3] == "1"
-done, shown = [], Player._shown
-
-def then(self, frame):
-    viewer = self._window.viewer
-    if not frame.finished or len(self.latency) < self._left:
-        return shown(self, frame)
-    if not done:
-        done.append(viewer.camera)
-        receive = window.receive
-
-        def hearing(viewer, message):
-            receive(viewer, message)
-            kind = type(message).__name__
-            if kind == "Picked":
-                found.append(None if message.sphere is None else message.sphere.id)
-                if len(found) == len(places):
-                    save(viewer, (96, 64), 7, Path("saved.png"))
-            elif kind == "Saved":
-                viewer.do("close")
-
-        window.receive = hearing
-        for x, y in places:
-            viewer.do("pick", x, y, reach=0)
-
-Player._shown = then
-result = raytracer.preview(sys.argv[1], backend="cuda", offscreen=20, interop=interop,
-                           screenshot="shown.png", text=False, say=lambda _: None)
-print(json.dumps({"picked": found, "presenter": result.presenter, "toml": result.toml,
-                  "frames": len(result.latency), "traced": result.traced,
-                  "position": result.camera.position, "look_at": result.camera.look_at,
-                  "fov": result.camera.vertical_fov}))
-"""
 
 
 @pytest.fixture
@@ -154,36 +113,26 @@ def test_moving_frames(scene: Path, options: tuple[str, ...]) -> None:
     same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
 
 
-@pytest.mark.parametrize("interop", [True, False], ids=["interop", "host"])
-def test_picking_and_saving(scene: Path, interop: bool) -> None:
-    places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
-    out = python("-c", SESSION, scene.name, json.dumps(places), "1" if interop else "0")
-    found = json.loads(out)
-    assert found["frames"] == 20
-    hits = brute_force(found, np.array(places, np.float64))
-    assert [-1 if each is None else each for each in found["picked"]] == hits
-    assert len(set(hits)) > 3
-    Path("printed.toml").write_text(pasted(found["toml"]))
+def test_picking_and_saving(scene: Path) -> None:
+    with Session.open(scene, size=SIZE, backend="cuda", say=lambda _: None) as session:
+        viewer, loaded, found = session.viewer, session.viewer.loaded_scene, list[Any]()
+        places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
+
+        def pick() -> Message:
+            found.extend(hit_id(loaded, viewer.buffers, x, y) for x, y in places)
+            return Staged("")
+
+        session.worker.run_task(pick)
+        save(viewer, (96, 64), 7, Path("saved.png"))
+        wait_for(lambda: [session.picture(0.05)] and found and session.worker.save_job is None)
+        rays = np.array([pixel_ray(viewer.view, x + 0.5, y + 0.5, SIZE) for x, y in places])
+        buffers = loaded.buffers
+        centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)
+        radius = buffers.radius.astype(np.float64)
+        _, hits = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
+        text = camera_toml(viewer)
+    assert [-1 if each is None else each for each in found] == hits.tolist()
+    assert len(set(found)) > 3
+    Path("printed.toml").write_text(pasted(text))
     saved = rendered(Path("printed.toml"), (96, 64), samples=7, backend="cuda")
     same_but_for_rounding(picture("saved.png"), saved)
-    same_but_for_rounding(picture("shown.png"), rendered(Path("printed.toml"), backend="cuda"))
-
-
-def brute_force(found: dict[str, Any], pixels: NDArray[np.float64]) -> list[int]:
-    """The spheres that the centres of pixels show, in float64; -1 for none."""
-    eye = np.array(found["position"])
-    forward = found["look_at"] - eye
-    forward /= np.linalg.norm(forward)
-    right = np.cross(forward, (0.0, 1.0, 0.0))
-    right /= np.linalg.norm(right)
-    half = np.tan(np.radians(found["fov"]) / 2)
-    x = (2 * (pixels[:, :1] + 0.5) / SIZE[0] - 1) * half * SIZE[0] / SIZE[1]
-    y = (1 - 2 * (pixels[:, 1:] + 0.5) / SIZE[1]) * half
-    direction = forward + x * right + y * np.cross(right, forward)
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    centers = np.concatenate(
-        [CENTERS, [[0.0, 0.0, 0.0], [1.5, 0.9, -0.5]]]
-    )  # as the scene has them
-    radii = np.concatenate([RADII, [0.8, 0.5]])
-    _, index = closest_hit(centers, radii, np.broadcast_to(eye, direction.shape), direction)
-    return [int(each) for each in index]

@@ -19,7 +19,6 @@ from PIL import Image as Pictures
 import raytracer
 from raytracer.backends.cpu import CpuDevice
 from raytracer.errors import BackendError, UserError
-from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import worker as module
@@ -390,33 +389,6 @@ def test_what_needs_no_backend_is_done_in_the_background(window: Window) -> None
     assert window.messages == []
     read.set()
     assert window.receive(Picked) == Picked(loaded_scene, None)
-
-
-@pytest.mark.usefixtures("slow_machine")
-def test_a_file_that_is_being_written_cannot_be_given_up(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written, save_image = Event(), Image.save
-
-    def slowly(image: Image, path: Path, bits: int = 8) -> Path:
-        assert written.wait(PATIENCE)
-        return save_image(image, path, bits)
-
-    monkeypatch.setattr(Image, "save", slowly)
-    loaded_scene, _ = gated(balls())
-    path = tmp_path / "kept.png"
-    save_job = SaveJob(request_of(loaded_scene, samples=2, size=(30, 20)), path)
-    window.worker.save(save_job)
-    wait_for(lambda: save_job.writing, "the writing")
-    assert not window.worker.save(None)
-    request = request_of(loaded_scene, 0.3)
-    window.worker.show(request)
-    window.finish(request)  # the window goes on
-    assert not path.exists()
-    written.set()
-    assert window.receive(Saved) == Saved(path)
-    save_job.wait()
-    assert np.asarray(Pictures.open(path)).shape == (20, 30, 3)
 
 
 SETTINGS = RenderSettings(width=64, height=48, samples=8)
