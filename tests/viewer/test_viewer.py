@@ -354,6 +354,7 @@ def test_closing_waits_for_a_picture_that_is_saved(viewer: ViewerState, tmp_path
     receive(viewer, Saved(path))
     assert not viewer.closing
     viewer.do("close")
+    viewer.do("close")
     assert viewer.closing, "the second time at once"
     other = viewer_of(viewer.loaded_scene)
     save(other, (8, 8), 1, path)
