@@ -9,23 +9,14 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-VIEW = (
-    "elements.js",
-    "picture.js",
-    "menu.js",
-    "pointer.js",
-    "keys.js",
-    "panel.js",
-    "timeline.js",
-    "view.js",
-)
+VIEW = ("elements", "picture", "menu", "pointer", "keys", "panel", "timeline", "view")
 """Parts of the view, in order: each uses those before it."""
 
 
 @cache
 def script(*transport: str) -> str:
     """Return the view with the parts that connect it, as one module."""
-    return "\n".join(_text(name) for name in (*VIEW, *transport))
+    return "\n".join(_text(f"{name}.js") for name in (*VIEW, *transport))
 
 
 @cache
@@ -40,7 +31,7 @@ def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
         "title": escape(title),
         "nonce": escape(nonce),
         "style": style(),
-        "script": script("socket.js", "page.js") + f"\nview.receive({greeting}, null);",
+        "script": script("socket", "page") + f"\nview.receive({greeting}, null);",
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _text("page.html"))
 

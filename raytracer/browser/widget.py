@@ -64,7 +64,7 @@ class SceneWidget(anywidget.AnyWidget):
         height: of the view, in CSS pixels.
     """
 
-    _esm = client.script("notebook.js", "widget.js")
+    _esm = client.script("notebook", "widget")
     _css = client.style()
     height = traitlets.Int(480).tag(sync=True)
     view_id = traitlets.Unicode().tag(sync=True)  # of the model

@@ -163,18 +163,12 @@ def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
         spheres["color"] = {keys[k]: v for k, v in style.items() if k in keys}
     if condition := conditions(viewer.content.hidden):
         spheres["select"] = condition
-    scene = viewer.loaded_scene.scene
-    return {
-        "render": {"look": viewer.edits.look_of(scene)} | _brightness(viewer),
-        "background": as_toml.background_values(viewer.edits.applied_to(scene).background),
-        "spheres": [spheres],
-    }
-
-
-def _brightness(viewer: ViewerState) -> dict[str, Any]:
-    """Return the factor of the lights that was measured, unless it is 1."""
-    factor = viewer.edits.applied_to(viewer.loaded_scene.scene).render.brightness
-    return {} if factor == 1.0 else {"brightness": factor}
+    edited = viewer.edits.applied_to(viewer.loaded_scene.scene)
+    render: dict[str, Any] = {"look": viewer.edits.look_of(viewer.loaded_scene.scene)}
+    if edited.render.brightness != 1.0:  # it was measured
+        render["brightness"] = edited.render.brightness
+    background = as_toml.background_values(edited.background)
+    return {"render": render, "background": background, "spheres": [spheres]}
 
 
 def _moved(values: Any, folder: Path, target: Path) -> Any:

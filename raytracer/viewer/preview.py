@@ -228,7 +228,10 @@ def _run(
     from raytracer.viewer.offscreen import Player
 
     viewer, pixels = session.viewer, None
-    _notify_if_smaller(viewer)
+    full, size = _size_of(viewer.loaded_scene), viewer.size
+    if size[0] < full[0] or size[1] < full[1]:
+        screen = f"because the screen is too small for {full[0]}x{full[1]}"
+        viewer.notify(f"{size[0]}x{size[1]}, {screen}")
     player = None if drags is None else Player(window, drags)
 
     def look(_: float) -> None:
@@ -258,15 +261,6 @@ def _run(
     return PreviewResult(
         viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times, unsaved
     )
-
-
-def _notify_if_smaller(viewer: ViewerState) -> None:
-    """Show a message if the screen limits the window to less than the picture's size."""
-    settings = viewer.loaded_scene.job.settings
-    width, height = viewer.size
-    if width < settings.width or height < settings.height:
-        full = f"{settings.width}x{settings.height}"
-        viewer.notify(f"{width}x{height}, because the screen is too small for {full}")
 
 
 def _finish_saving(viewer: ViewerState) -> Path | None:

@@ -46,12 +46,7 @@ def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
     width, height = frame.size
     frames = f"{rate:.0f} frames/s"
     speed = f"{rays(frame.rate)}, {frames}" if frame.rate else frames
-    return [
-        *lines,
-        f"{width}x{height} pixels rendered",
-        speed,
-        f"shown by {way}",
-    ]
+    return [*lines, f"{width}x{height} pixels rendered", speed, f"shown by {way}"]
 
 
 def tone_words(tone: ToneSettings) -> str:

@@ -10,16 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import (
-    Annotations,
-    Axes,
-    Camera,
-    Labels,
-    Legend,
-    ScaleBar,
-    Scene,
-    SphereSet,
-)
+from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
 from raytracer.annotations.from_scene import length_unit, scales_of
 from raytracer.annotations.labels import _apart
 from raytracer.annotations.sheet import Sheet

@@ -36,10 +36,7 @@ def extent(image: raytracer.Image) -> tuple[float, float, float, float]:
 
 
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
-@pytest.mark.parametrize(
-    ("place", "size"),
-    [("right", (240, 240)), ("top", (320, 200))],
-)
+@pytest.mark.parametrize(("place", "size"), [("right", (240, 240)), ("top", (320, 200))])
 def test_spheres_leave_room_for_a_legend(kind: str, place: str, size: tuple[int, int]) -> None:
     settings = {"width": size[0], "height": size[1], **SMALL}
     legend = Annotations(legend=Legend(place=place))

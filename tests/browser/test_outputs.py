@@ -79,10 +79,7 @@ def test_without_a_folder_the_browser_downloads_all(
 ) -> None:
     pytest.importorskip("av")
     before, stem = tree(data), Path(name).stem
-    with (
-        served(data / name, folder=data) as server,
-        opened(chromium, server.address) as page,
-    ):
+    with served(data / name, folder=data) as server, opened(chromium, server.address) as page:
         page.click("button:text('keyframe')")
         page.wait_for_function("() => raytracerView.state.keyframes === 1")
         with page.expect_download() as scene:

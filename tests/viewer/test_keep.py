@@ -149,8 +149,7 @@ def assert_same_picture(one: np.ndarray, other: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "steps"),
-    [*((GLASS, steps) for steps in STEPS), (LIT, "paths, lights turned")],
+    ("scene", "steps"), [*((GLASS, steps) for steps in STEPS), (LIT, "paths, lights turned")]
 )
 def test_tables_in_the_scene_file_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, steps: str

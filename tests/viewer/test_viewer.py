@@ -26,9 +26,7 @@ from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
-from raytracer.viewer.edits import (
-    PRIORITY,
-)
+from raytracer.viewer.edits import PRIORITY
 from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.light_actions import priority
 from raytracer.viewer.loaded_scene import LoadedScene
