@@ -34,13 +34,13 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_scene(tmp_path)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`raytracer preview` in a process of its own, without a display."""
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, without a display."""
     kept = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     paths = filter(None, [str(Path(raytracer.__file__).parents[1]), kept.get("PYTHONPATH")])
     return subprocess.run(
-        [sys.executable, "-m", "raytracer", "preview", *arguments], text=True, timeout=LIMIT,
-        capture_output=True, check=False, env=kept | {"PYTHONPATH": os.pathsep.join(paths)},
+        [sys.executable, *arguments], text=True, timeout=LIMIT, capture_output=True, check=False,
+        env=kept | {"PYTHONPATH": os.pathsep.join(paths)},
     )  # fmt: skip
 
 
@@ -50,9 +50,8 @@ def picture(path: str) -> NDArray[np.uint8]:
 
 @pytest.mark.usefixtures("egl")
 def test_json_and_a_screenshot(scene: Path) -> None:
-    done = run(
-        scene.name, "--offscreen", "5", "--json", "--backend", "cpu", "--screenshot", "a.png"
-    )
+    command = f"preview {scene.name} --offscreen 5 --json --backend cpu --screenshot a.png"
+    done = python("-m", "raytracer", *command.split())
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(done.stdout)
@@ -69,14 +68,36 @@ def test_json_and_a_screenshot(scene: Path) -> None:
 
 @pytest.mark.usefixtures("egl")
 def test_a_window_that_is_too_large(scene: Path) -> None:
-    done = run(
-        scene.name, "--offscreen", "0", "--backend", "cpu", "--width", "40000", "--height", "16"
-    )
+    command = f"preview {scene.name} --offscreen 0 --backend cpu --width 40000 --height 16"
+    done = python("-m", "raytracer", *command.split())
     assert (done.returncode, done.stdout) == (2, "")
     sentence = r"raytracer: a window of 40000x16 pixels is too large .*at most \d+ pixels per side"
     assert re.match(sentence, done.stderr), done.stderr
     assert "--width and --height" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+KINDS = """
+import sys, raytracer
+for number, offscreen in enumerate((0, 0, None, 0)):
+    try:
+        raytracer.preview(sys.argv[1], backend="cpu", offscreen=offscreen,
+                          screenshot=f"{number}.png")
+        print("shown")
+    except raytracer.UserError as error:
+        print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.usefixtures("egl")
+def test_a_process_shows_windows_of_one_kind(scene: Path) -> None:
+    """The second kind is refused, and the first one goes on to work."""
+    done = python("-c", KINDS, scene.name)
+    shown = done.stdout.splitlines()
+    assert [*shown[:2], shown[3]] == ["shown"] * 3, done.stderr
+    assert shown[2].startswith("DisplayError after a preview offscreen, this process")
+    pictures = [path.read_bytes() for path in sorted(Path().glob("*.png"))]
+    assert pictures == pictures[:1] * 3
 
 
 @pytest.mark.parametrize(

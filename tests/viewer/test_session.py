@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -111,17 +112,12 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("orbit", 1.0, "far"), "orbit: up: 'far' is not a number"),
         (("orbit", 1.0, float("nan")), "orbit: up: must be a finite number"),
         (("orbit", 1, 2, 3), "orbit: too many positional arguments"),
-        (("zoom", 1e308), "zoom: amount: must be at most"),
         (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
         (("set-look", "nice"), "set-look: name: there is no look 'nice'"),
-        (("view", "izo"), "there is no view 'izo'; did you mean 'iso'?"),
         (("set-map", "magma"), "there are no colours by a column"),
-        (("slice", "w"), "slice: axis: there is no axis 'w'"),
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
-        (("select", "x"), "select: 'x' is not a condition; compare it"),
-        (("set-speed", 0), "set-speed: factor: must be"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
         (("export-keyframes",), "there is no keyframe yet"),
         (("animate",), "there is one frame and no keyframe"),
@@ -500,6 +496,13 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         assert session.state()["name"] == "run.xyz"
 
 
+def counts_after(session: Session, name: str, *values: object) -> dict[str, int]:
+    """Run an action; gives the solids that are shown then."""
+    session.do(name, *values)
+    until(session, "loading")
+    return session.viewer.loaded_scene.scene.counts()
+
+
 def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
     path = tmp_path / "run.xyz"
     frames = [
@@ -509,12 +512,7 @@ def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
     ]
     path.write_text("".join(frames))
     with Session.open(path, size=(32, 24), backend="cpu", threads=1, frame=3) as session:
-
-        def counts(name: str, *values: object) -> dict[str, int]:
-            session.do(name, *values)
-            until(session, "loading")
-            return session.viewer.loaded_scene.scene.counts()
-
+        counts = partial(counts_after, session)
         wait_for(lambda: until(session, "frame", "count") == 4)
         assert counts("set-trails", "2") == {"sphere": 3, "capsule": 6}
         assert counts("next-trails")["capsule"] == 9  # the next one that is offered: none, 2, 10
@@ -540,12 +538,8 @@ def test_ellipsoids_are_an_action() -> None:
     columns = {"shape": np.full((8, 3), 0.2), "orientation": np.tile([1.0, 0, 0, 0], (8, 1))}
     scene = raytracer.Scene.from_arrays(np.arange(24.0).reshape(8, 3), radius=0.1, columns=columns)
     with Session.open(scene, size=(32, 24), backend="cpu", threads=1) as session:
-        session.do("next-shape")
-        until(session, "loading")
-        assert session.viewer.loaded_scene.scene.counts() == {"sphere": 0, "ellipsoid": 8}
-        session.do("set-shape", "")
-        until(session, "loading")
-        assert session.viewer.loaded_scene.scene.counts() == {"sphere": 8}
+        assert counts_after(session, "next-shape") == {"sphere": 0, "ellipsoid": 8}
+        assert counts_after(session, "set-shape", "") == {"sphere": 8}
 
 
 def test_styles_bonds_and_arrows_are_actions() -> None:
@@ -554,12 +548,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         grid, radius=0.1, columns={"velocity": np.roll(grid, 1, 1) - 1.5}
     )
     with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
-
-        def counts(name: str, *values: object) -> dict[str, int]:
-            session.do(name, *values)
-            until(session, "loading")
-            return session.viewer.loaded_scene.scene.counts()
-
+        counts = partial(counts_after, session)
         arrows = panel.row_of(session.viewer, panel.SOLIDS, "Arrows")
         assert arrows.choices == ["", "velocity"]
         assert counts("set-arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
