@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.request
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -58,17 +58,6 @@ FINISHED_NUMBER = (
     f"(({{ finished, number }}) => (finished ? number : 0))({VIEW}.raytracerView.header)"
 )
 FINISHED = ".rt-view[data-finished=true]"
-
-
-@contextmanager
-def left_behind(save: Callable[[Path], object], folder: Path) -> Iterator[None]:
-    """Leave a picture of what is shown if the block fails, and name its file in the failure."""
-    try:
-        yield
-    except BaseException as error:
-        save(folder / "shown.png")
-        error.add_note(f"what was shown then: {folder / 'shown.png'}")
-        raise
 
 
 class Lab:
@@ -148,17 +137,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @contextmanager
-def opened(chromium: Browser, address: str, folder: Path) -> Iterator[Page]:
+def opened(chromium: Browser, address: str) -> Iterator[Page]:
     """The notebook in JupyterLab with an idle kernel, without errors of the page."""
     page = chromium.new_page(viewport={"width": 1400, "height": 900})
     page.set_default_timeout(1e3 * PATIENCE)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    with left_behind(lambda path: page.screenshot(path=path), folder):
-        page.goto(address)
-        wait_idle(page)
-        yield page
-        assert errors == []
+    page.goto(address)
+    wait_idle(page)
+    yield page
+    assert errors == []
     page.close()
 
 
@@ -222,11 +210,9 @@ def shown(page: Page) -> NDArray[np.uint8]:
     return pixels(url.partition(",")[2])
 
 
-def test_a_notebook_keeps_what_was_seen_last(
-    chromium: Browser, server: Lab, tmp_path: Path
-) -> None:
+def test_a_notebook_keeps_what_was_seen_last(chromium: Browser, server: Lab) -> None:
     path = server.written("file")
-    with opened(chromium, server.page(path), tmp_path) as page:
+    with opened(chromium, server.page(path)) as page:
         run(page, 0)
         page.wait_for_selector(FINISHED)
         turn(page)
@@ -247,15 +233,14 @@ def test_a_notebook_keeps_what_was_seen_last(
 
     command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", str(path)]
     subprocess.run(command, env=server.environment, capture_output=True, check=True)
-    with left_behind(lambda shot: page.screenshot(path=shot), tmp_path):
-        page = chromium.new_page()
-        page.goto(path.with_suffix(".html").as_uri())
-        with Image.open(BytesIO(page.locator("img").screenshot())) as image:
-            assert np.asarray(image)[..., :3].std(axis=(0, 1)).max() > MIN_CONTRAST
-        page.close()
+    page = chromium.new_page()
+    page.goto(path.with_suffix(".html").as_uri())
+    with Image.open(BytesIO(page.locator("img").screenshot())) as image:
+        assert np.asarray(image)[..., :3].std(axis=(0, 1)).max() > MIN_CONTRAST
+    page.close()
 
     server.end_kernels()
-    with opened(chromium, server.page(path), tmp_path) as page:
+    with opened(chromium, server.page(path)) as page:
         picture = page.locator(f"{CELL} img")
         picture.wait_for()
         assert picture.get_attribute("src") == f"data:image/png;base64,{png}"
@@ -269,11 +254,9 @@ def test_a_notebook_keeps_what_was_seen_last(
         assert output["data"].keys() == {"image/png", "text/plain"}
 
 
-def test_a_simulation_is_followed_while_its_cell_runs(
-    chromium: Browser, server: Lab, tmp_path: Path
-) -> None:
+def test_a_simulation_is_followed_while_its_cell_runs(chromium: Browser, server: Lab) -> None:
     notebook = server.written("live", LIVE_CELLS)
-    with opened(chromium, server.page(notebook), tmp_path) as page:
+    with opened(chromium, server.page(notebook)) as page:
         run(page, 0)
         page.locator(FINISHED).wait_for()
         cell = page.locator(CELL).nth(1)
