@@ -19,7 +19,7 @@ import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
 from raytracer.scene import reference
-from raytracer.viewer.controls import help_rows
+from raytracer.viewer.controls import help_groups
 from support.pages import (
     DOCS,
     PAGES,
@@ -231,4 +231,5 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_keys_of_the_preview() -> None:
     text = text_of(DOCS / "guide" / "preview.md")
     shown = re.findall(r"^\| (.+?) \| (.+?) \|$", text, re.MULTILINE)
-    assert [row for row in shown if row in help_rows()] == help_rows()
+    rows = [row for _, each in help_groups() for row in each]
+    assert [row for row in shown if row in rows] == rows

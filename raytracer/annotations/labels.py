@@ -63,12 +63,7 @@ class SeenLabels:
 def _apart(
     centers: NDArray[np.float64], sizes: NDArray[np.float64], depths: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """Return the rectangles that overlap none of those kept with a smaller depth, ascending.
-
-    Args:
-        centers, sizes: in pixels, (N, 2).
-        depths: (N,).
-    """
+    """Return the rectangles that overlap none of those kept with a smaller depth, ascending."""
     kept, count = np.empty((len(centers), 4)), 0
     rows = []
     for row in np.argsort(depths, kind="stable").tolist():

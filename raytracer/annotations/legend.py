@@ -150,11 +150,7 @@ class _Table(NamedTuple):
 
 
 def _table(names: list[str], size: float, room: tuple[float, float], across: bool) -> _Table:
-    """Arrange names in columns within a width and a height; a single column may be wider.
-
-    If there is too little room, the last entry states how many names are missing. across: fill rows
-    first, at the top or bottom of a picture.
-    """
+    """Arrange names in columns within a room; the last one may state how many are missing."""
     most = max(int(room[1] / (ROW * size)), 1)
     if across:
         for rows in range(1, most):

@@ -223,15 +223,7 @@ def _draw_text(text: Text, pixels: Pixels, frame: Box) -> None:
 def _letters(
     laid: list[Run], size: float, shape: tuple[int, int], at: tuple[float, float], stroke: int
 ) -> Mask:
-    """Return the coverage of a line of text, float32 (h, w).
-
-    Args:
-        laid: its runs.
-        size: of the font, pixels per em.
-        shape: width and height of the result.
-        at: x and y of the start of the baseline.
-        stroke: width of a rim around the letters in pixels.
-    """
+    """Return the coverage of a line of text that begins at a place, with a rim of `stroke` pixels."""
     from PIL import Image, ImageDraw
 
     canvas = Image.new("L", shape)

@@ -186,10 +186,6 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
-def help_rows() -> list[tuple[str, str]]:
-    return [row for _, rows in help_groups() for row in rows]
-
-
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}
 
 

@@ -171,13 +171,6 @@ class Overlay:
         line = self._data.line_at(x, y)
         return None if line is None else self._data_rows[min(max(line, 0), self._data.count - 1)]
 
-    @property
-    def papers(self) -> list[Box]:
-        panels = (
-            self._status, self._picked, self._help, self._notice, self._reload_error, self._data,
-        )  # fmt: skip
-        return [panel.paper for panel in panels if panel.paper is not None]
-
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
         """Draw two texts at the top; without room only the second."""
         columns, rows = letters(room, self._dpi, POINTS)

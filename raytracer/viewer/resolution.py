@@ -88,10 +88,7 @@ class ResolutionController:
         return is_certain and self._rendering > budget * slack
 
     def _coarser(self) -> None:
-        """Go to the level that fits if time is proportional to pixels; at least one level down.
-
-        A failed trial ends at the previous level.
-        """
+        """Go to a level that fits if time is proportional to pixels; a trial ends where it began."""
         last = len(LEVELS) - 1
         if self._on_trial:
             last = self._accepted

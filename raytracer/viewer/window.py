@@ -294,10 +294,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self.paint()
 
     def _press_in_menu(self, symbol: int) -> bool:
-        """Handle a key while the menu is open; return whether the menu uses it.
-
-        Other keys close the menu and act as usual.
-        """
+        """Handle a key while the menu is open; return whether it is used. Others close the menu."""
         if symbol in (key.UP, key.DOWN):
             self._menu.step(1 if symbol == key.DOWN else -1)
         elif symbol in (key.RETURN, key.ENTER, key.NUM_ENTER, key.RIGHT, key.SPACE):

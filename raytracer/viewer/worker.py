@@ -74,13 +74,13 @@ class Worker:
         self._changed = Condition()
         self._stopped = False
         self._request: RenderRequest | None = None  # the latest
-        self._loaded_scenes: list[LoadedScene] = []  # requested and not closed, in order
+        self.loaded_scenes: list[LoadedScene] = []  # requested and not closed, in order
         self._tasks: deque[Task] = deque()
-        self._save_job: SaveJob | None = None
+        self.save_job: SaveJob | None = None
         self._ready: Frame | None = None  # not taken yet
         self._presented = True  # whether the latest frame is on the screen
         self._free_pictures: list[Any] = []
-        self._current: RenderRequest | None = None  # that the film is for
+        self.current: RenderRequest | None = None  # that the film is for
         self._film = ProgressiveFilm()
         self._rims: tuple[Any, NDArray[np.uint8] | None] | None = None  # of buffers, size, fineness
         self._saved_last = False  # whether the latest idle pass was for the save job
@@ -99,8 +99,8 @@ class Worker:
             if self._request is None or _frame_of(self._request) != _frame_of(request):
                 self._arrived = perf_counter()
             self._request = request
-            if request.loaded_scene not in self._loaded_scenes:
-                self._loaded_scenes.append(request.loaded_scene)
+            if request.loaded_scene not in self.loaded_scenes:
+                self.loaded_scenes.append(request.loaded_scene)
             self._changed.notify()
 
     def run_task(self, task: Task) -> None:
@@ -124,25 +124,11 @@ class Worker:
     def save(self, save_job: SaveJob | None) -> bool:
         """Render a picture to a file when idle; None cancels."""
         with self._changed:
-            if self._save_job is not None and self._save_job.writing:
+            if self.save_job is not None and self.save_job.writing:
                 return False
-            self._save_job = save_job
+            self.save_job = save_job
             self._changed.notify()
             return True
-
-    @property
-    def loaded_scenes(self) -> list[LoadedScene]:
-        """Scenes that were requested and are not closed."""
-        return list(self._loaded_scenes)
-
-    @property
-    def current(self) -> RenderRequest | None:
-        """The request being rendered; tasks may read it."""
-        return self._current
-
-    @property
-    def save_job(self) -> SaveJob | None:
-        return self._save_job
 
     def take(self) -> Frame | None:
         """Return the latest frame if it is new; call `release` after the next one."""
@@ -194,32 +180,32 @@ class Worker:
                 self._perform(task)
         elif task is not None:
             self._perform(task)
-        elif self._save_job is not None and self._save_is_next():
-            self._continue_save(self._save_job)
-        elif self._current is not None and self._can_refine():
-            self._refine(self._current)
+        elif self.save_job is not None and self._save_is_next():
+            self._continue_save(self.save_job)
+        elif self.current is not None and self._can_refine():
+            self._refine(self.current)
         else:
             with self._changed:
-                if not (self._stopped or self._tasks or self._save_job or self._has_due_request()):
+                if not (self._stopped or self._tasks or self.save_job or self._has_due_request()):
                     self._changed.wait(self._wait_seconds())
 
     def _has_new_request(self) -> bool:
-        return self._request is not self._current
+        return self._request is not self.current
 
     def _has_due_request(self) -> bool:
         return self._request is not None and self._is_due(self._request)
 
     def _is_due(self, request: RenderRequest) -> bool:
         """Return whether a request may be rendered now."""
-        current = self._current
+        current = self.current
         if current is None or request is current:
             return current is None
         return perf_counter() >= self._rest_until or _frame_of(request) == _frame_of(current)
 
     def _save_is_next(self) -> bool:
         """Return whether the save job is next: once full size is reached, every second pass."""
-        if self._current is not None and self._can_refine():
-            is_full_size = self._film.samples > 0 and self._film.size == self._current.size
+        if self.current is not None and self._can_refine():
+            is_full_size = self._film.samples > 0 and self._film.size == self.current.size
             self._saved_last = is_full_size and not self._saved_last
             return self._saved_last
         return True
@@ -227,13 +213,13 @@ class Worker:
     def _wait_seconds(self) -> float | None:
         if self._has_new_request():
             return max(self._rest_until - perf_counter(), 0.0)
-        if self._current is None or self._film.finished(self._current):
+        if self.current is None or self._film.finished(self.current):
             return None
         return max(self._refine_from - perf_counter(), 0.0)
 
     def _can_refine(self) -> bool:
-        assert self._current is not None
-        return not self._film.finished(self._current) and perf_counter() >= self._refine_from
+        assert self.current is not None
+        return not self._film.finished(self.current) and perf_counter() >= self._refine_from
 
     @property
     def _refine_from(self) -> float:
@@ -241,14 +227,14 @@ class Worker:
         return max(self._idle_from, min(self._rest_until, self._arrived + PAUSE))
 
     def _start_request(self, request: RenderRequest) -> None:
-        before, self._current = self._current, request
+        before, self.current = self.current, request
         is_same = before is not None and before.buffers is request.buffers
         if is_same and self._film.samples:
             self._publish(request, 0.0, 0.0)
             self._wait_for_window()
             return
         self._take_over(request.loaded_scene)
-        if self._loaded_scenes[0] is not request.loaded_scene:
+        if self.loaded_scenes[0] is not request.loaded_scene:
             self._close_scenes_before(request.loaded_scene)
         is_moved = before is not None and _frame_of(before) != _frame_of(request)
         start = perf_counter()
@@ -263,10 +249,7 @@ class Worker:
             self.resolution.record(self._film.pixels, ready - start, perf_counter() - ready)
 
     def _render_draft(self, request: RenderRequest, seconds: float = 0.0) -> None:
-        """Restart the film with one sample at the resolution for interaction, or a finer one.
-
-        seconds: that it may take at the finer one.
-        """
+        """Restart the film with one sample at the size of interaction, or a finer one in time."""
         size = request.size
         if self._adaptive:
             size = self.resolution.finest(request.size, seconds)
@@ -287,7 +270,7 @@ class Worker:
 
     def _take_over(self, state: LoadedScene) -> None:
         """Move the spheres of an earlier state, if a state is to be shown in its memory."""
-        owners = [each for each in self._loaded_scenes if each.owns_memory and each is not state]
+        owners = [each for each in self.loaded_scenes if each.owns_memory and each is not state]
         for before in owners:
             if before.job.scene is state.job.scene:
                 try:
@@ -299,13 +282,13 @@ class Worker:
         """Free the memory of the scenes that this one replaces, and cancel their save job."""
         self._rims = None
         with self._changed:
-            count = self._loaded_scenes.index(loaded_scene)
-            replaced = self._loaded_scenes[:count]
-            self._loaded_scenes = self._loaded_scenes[count:]
-            cancelled = self._save_job
+            count = self.loaded_scenes.index(loaded_scene)
+            replaced = self.loaded_scenes[:count]
+            self.loaded_scenes = self.loaded_scenes[count:]
+            cancelled = self.save_job
             if cancelled and (cancelled.loaded_scene not in replaced or cancelled.writing):
                 cancelled = None
-            self._save_job = None if cancelled else self._save_job
+            self.save_job = None if cancelled else self.save_job
         if cancelled is not None:
             self.post(Refused(f"{cancelled.path}: not saved, because the scene was reloaded"))
         for scene in replaced:
@@ -336,7 +319,7 @@ class Worker:
             raise Superseded
 
     def _check_interrupt(self, start: float, _: float) -> None:
-        request, current = self._request, self._current
+        request, current = self._request, self.current
         if self._stopped or (request and current and request.buffers is not current.buffers):
             raise Superseded
         is_urgent = self._film.can_yield and (self._tasks or self._has_new_request())
@@ -397,7 +380,7 @@ class Worker:
                 self._background.submit(self._perform, result)
 
     def _meter(self) -> Message:
-        request = self._current
+        request = self.current
         if request is None:
             return Refused("there is no picture yet")
         if not self._film.samples:  # its pass was interrupted for this task
@@ -416,8 +399,8 @@ class Worker:
             self._wake()  # the window shows the progress
             return
         with self._changed:
-            if self._save_job is save_job:
-                self._save_job = None
+            if self.save_job is save_job:
+                self.save_job = None
         self.post(message)
 
 

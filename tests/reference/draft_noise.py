@@ -77,7 +77,7 @@ class Drafts:
         self.session.receive()
         request = self.worker._request
         assert request is not None
-        if self.worker._loaded_scenes[0] is not request.loaded_scene:
+        if self.worker.loaded_scenes[0] is not request.loaded_scene:
             self.worker._close_scenes_before(request.loaded_scene)
         return request
 

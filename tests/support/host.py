@@ -98,7 +98,7 @@ class Host:
         """A snapshot."""
         viewer = self._window.viewer
         worker, frame = viewer.worker, viewer.frame
-        idle = not (worker._tasks or worker._save_job or worker._ready or worker.messages.qsize())
+        idle = not (worker._tasks or worker.save_job or worker._ready or worker.messages.qsize())
         idle &= not viewer.loader.busy
         newest = frame is not None and frame.request is worker._request
         rest = newest and frame.finished and idle
@@ -230,7 +230,8 @@ class Host:
     def papers(self) -> list[tuple[int, int, int, int]]:
         """Left, bottom, width and height of what the text covers, in pixels."""
         self.shot(text=True)
-        boxes = self._window._overlay.papers
+        panels = vars(self._window._overlay).values()
+        boxes = filter(None, (getattr(panel, "paper", None) for panel in panels))
         return [(box.x, box.y, box.width, box.height) for box in boxes]
 
     def panel(self) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import CONTROLS, GROUPS, MOUSE, Control, find, help_rows
+from raytracer.viewer.controls import CONTROLS, GROUPS, MOUSE, Control, find, help_groups
 from raytracer.viewer.panels import help_pages
 
 
@@ -34,7 +34,7 @@ def test_no_key_has_two_meanings() -> None:
 
 def test_help_has_a_row_for_every_action() -> None:
     """Where several keys share a row, it names them all; the mouse is there too."""
-    rows = help_rows()
+    rows = [row for _, each in help_groups() for row in each]
     assert [row for row in rows if row[0] in [drag.label for drag in MOUSE]] == [
         (drag.label, drag.help) for drag in MOUSE
     ]
@@ -77,7 +77,7 @@ def test_help_has_everything_under_its_heading_on_pages_that_fit(columns: int, r
     words = " ".join(" ".join(line for line in page) for page in pages).split()
     for heading in GROUPS:
         assert heading.split()[-1] in words
-    for keys, meaning in help_rows():
+    for keys, meaning in (row for _, each in help_groups() for row in each):
         assert set(keys.split()) <= set(words)
         assert set(meaning.split()) <= set(words)
 
