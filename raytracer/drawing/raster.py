@@ -223,7 +223,7 @@ def _draw_text(text: Text, pixels: Pixels, frame: Box) -> None:
 def _letters(
     laid: list[Run], size: float, shape: tuple[int, int], at: tuple[float, float], stroke: int
 ) -> Mask:
-    """Return the coverage of a line of text that begins at a place, with a rim of `stroke` pixels."""
+    """Return the coverage of a line of text with a rim of `stroke` pixels; `at`: start."""
     from PIL import Image, ImageDraw
 
     canvas = Image.new("L", shape)

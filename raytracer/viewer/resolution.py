@@ -88,7 +88,7 @@ class ResolutionController:
         return is_certain and self._rendering > budget * slack
 
     def _coarser(self) -> None:
-        """Go to a level that fits if time is proportional to pixels; a trial ends where it began."""
+        """Go to a level that fits if time is proportional to pixels; end a trial where it began."""
         last = len(LEVELS) - 1
         if self._on_trial:
             last = self._accepted
