@@ -154,19 +154,17 @@ class _Stop:
 
     def __init__(self) -> None:
         self.number: int | None = None
-        self.act: Callable[[], object] = _nothing
+        self.act: Callable[[], object] = lambda: None
         self._since = 0.0
 
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Handle signals in this block, except ignored ones; only in the main thread."""
-        before = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
-                handler = signal.getsignal(number)
-                if handler not in (signal.SIG_IGN, None):
-                    before[number] = handler
-                    signal.signal(number, self._take)
+        is_main = threading.current_thread() is threading.main_thread()
+        handlers = {number: signal.getsignal(number) for number in SIGNALS if is_main}
+        before = {k: v for k, v in handlers.items() if v not in (signal.SIG_IGN, None)}
+        for number in before:
+            signal.signal(number, self._take)
         try:
             yield
         finally:
@@ -182,10 +180,6 @@ class _Stop:
         elif time.monotonic() - self._since > PATIENCE:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
-
-
-def _nothing() -> None:
-    """Default before the server runs."""
 
 
 def _open(address: str) -> None:

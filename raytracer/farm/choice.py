@@ -33,7 +33,7 @@ def check_crew(workers: int | None, farm: str | None) -> None:
 
 
 def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -> Crew:
-    """Return workers of this machine, or of a Dask cluster.
+    """Return workers of this machine, or of a Dask cluster, by arguments that are checked.
 
     Args:
         workers: number of processes of this machine, or None.
@@ -43,7 +43,6 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     Raises:
         UserError: there are no such workers.
     """
-    check_crew(workers, farm)
     if farm is None:
         from raytracer.farm.local import LocalCrew, places
 

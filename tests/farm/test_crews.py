@@ -12,7 +12,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import DataFileError, UserError
-from raytracer.farm.choice import crew_of
+from raytracer.farm.choice import check_crew, crew_of
 from raytracer.farm.cluster import ClusterCrew
 from raytracer.farm.crew import in_order
 from raytracer.farm.local import VISIBLE, LocalCrew, places
@@ -92,8 +92,8 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_workers_that_there_are_not(workers: int | None, address: Any, words: str) -> None:
-    with pytest.raises(UserError, match=words), crew_of(workers, address, "cpu", 0):
-        pass
+    with pytest.raises(UserError, match=words):
+        check_crew(workers, address)
 
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
