@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
 from raytracer.scene.particles.loaded import LoadedSource
@@ -69,7 +70,7 @@ class Source(LoadedSource):
         if len(values) != 9:
             return None
         ax, by, cz, ay, az, bx, bz, cx, cy = values
-        return Box((0.0, 0.0, 0.0), ((ax, ay, az), (bx, by, bz), (cx, cy, cz)))
+        return cell_box([[ax, ay, az], [bx, by, bz], [cx, cy, cz]])
 
     @property
     def time(self) -> Moment | None:

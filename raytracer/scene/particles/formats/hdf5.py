@@ -21,6 +21,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.formats import openpmd
 from raytracer.scene.particles.hdf5_members import (
@@ -161,8 +162,7 @@ class Source(ColumnSource):
                 f"{self.name}: Header: BoxSize is neither one number nor three, but "
                 f"{shown(str(sizes.tolist()), 60)}"
             )
-        x, y, z = np.broadcast_to(sizes, 3).tolist()
-        return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)))
+        return cell_box(np.diag(np.broadcast_to(sizes, 3)))
 
     def _h5md_box(self) -> Box | None:
         """Return the box of an H5MD group: three lengths, or the rows of a matrix."""
@@ -175,16 +175,10 @@ class Source(ColumnSource):
         if shape not in ((3,), (3, 3)) or (in_time and not len(edges)):
             return None
         rows = np.asarray(edges[min(self.frame, len(edges) - 1)] if in_time else edges[()], float)
+        boundary = found_at(self._group, "box").attrs.get("boundary", ("periodic",) * 3)
+        periodic = [word not in (b"none", "none") for word in np.ravel(boundary).tolist()]
         matrix = self._scale * (np.diag(rows) if rows.ndim == 1 else rows)
-        if not np.isfinite(matrix).all():
-            return None
-        a, b, c = (tuple(row) for row in matrix.tolist())
-        boundary = found_at(self._group, "box").attrs.get("boundary")
-        words = [] if boundary is None else np.ravel(boundary).tolist()
-        x, y, z = (
-            (place >= len(words) or words[place] not in (b"none", "none")) for place in range(3)
-        )
-        return Box((0.0, 0.0, 0.0), (a, b, c), (x, y, z))
+        return cell_box(matrix, [*periodic, True, True, True][:3])
 
     @property
     def time(self) -> Moment | None:
