@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import DataFileError, SceneError, shown, suggestion
 from raytracer.scene.arrays import blocks, distinct
-from raytracer.scene.colors import color_numbers
+from raytracer.scene.colors import color_numbers, parse_color
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import (
@@ -195,13 +195,19 @@ class ColumnSource(ParticleSource):
         return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
-        if self.columns[name].kind == "text":
-            from raytracer.scene.particles.text_table import text_palette
-
-            line = self.first_line
-            result.color, result.color_id = text_palette(values, result.source, name, line)
-        else:
+        if self.columns[name].kind != "text":
             result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
+            return
+        texts, result.color_id = label_ids(values, result.source)
+        colors = []
+        for index, text in enumerate(texts):
+            try:
+                colors.append(parse_color(text.strip(' "')))
+            except SceneError as error:
+                row = self.first_line + int(np.argmax(result.color_id == index))
+                place = f"line {row}, column '{shown(name)}'"
+                raise DataFileError(f"{result.source}: {place}: {error}") from None
+        result.color = np.array(colors, np.float64).reshape(-1, 3)
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.errors import DataFileError, SceneError, shown
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import distinct
-from raytracer.scene.colors import parse_color
 from raytracer.scene.particles.lines import count_lines
 
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
@@ -294,33 +292,6 @@ def _last_break(text: NDArray[np.uint8]) -> int:
     window = text[-MAX_LINE_BYTES:].tobytes()
     place = window.rfind(b"\n")
     return 0 if place < 0 else len(text) - len(window) + place + 1
-
-
-def text_palette(
-    words: NDArray[np.bytes_], source: str, column: str, line: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return the distinct colours of a text column, (K, 3) sRGB, and each row's index.
-
-    Args:
-        words: (N,), `COLOR_BYTES` each.
-        source: the file.
-        column: name of the column.
-        line: line of the first row in the file.
-
-    Raises:
-        DataFileError: a text is not a colour; the message has its line.
-    """
-    texts, ids = distinct(words, source)
-    colors = []
-    for index, text in enumerate(texts):
-        try:
-            colors.append(parse_color(text.strip(' "')))
-        except SceneError as error:
-            row = line + int(np.argmax(ids == index))
-            raise DataFileError(
-                f"{source}: line {row}, column '{shown(column)}': {error}"
-            ) from None
-    return np.array(colors, np.float64).reshape(-1, 3), ids
 
 
 def number(text: str) -> int | float | str:

@@ -255,7 +255,10 @@ def test_arrays() -> None:
     np.testing.assert_array_equal(data.radius, 2.0)
     assert data.labels is not None
     table = {"x": POINTS[:, 0], "y": POINTS[:, 1], "z": POINTS[:, 2], "type": [1, 2, 2, 1], "n": 4}
+    table["color"] = ["red", "#00ff00", "red", "blue"]
     data = read_object(table)
+    assert data.color is not None
+    assert data.color[data.color_id].tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]]
     np.testing.assert_array_equal(data.centers, POINTS)
     assert data.labels is not None
     assert data.labels.meaning == "types"
