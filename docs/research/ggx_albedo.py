@@ -16,6 +16,7 @@ averages of G(viewer) E and G(viewer) B.
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -116,11 +117,10 @@ def header() -> str:
 
 
 def _array(name: str, size: str, entries: NDArray[np.float64]) -> list[str]:
-    lines = []
-    for row in entries if entries.ndim == 3 else [entries]:
-        values = [f"{value:.5f}f" for value in row.ravel()]
-        lines += ["  " + ", ".join(values[k : k + 12]) + "," for k in range(0, len(values), 12)]
-    return [f"RT_TABLE float {name}[{size}] = {{", *lines, "};"]
+    values = (f"{value:.5f}".rstrip("0").rstrip(".") for value in entries.ravel())
+    text = ", ".join(value.removeprefix("0") or "0" for value in values)
+    lines = textwrap.wrap(text + ",", 118)
+    return [f"RT_TABLE float {name}[{size}] = {{", *("  " + line for line in lines), "};"]
 
 
 if __name__ == "__main__":

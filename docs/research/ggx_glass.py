@@ -11,32 +11,38 @@ viewer in air it is what the coat takes of reflected light beyond that share, as
 For one in glass it is what the coat sends back of refracted light, less what is added to the
 light that a facet reflects: there the cosine is that of the refracted ray to the facet.
 
+The kernels interpolate linearly between the entries. These are a least-squares fit to the integral
+at many points between them, which takes an eighth of the entries that have the values of
+their own places, for the same error.
+
     python docs/research/ggx_glass.py > kernels/shade/ggx_glass.h
+    python docs/research/ggx_glass.py --errors
 """
 
 from __future__ import annotations
 
+import argparse
+import textwrap
+
 import numpy as np
 from numpy.typing import NDArray
 
-SIZE = 20
-"""Entries along two sides: roughness, root of the cosine."""
+SIZE = 12
+"""Entries by each of roughness, root of 1 - 1 / index, and root of the cosine."""
 
-INDICES = 24
-"""Entries along the third: root of (ior - 1) / (ior + 1)."""
+FINER = 5
+"""Steps of the fit from one entry to the next."""
 
-MOST_INDEX = 4.0
-LEAST_INDEX = 1.0005  # at an index of 1 there is no surface; near it grazing light loses most
-POINTS = 1 << 14
+MAX_INDEX = 4.0
+MIN_INDEX = 1.0005  # closer to 1 the kernels have no surface
+MIN_ROUGHNESS = 0.0317  # below this they have smooth glass
+UNIT = 1e-4
+"""Of the table, whose entries are whole numbers: the shortest text."""
+
+POINTS = 1 << 12
 COAT_REFLECTANCE = 0.04  # R0, kCoatReflectance of the kernels
 
 Array = NDArray[np.float64]
-
-
-def indices() -> Array:
-    """Return the indices of refraction of the table, float64 (INDICES,)."""
-    root = np.linspace(0.0, 1.0, INDICES) ** 2 * (MOST_INDEX - 1.0) / (MOST_INDEX + 1.0)
-    return np.maximum((1.0 + root) / (1.0 - root), LEAST_INDEX)
 
 
 def coat(cosine: Array) -> Array:
@@ -92,18 +98,43 @@ def lost(mu: float, alpha: float, etas: Array) -> Array:
     return np.array(shares)
 
 
-def table() -> Array:
-    """Return 1 - E and what a coat changes.
+def losses(roughness: Array, index: Array, cosine: Array) -> Array:
+    """Return 1 - E and what a coat changes at all combinations.
+
+    index: as the table has it, from 0 to 1.
 
     Returns:
-        float64 (2 sides, SIZE roughnesses, INDICES, SIZE roots of cosines, 2). The first side is
-        that of air, the second that of glass.
+        float64 (2 sides, roughnesses, indices, cosines, 2). The first side is that of air.
     """
-    steps, both = np.linspace(0.0, 1.0, SIZE), np.concatenate([indices(), 1.0 / indices()])
-    entries = np.array(
-        [[lost(max(x * x, 1e-5), max(r * r, 1e-3), both) for x in steps] for r in steps]
-    )
-    return np.moveaxis(entries.reshape(SIZE, SIZE, 2, INDICES, 2), (2, 0, 3, 1), (0, 1, 2, 3))
+    ior = np.maximum(1.0 / (1.0 - (1.0 - 1.0 / MAX_INDEX) * index**2), MIN_INDEX)
+    both = np.concatenate([ior, 1.0 / ior])
+    values = [
+        [lost(max(mu, 1e-5), max(r, MIN_ROUGHNESS) ** 2, both) for mu in cosine] for r in roughness
+    ]
+    shape = len(roughness), len(cosine), 2, len(index), 2
+    return np.moveaxis(np.array(values).reshape(shape), (2, 0, 3, 1), (0, 1, 2, 3))
+
+
+def parts(x: Array) -> Array:
+    """Return the parts that entries have in what is interpolated at x, float64 (n, SIZE)."""
+    return np.maximum(1.0 - np.abs(x[:, None] * (SIZE - 1) - np.arange(SIZE)), 0.0)
+
+
+def table() -> Array:
+    """Return the entries of both tables in their unit, float64 (2 sides, SIZE, SIZE, SIZE, 2)."""
+    x = np.linspace(0.0, 1.0, (SIZE - 1) * FINER + 1)
+    rough = x[x > MIN_ROUGHNESS]
+    entries = losses(rough, x, x**2)
+    # Errors count by the light that comes from their cosine, and a little at grazing.
+    measures = np.ones_like(rough), np.ones_like(x), (x**2 + 0.03) * x
+    measures[2][-1] *= 3.0  # an entry at the end of a side has neighbours on one side alone
+    for axis, (place, measure) in enumerate(zip((rough, x, x), measures, strict=True), start=1):
+        between = parts(place)
+        weighted = between.T * measure
+        fit = np.linalg.solve(weighted @ between, weighted)
+        entries = np.moveaxis(np.tensordot(fit, entries, (1, axis)), 0, axis)
+    entries[..., 0] = np.clip(entries[..., 0], 0.0, 1.0)
+    return np.round(entries / UNIT)
 
 
 def averages(entries: Array) -> Array:
@@ -113,15 +144,9 @@ def averages(entries: Array) -> Array:
     coat changes has its share for the viewer taken off where the coat is on that side.
     """
     mu = np.sqrt((np.arange(20000) + 0.5) / 20000)
-    x = np.sqrt(mu) * (SIZE - 1)
-    i = np.minimum(x.astype(int), SIZE - 2)
-
-    def weights(factor: Array) -> Array:
-        low, high = (1.0 - (x - i)) * factor, (x - i) * factor
-        return (np.bincount(i, low, SIZE) + np.bincount(i + 1, high, SIZE)) / len(x)
-
-    means = np.einsum("...ck,c->...k", entries, weights(np.ones_like(mu)))
-    means[0, ..., 1] -= entries[0, ..., 0] @ weights(coat(mu))
+    between = parts(np.sqrt(mu))
+    means = np.einsum("...ck,c->...k", entries, between.mean(axis=0))
+    means[0, ..., 1] -= entries[0, ..., 0] @ (coat(mu) @ between / len(mu))
     return np.asarray(means)
 
 
@@ -131,33 +156,51 @@ def header() -> str:
     means = averages(entries)
     lines = [
         "// How much light glass with GGX facets loses after one bounce: by side (air, glass),",
-        "// roughness, index of refraction n as the root of (n - 1) / (n + 1), and the root of the",
-        "// cosine to the viewer; and the means over the hemisphere. Then what a coat changes,",
-        "// with its means. Written by docs/research/ggx_glass.py.",
+        "// roughness, index of refraction n as the root of 1 - 1 / n, and the root of the cosine",
+        "// to the viewer; and the means over the hemisphere. Then what a coat changes, with its",
+        "// means. Written by docs/research/ggx_glass.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",
         "// clang-format off",
         "namespace RT_NS {",
         "",
-        f"constexpr int kGlassSize = {SIZE}, kGlassIndices = {INDICES};",
-        f"constexpr float kGlassMostIndex = {MOST_INDEX}f;",
+        f"constexpr int kGlassSize = {SIZE};",
+        f"constexpr float kGlassMaxIndex = {MAX_INDEX}f;",
+        f"constexpr float kGlassUnit = {UNIT}f;  // of the tables",
         "",
     ]
-    grid = "2 * kGlassSize * kGlassIndices * kGlassSize"
-    row = "2 * kGlassSize * kGlassIndices"
-    lines += [*_array("kGgxGlassLost", grid, entries[..., 0]), ""]
-    lines += [*_array("kGgxGlassLostMean", row, means[..., 0]), ""]
-    lines += [*_array("kGgxGlassCoated", grid, entries[..., 1]), ""]
-    lines += [*_array("kGgxGlassCoatedMean", row, means[..., 1]), ""]
+    row = "2 * kGlassSize * kGlassSize"
+    for k, name in enumerate(("Lost", "Coated")):
+        lines += [*_array(f"kGgxGlass{name}", f"{row} * kGlassSize", entries[..., k], 0), ""]
+        lines += [*_array(f"kGgxGlass{name}Mean", row, means[..., k], 2), ""]
     return "\n".join([*lines, "}  // namespace RT_NS", "// clang-format on", ""])
 
 
-def _array(name: str, size: str, entries: Array) -> list[str]:
-    values = [f"{value:.5f}f".replace("0.", ".", 1) for value in entries.ravel()]
-    lines = ["  " + ", ".join(values[k : k + 16]) + "," for k in range(0, len(values), 16)]
-    return [f"RT_TABLE float {name}[{size}] = {{", *lines, "};"]
+def _array(name: str, size: str, entries: Array, digits: int) -> list[str]:
+    text = ", ".join(f"{value + 0.0:.{digits}f}" for value in entries.ravel())
+    lines = textwrap.wrap(text + ",", 118, break_on_hyphens=False)
+    return [f"RT_TABLE float {name}[{size}] = {{", *("  " + line for line in lines), "};"]
+
+
+def errors(count: int = 2000) -> str:
+    """Return the errors of the interpolated table at random places beside the integral."""
+    entries, random = UNIT * table(), np.random.default_rng(1)
+    roughness = random.uniform(MIN_ROUGHNESS, 1.0, count)
+    index, cosine = random.random(count), np.sqrt(random.random(count))
+    places = [v[:, None] for v in (roughness, index, cosine)]
+    wanted = np.concatenate([losses(*place) for place in zip(*places, strict=True)], axis=1)
+    between = (parts(x) for x in (roughness, index, np.sqrt(cosine)))
+    found = np.einsum("srkcq,nr,nk,nc->snq", entries, *between)
+    away = np.abs(found - wanted[:, :, 0, 0])
+    return "\n".join(
+        f"{side}, {name}: mean {away[s, :, q].mean():.5f}, largest {away[s, :, q].max():.4f}"
+        for s, side in enumerate(("air", "glass"))
+        for q, name in enumerate(("lost", "coat"))
+    )
 
 
 if __name__ == "__main__":
-    print(header(), end="")
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--errors", action="store_true", help="print the errors of the table")
+    print(errors() if arguments.parse_args().errors else header(), end="")

@@ -147,12 +147,11 @@ struct GlassPlace {
 
 template <class F> RT_HD GlassPlace<F> glass_place(F roughness, F eta) {
   using U = UintOf<F>;
-  const F n = max_(eta, F(1.0f) / eta);
-  const F most((kGlassMostIndex + 1.0f) / (kGlassMostIndex - 1.0f));
+  const F one(1.0f), largest(1.0f / (1.0f - 1.0f / kGlassMaxIndex));
   const TablePlace<F> r = table_place(roughness, kGlassSize);
-  const TablePlace<F> k = table_place(sqrt_(most * (n - F(1.0f)) / (n + F(1.0f))), kGlassIndices);
-  const U side = select(eta < F(1.0f), U((uint32_t)(kGlassSize * kGlassIndices)), U(0u));
-  return {side + r.entry * U((uint32_t)kGlassIndices) + k.entry, r.part, k.part};
+  const TablePlace<F> k = table_place(sqrt_(largest * (one - min_(eta, one / eta))), kGlassSize);
+  const U side = select(eta < one, U((uint32_t)(kGlassSize * kGlassSize)), U(0u));
+  return {side + r.entry * U((uint32_t)kGlassSize) + k.entry, r.part, k.part};
 }
 
 // entries: a table of ggx_glass.h
@@ -163,24 +162,24 @@ template <class F> RT_HD F glass_entry(const float* entries, F roughness, F eta,
   const U row((uint32_t)kGlassSize), at = g.first * row + c.entry;
   F found[2];
   for (int j = 0; j < 2; ++j) {
-    const U low = at + U((uint32_t)(j * kGlassIndices * kGlassSize)), high = low + row;
+    const U low = at + U((uint32_t)(j * kGlassSize * kGlassSize)), high = low + row;
     const F a0 = gather(entries, low), a1 = gather(entries, low + U(1u));
     const F b0 = gather(entries, high), b1 = gather(entries, high + U(1u));
     const F a = fma_(c.part, a1 - a0, a0), b = fma_(c.part, b1 - b0, b0);
     found[j] = fma_(g.index, b - a, a);
   }
-  return fma_(g.roughness, found[1] - found[0], found[0]);
+  return F(kGlassUnit) * fma_(g.roughness, found[1] - found[0], found[0]);
 }
 
 // entries: means of ggx_glass.h
 template <class F> RT_HD F glass_mean_entry(const float* entries, F roughness, F eta) {
   using U = UintOf<F>;
   const GlassPlace<F> g = glass_place(roughness, eta);
-  const U next = g.first + U((uint32_t)kGlassIndices), one(1u);
+  const U next = g.first + U((uint32_t)kGlassSize), one(1u);
   const F a0 = gather(entries, g.first), a1 = gather(entries, g.first + one);
   const F b0 = gather(entries, next), b1 = gather(entries, next + one);
   const F a = fma_(g.index, a1 - a0, a0), b = fma_(g.index, b1 - b0, b0);
-  return fma_(g.roughness, b - a, a);
+  return F(kGlassUnit) * fma_(g.roughness, b - a, a);
 }
 
 }  // namespace RT_NS
