@@ -159,6 +159,7 @@ def measure(
         "threads": threads,
         "keep": True,
         "hashed": False,
+        "blurs": False,
     }
     with prepare(source, dict(settings) | traced, **options) as job:
         loaded = _kept(job)

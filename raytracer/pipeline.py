@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.farm.tiles import TileCrew
+    from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
@@ -183,6 +184,7 @@ def prepare(
     hashed: bool = True,
     workers: int | None = None,
     farm: str | None = None,
+    blurs: bool = True,
 ) -> Job:
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
@@ -202,6 +204,8 @@ def prepare(
         hashed: whether films and pictures have a digest of the scene; without one, samples cannot
             be added to such a film later.
         workers, farm: who renders in the block of `Job.helped`; see `render`.
+        blurs: whether to find out how particles move while the shutter is open; otherwise those
+            with motion keys move, and pictures of others show the middle of the shutter.
     """
     from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
@@ -217,12 +221,16 @@ def prepare(
         device = _device(source, backend, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded, plan = load_applied(source, SceneOverrides.of(overrides, annotations), values)
+        loaded, plan = load_applied(
+            source, SceneOverrides.of(overrides, annotations), values, blurs
+        )
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
         memory.require_count(sum(counts.values()), device.max_spheres, device.name)
-        need = _need(source, loaded, crop, threads, memory_of, plan, keep, device)
+        moving = loaded if any(each.keys for each in loaded.spheres) else None
+        keeps = keep or moving is not None
+        need = _need(source, loaded, crop, threads, memory_of, plan, keeps, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
@@ -242,6 +250,12 @@ def prepare(
             buffers.release()
         if on_device.striped_over > 1:
             about_device["striped_over"] = on_device.striped_over
+        blur = None
+        if moving is not None:
+            from raytracer.motion_blur import MotionBlur  # late: few scenes move
+
+            blur = MotionBlur(moving, buffers, on_device)
+            digest += f"-{blur.digest()}" if hashed else ""
         if settings.brightness == AUTO:
             with stage("light", "measuring the light"):
                 from raytracer.brightness import balanced  # late: not for scene files
@@ -261,7 +275,7 @@ def prepare(
         space = buffers.center, buffers.scale
     return Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
+        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend), blur=blur,
     )  # fmt: skip
 
 
@@ -286,6 +300,7 @@ class Job:
     tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
     plan: Plan | None = None  # of what is drawn over pictures
     crew: tuple[int | None, str | None, Any] = None, None, "auto"  # workers, farm, backend
+    blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     helpers: TileCrew | None = None  # workers that render instead of this process
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
@@ -323,6 +338,8 @@ class Job:
             progress, show: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
+        if self.blur is not None and self.settings.noise is None and seconds is None:
+            self.blur.warn_of_copies(self.view, self.settings.samples + on_device.samples)
         if bits is not None:
             check_bits(bits, tone or self.tone)
         see = None if show is None else lambda: show(self.image(on_device, tone, bits))
@@ -422,6 +439,9 @@ class Job:
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None, first: int
     ) -> float:
         """Add samples to a film of which all pixels have as many, and return the seconds."""
+        if self.helpers is None and self.blur is not None:
+            scene, view = self.scene, self.view
+            return self.blur.add(on_device, self.device, scene, view, count, progress, first=first)
         if self.helpers is None:
             return on_device.add(self.scene, self.view, count, progress, first=first)
         seconds = self.helpers.add(on_device, count, progress, first)
@@ -463,7 +483,7 @@ class Job:
         threads = self.threads if farm is not None else 0  # local ones have a share each
         bands = self.device.has_own_memory
         with crew_of(workers, farm, backend, self.threads) as crew:
-            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands)
+            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands, self.blur)
             self.helpers = TileCrew(crew, order)
             try:
                 yield
@@ -540,11 +560,23 @@ class Job:
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
-        film.aovs |= self._aovs(film, others) | self._aovs(film, guides, GUIDE_RAYS)
+        film.aovs |= self._aovs(film, others, self.scene) | self._guides(film, guides)
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
 
-    def _aovs(self, film: Film, sources: dict[str, str], fine: int = 1) -> dict[str, NDArray[Any]]:
+    def _guides(self, film: Film, sources: dict[str, str]) -> dict[str, NDArray[Any]]:
+        """Return guides of a denoiser by name: of a scene that moves, means over the shutter."""
+        if self.blur is None or not sources:
+            return self._aovs(film, sources, self.scene, GUIDE_RAYS)
+        sums: dict[str, NDArray[Any]] = {}
+        for scene in self.blur.moments(self.device, self.scene, self.view):
+            for name, values in self._aovs(film, sources, scene, GUIDE_RAYS).items():
+                sums[name] = sums.get(name, 0.0) + values / self.blur.MOMENTS
+        return sums
+
+    def _aovs(
+        self, film: Film, sources: dict[str, str], scene: DeviceScene, fine: int = 1
+    ) -> dict[str, NDArray[Any]]:
         """Return output variables by name, in strips: hits take four times their memory.
 
         Guides of a denoiser are means over the pixels of a picture that is `fine` times as large.
@@ -556,7 +588,7 @@ class Job:
         )
         rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
         for y in range(y0, y1 if sources else y0, rows):
-            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+            hits = scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
             for name, source in sources.items():
                 strip = from_hits(source, hits, *self.space)
                 strip = strip if fine == 1 else means(strip, fine)
@@ -587,11 +619,19 @@ def _device(source: Source, backend: Any, threads: int) -> Device:
 
 
 def load_applied(
-    source: Source, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
+    source: Source,
+    overrides: SceneOverrides,
+    values: Mapping[str, Any] | None = None,
+    blurs: bool = False,
 ) -> tuple[Scene, Plan | None]:
     """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
     columns = overrides.columns
     scene = apply_overrides(load_source(source, columns=columns), overrides)
+    if blurs and scene.camera is not None and scene.camera.shutter:
+        from raytracer.scene.motion import with_motion  # late: few scenes move
+        from raytracer.trajectory.keys import FrameKeys
+
+        scene = with_motion(scene, FrameKeys.of(source))
     if columns and source.path is not None:  # nobody else needs them
         for spheres in scene.spheres:
             spheres.release_columns()
@@ -666,6 +706,7 @@ def _need(
     output = replace(
         output, denoise=settings.denoise, parts=output.parts or settings.noise is not None,
         bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
+        moves=output.moves or any(each.keys for each in scene.spheres),
     )  # fmt: skip
     total = sum(scene.counts().values())
     need = memory.Need(

@@ -80,6 +80,10 @@ class View:
         return self._number("filter") == code("FilterKind", "point")
 
     @property
+    def seed(self) -> int:
+        return self._number("seed")
+
+    @property
     def max_depth(self) -> int:
         return self._number("max_depth")
 

@@ -46,7 +46,8 @@ ELSEWHERE = {
     "NAME.jpg'",
     "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
     "X,Y,Z' a point that is in focus",
-    "motion_blur shutter": "the camera has no shutter: moving particles are rendered sharp",
+    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
+    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "dpi": "it is an option of `raytracer render`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",

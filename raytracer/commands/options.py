@@ -457,6 +457,7 @@ FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}  # further name
 
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
+VIEW = "raytracer.scene.view_settings:ViewSettings"
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option)
 
@@ -472,7 +473,7 @@ tone_options = OptionGroup(TONE, panel=TONE_PANEL)
 preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL)
 
 view_options = OptionGroup(
-    "raytracer.scene.view_settings:ViewSettings",
+    VIEW,
     ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
      "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
      "aperture", "focus", "arrows", "trails", "contacts", "shape"),
@@ -480,6 +481,9 @@ view_options = OptionGroup(
     lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
+
+motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")
+"""Those of commands whose pictures are blurred by motion."""
 
 style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
 
@@ -516,7 +520,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     None keeps the scene's value. Width and height stay among the options, set by --size if given.
     """
     taken = {"camera": options.pop("camera", None)}
-    taken |= view_options.take(options) | style_options.take(options)
+    taken |= view_options.take(options) | style_options.take(options) | motion_options.take(options)
     if taken["camera"] is not None:
         from raytracer.commands.camera_file import camera_of
 

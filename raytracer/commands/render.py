@@ -19,6 +19,7 @@ from raytracer.commands.options import (
     annotation_options,
     backend_option,
     json_option,
+    motion_options,
     picture_options,
     progress_option,
     quiet_option,
@@ -73,7 +74,14 @@ def numbers(
 
 @click.command(
     cls=SettingsCommand,
-    settings=(view_options, style_options, render_options, annotation_options, tone_options),
+    settings=(
+        view_options,
+        motion_options,
+        style_options,
+        render_options,
+        annotation_options,
+        tone_options,
+    ),
     common=(
         "output",
         "frame",
@@ -144,6 +152,7 @@ def render(scene: str, **options: Any) -> None:
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
       raytracer render trajectory.gsd --frame -1
+      raytracer render trajectory.gsd --frame 20 --shutter 0.5 --samples 64
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz

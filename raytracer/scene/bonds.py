@@ -294,6 +294,7 @@ def _capsules(
         **colors,
     )
     made.scales = scales
+    made.particles = first, second
     return made
 
 

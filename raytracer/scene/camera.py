@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, definitions, setting
-from raytracer.scene.field_types import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
+from raytracer.scene.field_types import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, SHUTTER, ZOOM
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, FITS, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
@@ -49,6 +49,9 @@ class Camera(Defined, place="camera"):
         zoom: Magnification from the same place: 2 shows half the width.
         aperture: Diameter of the lens as a fraction of the focus distance; 0: all is sharp.
         focus: A point in focus, in scene units; the focal plane passes through it.
+        shutter: Time for which the shutter is open, half before and half after the shown moment:
+            moving particles are blurred. The unit is the distance of two frames of the trajectory,
+            or that of time in the velocities.
 
     Raises:
         SceneError: a value is out of range, or settings contradict each other.
@@ -72,6 +75,7 @@ class Camera(Defined, place="camera"):
     zoom: float = setting(1.0, ZOOM)
     aperture: float = setting(0.0, APERTURE, variant="perspective")
     focus: Triple | None = setting(None, Vector3(), default_text="`look_at`", variant="perspective")
+    shutter: float = setting(0.0, SHUTTER)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,12 +165,13 @@ class Camera(Defined, place="camera"):
 
         names = (
             "type", "view", "direction", "position", "look_at", "up", "vertical_fov", "aperture",
-            "focus", "height", "zoom", "fit",
+            "focus", "height", "zoom", "fit", "shutter",
         )  # fmt: skip
         keys = definitions(Camera)
         values = {n: getattr(self, n) for n in names if keys[n].variant in ("", self.type)}
-        if values.get("aperture") == 0.0:
-            del values["aperture"]
+        for name in ("aperture", "shutter"):
+            if values.get(name) == 0.0:
+                del values[name]
         if values["zoom"] == 1.0:
             del values["zoom"]
         if values["fit"] in (False, self.position is None):  # the default

@@ -97,7 +97,7 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
     for spheres in scene.spheres:
         if not spheres.count:
             continue
-        vectors = vectors_of(spheres.columns, arrows.vector)
+        vectors = vectors_of(spheres.columns, arrows.vector, "arrows.vector")
         if vectors is None:
             known += list(spheres.columns)
             continue

@@ -178,9 +178,9 @@ class _Files:
 
     @property
     def shown(self) -> int:
-        if self._series:
-            return list(self._series).index(self._file.path)
-        return (self._file.frame or 0) % self.count
+        from raytracer.scene.particles.series import frame_of
+
+        return frame_of(self._file, self.count)
 
     def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
         """Return the positions of particles in a frame, (M, 3), NaN if missing; by ids or else

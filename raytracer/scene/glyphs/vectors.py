@@ -41,33 +41,32 @@ def _ways(name: str) -> list[tuple[str, ...]]:
     return [each for each in (first, second, PARTS.get(name, ()), third, fourth) if each]
 
 
-def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[np.float64] | None:
+def vectors_of(
+    columns: Columns, vector: str | tuple[str, str, str], place: str
+) -> NDArray[np.float64] | None:
     """Return the vectors of particles, (N, 3), or None if there is no such column.
 
     vector: a column of three numbers, the common part of the names of three, or three expressions.
 
     Raises:
-        SceneError: the column is not a vector.
+        SceneError: the column is not a vector; the message begins with `place`.
     """
     if not isinstance(vector, str):
-        return components(columns, vector, 3, "arrows.vector")
+        return components(columns, vector, 3, place)
     name = str(vector)
     values = columns.value(name) if columns.has(name) else None
     if values is not None and (isinstance(values, Texts) or values.ndim > 1):
         if isinstance(values, Texts) or values.ndim > 2 or values.shape[1] not in (2, 3):
-            raise SceneError(
-                f"arrows.vector: '{shown(name)}' does not have three numbers per particle"
-            )
+            raise SceneError(f"{place}: '{shown(name)}' does not have three numbers per particle")
         flat = np.zeros((len(values), 3))
         flat[:, : values.shape[1]] = values
         return flat
     for parts in _ways(name):
         if all(columns.has(part) for part in parts):
-            return components(columns, parts, 3, "arrows.vector")
+            return components(columns, parts, 3, place)
     if values is not None:
         raise SceneError(
-            f"arrows.vector: '{shown(name)}' has one number per particle; name a vector, or three "
-            "columns"
+            f"{place}: '{shown(name)}' has one number per particle; name a vector, or three columns"
         )
     return None
 

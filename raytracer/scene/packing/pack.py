@@ -111,7 +111,7 @@ def repack(
     buffers: SceneBuffers,
     scene: Scene,
     settings: RenderSettings,
-    pose: Pose,
+    pose: Pose | None,
     device: Placer | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay.
@@ -119,7 +119,7 @@ def repack(
     Args:
         buffers: what `pack` made of the scene before.
         scene, settings: as they are now.
-        pose: the camera.
+        pose: the camera; None leaves the view as it was.
         device: as for `pack_with_camera`.
 
     Raises:
@@ -133,7 +133,7 @@ def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    before: tuple[SceneBuffers, Pose] | None = None,
+    before: tuple[SceneBuffers, Pose | None] | None = None,
     device: Placer | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
@@ -161,7 +161,7 @@ def _packed(
         pose, camera = posed(stated, balls, space, aspect, boxes)
         _warn_of_pose(pose, balls, space)
     else:
-        pose, camera = before[1], scene.camera or Camera()
+        camera = scene.camera or Camera()
     clip = _clip(scene.clip, space)
     large_id, large = pack_large(
         solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
@@ -201,8 +201,10 @@ def _packed(
         large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
         large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
     )  # fmt: skip
+    if before is not None and before[1] is not None:
+        return retake(buffers, scene, settings, before[1]).check(), camera
     if before is not None:
-        return retake(buffers, scene, settings, pose).check(), camera
+        return replace(buffers, camera=before[0].camera, lights=before[0].lights).check(), camera
     up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
     return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
 

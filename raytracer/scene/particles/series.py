@@ -15,6 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import is_file, reason
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
+from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
@@ -95,6 +96,13 @@ def files_beside(path: Path, count: int) -> list[Path]:
             return files
     beside = _in_folder(path.parent)
     return beside if len(beside) == count else [path]
+
+
+def frame_of(file: DataFile, count: int) -> int:
+    """Return the number of the frame, from 0 to `count` - 1, that a file was read for."""
+    if file.series > 1:
+        return files_beside(file.path, file.series).index(file.path)
+    return (file.frame or 0) % count
 
 
 def _matching(path: Path) -> list[Path]:
