@@ -19,7 +19,6 @@ from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.particles import naming
 from raytracer.scene.source import Source
 from raytracer.warning import warn
 
@@ -243,11 +242,8 @@ def _columns(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
     """
     if not sets:
         return {}
-    placing = {n for part in ("centers", "radius", "diameter", *"xyz") for n in naming.USUAL[part]}
-    own = [n for n in sets[0].columns.about if n not in sets[0].columns.derived]
-    own = [name for name in own if naming.plain(name) not in placing]
     found: dict[str, NDArray[Any]] = {}
-    for name in own:
+    for name in sets[0].columns.others:
         if not all(each.columns.has(name) for each in sets):
             continue
         try:

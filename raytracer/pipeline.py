@@ -37,7 +37,7 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
 from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings, in_force
-from raytracer.warning import warn
+from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.farm.tiles import TileCrew
+    from raytracer.film.image import Seen
     from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
+    from raytracer.scene.describe import SphereInfo
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
@@ -163,10 +165,32 @@ def render(
         job.helped(),
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):  # fmt: skip
-        return job.render(
+        image = job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
             seconds=seconds, progress=progress, show=show,
         )  # fmt: skip
+    again = partial(
+        prepare, source, dict(settings), backend=backend, crop=crop, threads=threads,
+        annotations=annotations, keep=True, blurs=False,
+    )  # fmt: skip
+    return replace(image, seen=partial(_seen, again, image.film.crop, job.digest))
+
+
+def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
+    """Return the scene of a picture, and the numbers of what its pixels show; see `Image.pick`.
+
+    again: prepares the scene again, without motion blur.
+    """
+    with collected(), again() as job:
+        if job.digest != "-".join(digest.split("-")[:2]):  # without that of its motion
+            raise UserError(
+                "pick: the scene or its file has changed since the picture was rendered: render it "
+                "again"
+            )
+        film = Film.blank(*job.view.size, crop)
+        job.find_aovs(film, ("id",))
+        assert job.kept is not None
+        return job.kept[0], film.aovs["id"]
 
 
 def prepare(
@@ -556,6 +580,12 @@ class Job:
             self._last_overlay = self.view, crop, overlay
             self.timings["annotations"] = time.perf_counter() - start
         return self._last_overlay[2]
+
+    def pick(self, x: int, y: int) -> SphereInfo | None:
+        """Return what the centre of a pixel shows, or None; the job keeps its scene."""
+        assert self.kept is not None
+        number = int(self.scene.first_hits(self.view.with_crop((x, y, x + 1, y + 1)))["id"][0, 0])
+        return None if number == NO_SPHERE else self.kept[0].describe(number)
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}

@@ -177,6 +177,20 @@ def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[st
         assert picture.size == (4, 4)
 
 
+def test_pick_is_what_a_pixel_shows(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    picked = raytracer.render(scene, backend="cpu").pick(8, 6)
+    assert picked is not None
+    found = run_json(capsys, "render", scene, "--backend", "cpu", "--pick", "8,6")
+    assert found["pixel"] == [8, 6]
+    assert found["particle"]["id"] == picked.id
+    assert main(["render", scene, "--pick", "8,6"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["pixel 8,6:", *picked.lines()]
+    assert run_json(capsys, "render", scene, "--pick", "0,0")["particle"] is None
+    assert main(["render", scene, "--pick", "0,0"]) == 0
+    assert capsys.readouterr().out == "pixel 0,0: no particle\n"
+    assert not Path("balls.png").exists()
+
+
 def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     expected = raytracer.render(scene, backend="cpu", samples=1, first_sample=1).film.sums[6, 7]
     found = run_json(capsys, "render", scene, "--backend", "cpu", "--only", "7,6,1")
@@ -202,6 +216,9 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--crop", "0,0,99,1"], "not a rectangle"),
         (["render", "balls.toml", "--only", "99,0,0"], "16x12"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
+        (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
+        (["render", "balls.toml", "--pick", "0,0", "-o", "a.png"], "--pick writes no picture"),
+        (["render", "balls.toml", "--pick", "0,0", "--only", "0,0,0"], "give it alone"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
     ],
 )

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
+    from raytracer.scene.describe import SphereInfo
     from raytracer.scene.source import Source
     from raytracer.view import View
 
@@ -135,6 +136,12 @@ def numbers(
     callback=numbers,
     help="Replay one sample and print its radiance.",
 )
+@click.option(
+    "--pick",
+    metavar="x,y",
+    callback=numbers,
+    help="Print what the centre of a pixel shows: a particle and its values.",
+)
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
 @json_option
@@ -151,6 +158,7 @@ def render(scene: str, **options: Any) -> None:
       raytracer render cloud.npz --backend cuda --json --repeat 5
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
+      raytracer render scenes/three_balls.toml --pick 640,360
       raytracer render trajectory.gsd --frame -1
       raytracer render trajectory.gsd --frame 20 --shutter 0.5 --samples 64
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
@@ -168,8 +176,8 @@ def render(scene: str, **options: Any) -> None:
     options |= {"annotations": take_annotations(options)}
     call = SimpleNamespace(scene=scene, **options)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
-    if call.only is not None:
-        run_only(call)
+    if call.only is not None or call.pick is not None:
+        run_pixel(call)
         return
     from raytracer.files.output import OutputSet
 
@@ -229,7 +237,9 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
-def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> Job:
+def prepared(
+    call: Call, source: Source, crop: Crop | None, output: Output, keep: bool = False
+) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
@@ -237,7 +247,7 @@ def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> J
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
             source, call.settings, annotations=call.annotations, backend=call.backend, crop=crop,
-            threads=call.threads, notice=line, memory_of=output, workers=call.workers,
+            threads=call.threads, notice=line, keep=keep, memory_of=output, workers=call.workers,
             farm=call.farm,
         )  # fmt: skip
     tell(call, job, warnings)
@@ -337,20 +347,46 @@ def crop_of(film: Film | None) -> Crop | None:
     return None if whole or film is None else film.crop
 
 
-def run_only(call: Call) -> None:
-    x, y, sample = call.only
+def run_pixel(call: Call) -> None:
+    """Print what one pixel shows, or the radiance of one of its samples."""
+    option = "--pick" if call.only is None else "--only"
     names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
              "histogram")  # fmt: skip
-    if call.repeat > 1 or any(getattr(call, name) for name in names):
+    if call.repeat > 1 or any(getattr(call, name) for name in names) or (call.only and call.pick):
         raise UserError(
-            "--only writes no picture: leave out --repeat, --crop, --time, --progressive, "
-            "--workers, --farm, --output, --film, --resume and --histogram"
+            f"{option} writes no picture: leave out --repeat, --crop, --time, --progressive, "
+            "--workers, --farm, --output, --film, --resume and --histogram, and give it alone"
         )
-    if sample < 0:
-        raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
+    x, y, *sample = call.pick if call.only is None else call.only
+    if sample and sample[0] < 0:
+        raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with prepared(call, source_of(call), (0, 0, 1, 1), Output(bits=call.bits)) as job:
-        image = _one_sample(job, x, y, sample)
+    output = Output(bits=call.bits)
+    with prepared(call, source_of(call), (0, 0, 1, 1), output, not sample) as job:
+        width, height = job.settings.width, job.settings.height
+        if not (0 <= x < width and 0 <= y < height):
+            place = ",".join(map(str, (x, y, *sample)))
+            raise UserError(f"{option} {place}: the picture has {width}x{height} pixels, "
+                            "counted from 0 at the upper left")  # fmt: skip
+        if sample:
+            _tell_sample(call, job, x, y, sample[0])
+        else:
+            _tell_particle(call, job.pick(x, y), x, y)
+
+
+def _tell_particle(call: Call, picked: SphereInfo | None, x: int, y: int) -> None:
+    from dataclasses import asdict
+
+    if call.as_json:
+        print_json({"pixel": [x, y], "particle": None if picked is None else asdict(picked)})
+    elif picked is None:
+        print(f"pixel {x},{y}: no particle")
+    else:
+        print_lines("\n".join([f"pixel {x},{y}:", *picked.lines()]))
+
+
+def _tell_sample(call: Call, job: Job, x: int, y: int, sample: int) -> None:
+    image = _one_sample(job, x, y, sample)
     red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
     if call.as_json:
         values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
@@ -363,11 +399,8 @@ def run_only(call: Call) -> None:
 def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
     from raytracer.film.film import Film
 
-    width, height = job.settings.width, job.settings.height
-    if not (0 <= x < width and 0 <= y < height):
-        raise UserError(f"--only {x},{y},{sample}: the picture has {width}x{height} pixels, "
-                        "counted from 0 at the upper left")  # fmt: skip
-    film = job.film(Film.blank(width, height, (x, y, x + 1, y + 1)))
+    size = job.settings.width, job.settings.height
+    film = job.film(Film.blank(*size, (x, y, x + 1, y + 1)))
     job.frames = [job.expose(film, 1, first=sample)]
     job.timings["frame"] = job.frames[0]
     return job.image(film)

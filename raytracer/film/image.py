@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
+from raytracer.arguments import whole
 from raytracer.errors import BackendError, OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Pixels, check_bits, develop, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.layout import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +32,11 @@ if TYPE_CHECKING:
     from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
+    from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.scene import Scene
 
 
+Seen = tuple["Scene", NDArray[np.uint32]]  # a scene, and what pixels show of it, (h, w)
 Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
@@ -59,6 +64,7 @@ class Image:
         denoise: whether the picture is denoised; the film keeps its noise.
         overlay: what is drawn over the picture, or None.
         upload: copies a picture to the device that rendered it.
+        seen: returns the scene, and the numbers of what the pixels show, uint32 (h, w).
     """
 
     film: Film
@@ -73,10 +79,13 @@ class Image:
     upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
         default=None, repr=False, compare=False
     )
+    seen: Callable[[], Seen] | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    _seen: Seen | None = field(default=None, repr=False, compare=False)
 
     # by samples: the film without noise
     _without_noise: dict[int, Film] = field(default_factory=dict, repr=False, compare=False)
@@ -186,6 +195,39 @@ class Image:
                 "the picture comes from a file: take it from the host with `to_uint8`, or render it"
             )
         return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
+
+    def pick(self, x: int, y: int) -> SphereInfo | None:
+        """Return what the centre of a pixel shows; with a shutter, in its middle.
+
+        The first call loads and builds the scene of the picture again, and traces a ray for each
+        pixel; further calls look it up. Other data of all pixels are output variables: `aovs` of
+        `render`.
+
+        Args:
+            x, y: the pixel of the whole picture, from 0 at the upper left.
+
+        Returns:
+            As for `Scene.describe`: number, set, row, position, radius, colour and other values of
+            a sphere, capsule, cone or ellipsoid; None of the ground and the background.
+
+        Raises:
+            UserError: there is no such pixel; the picture is not of `render`; or its scene or file
+                has changed since.
+        """
+        if self.seen is None:
+            raise UserError(
+                "pick: this picture does not know its scene: pick in one that `raytracer.render` "
+                "has returned"
+            )
+        x, y = whole(x, "x", error=UserError), whole(y, "y", error=UserError)
+        x0, y0, x1, y1 = self.film.crop
+        if not (x0 <= x < x1 and y0 <= y < y1):
+            raise UserError(
+                f"pick: the picture has no pixel {x},{y}: it has {x0},{y0} to {x1 - 1},{y1 - 1}"
+            )
+        scene, numbers = self._seen = self._seen or self.seen()
+        number = int(numbers[y - y0, x - x0])
+        return None if number == constant("kNoSphere") else scene.describe(number)
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""

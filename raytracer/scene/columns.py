@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -115,6 +115,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             names = tuple(name for name in names if name != "element")  # types alone
         columns = {name: self._find(name) for name in names if name not in named}
         return {name: each.about for name, each in columns.items() if each is not None}
+
+    @property
+    def others(self) -> list[str]:
+        """Names of columns that are neither derived nor centres and radii."""
+        parts = ("centers", "radius", "diameter", *AXES)
+        placing = {name for part in parts for name in naming.USUAL[part]}
+        names = (name for name in self._file_columns if name not in self.derived)
+        return [name for name in names if naming.plain(name) not in placing]
 
     @property
     def box(self) -> Box | None:
@@ -338,9 +346,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 f"{self._spheres.source or 'columns'}: column '{shown(name)}' has {len(array):,} "
                 f"values for {total:,} particles"
             )
-        if array.dtype.kind in "SUO":
-            texts = Texts(*label_ids(array, self._spheres.source))
-            return texts if rows is None else Texts(texts.names, texts.ids[rows])
+        with suppress(TypeError):  # of objects that are no texts
+            if array.dtype.kind in "SUO":
+                texts = Texts(*label_ids(array, self._spheres.source))
+                return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
             raise SceneError(
                 f"{self._spheres.source or 'columns'}: column '{shown(name)}' holds neither "

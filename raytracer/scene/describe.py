@@ -1,4 +1,4 @@
-"""Description of one sphere: its position, material and row of the data file."""
+"""Description of one sphere: its position, material, and values of the data file or of arrays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SphereInfo:
         material_name: "default", the name in the scene, or "own" if it has none.
         material: the material.
         source: the data file, as messages name it, or "".
-        values: other values of the data file for the particle, by column.
+        values: other values of the particle, by column of the data file or of arrays.
         note: why values are missing, or "".
     """
 
@@ -155,7 +155,7 @@ def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) 
     }
     if balls is each:
         shared["row"] = row if balls.rows is None else int(balls.rows[row])
-        values, note = _look_up(balls, shared["row"])
+        values, note = _look_up(balls, shared["row"]) if balls.file else (_known(balls, row), "")
         return SphereInfo(**shared, source=balls.source, values=values, note=note)
     if each.noun == "ellipsoid":
         axes, turn = (
@@ -204,8 +204,7 @@ def _material_name(scene: Scene, spheres: SphereSet) -> str:
 
 def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
     """Return the values of the data file for a particle, or a sentence why they are missing."""
-    if spheres.file is None:
-        return {}, ""
+    assert spheres.file is not None
     problem = spheres.file.problem()
     if not problem:
         try:
@@ -214,6 +213,22 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
             reason = shown(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"
     return {}, f"{spheres.source} {problem}"
+
+
+def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
+    """Return the values in memory of a sphere by its number in the set."""
+    values: dict[str, Value] = {}
+    for name in spheres.columns.others:
+        try:
+            value = spheres.columns[name][row].tolist()
+        except SceneError:  # neither numbers nor texts
+            continue
+        values[name] = _tuple(value)
+    return values
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
 def _text(value: Value) -> str:

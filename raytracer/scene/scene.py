@@ -357,15 +357,15 @@ class Scene:
         return styled(self, StyleSettings(**settings), radius, opacity)
 
     def describe(self, prim_id: int) -> SphereInfo:
-        """Describe one sphere, including its values in the data file.
+        """Describe one sphere, including its values in the data file or in arrays.
 
         Args:
             prim_id: its index in the order of the sets, from 0; the output variable "id".
 
         Returns:
             `id`, `set_index`, `row`, `position` and `radius` (scene units), `color` (sRGB),
-            `material`, `source` and `values`: the file's other values, read now; and `lines()`, the
-            same as text.
+            `material`, `source` and `values`: the other values of its file, read now, or of arrays;
+            and `lines()`, the same as text.
 
         Raises:
             SceneError: there is no such sphere.
