@@ -36,6 +36,7 @@ MOVING_THERE = (
 MOVING = (
     PACKED + LEAVES
 )  # bytes of a sphere that moves on the host: records by number, its old tree
+MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset, and where it is
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree

@@ -747,7 +747,8 @@ def _need(
     if need.placed_there:
         return need
     kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
-    return replace(need, kept=kept)
+    moved = memory.MOVED * sum(each.count for each in scene.spheres if each.keys)
+    return replace(need, kept=kept + moved)
 
 
 def film_for(

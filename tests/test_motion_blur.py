@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -372,9 +374,12 @@ def test_a_particle_that_a_frame_lacks_rests(tmp_path: Path) -> None:
     assert offsets[ids == 7].all()
 
 
+VELOCITIES = "x,y,z,vx,vy,vz,u\n0,0,0,1,2,3,4\n1,0,0,0,0,0,5\n"
+
+
 def test_velocities_are_columns_vectors_or_numbers(tmp_path: Path) -> None:
     table = tmp_path / "data.csv"
-    table.write_text("x,y,z,vx,vy,vz,u\n0,0,0,1,2,3,4\n1,0,0,0,0,0,5\n")
+    table.write_text(VELOCITIES)
     for velocity, expected in (
         (None, [1.0, 2.0, 3.0]),
         ("velocity", [1.0, 2.0, 3.0]),
@@ -452,6 +457,17 @@ def test_a_camera_that_moves_around_one_frame_keeps_its_blur() -> None:
 
 
 # Commands
+
+
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    """Its columns of velocities are read with the spheres."""
+    render = ["render", "-", "--format", "csv", "--radius", "0.3", "--shutter", "0.5"]
+    options = ["--size", "40x30", "--backend", "cpu", "-o", str(tmp_path / "a.png")]
+    for velocity in ([], ["--velocity", "vx,u,0"]):
+        command = [sys.executable, "-m", "raytracer", *render, *options, *velocity]
+        done = subprocess.run(command, input=VELOCITIES, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("wrote ")
+        assert done.stderr == ""
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 VELOCITY = "velocity"
 """The usual column of velocities, and that of velocities given in Python or in a scene file."""
 
-FIXED = ("arrows", "contacts", "shape")
-"""Solids at particles whose places are those of one moment."""
+FIXED = {"arrows": "arrows", "contacts": "contacts", "shape": "ellipsoids"}
+"""Solids at particles whose places are those of one moment: their parts of a scene, and nouns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,9 @@ class Keys:
         start, end = self.times[last - 1 : last + 1]
         share = (time - start) / (end - start)
         one, other = self.offsets[last - 1 : last + 1]
-        moved: Doubles = centers + one + share * (other - one)
-        return moved
+        moved: Doubles = share * (other - one)
+        moved = moved + one if len(moved) == 1 else np.add(moved, one, out=moved)
+        return centers + moved
 
     def taken(self, rows: Rows) -> Keys:
         """Return the keys of some spheres, by number."""
@@ -87,10 +88,10 @@ def with_motion(scene: Scene, frames: Frames) -> Scene:
     """
     if scene.camera is None or any(each.keys for each in scene.spheres):
         return scene
-    for name in FIXED:
+    for name, noun in FIXED.items():
         if getattr(scene, name) is not None:
             raise SceneError(
-                f"camera.shutter: {name} are made from the particles of one moment and do not move "
+                f"camera.shutter: {noun} are made from the particles of one moment and do not move "
                 f"with them: leave out either {name} or the shutter"
             )
     reach = int(np.ceil(0.5 * scene.camera.shutter))

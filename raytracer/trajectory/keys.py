@@ -8,14 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from raytracer.errors import SceneError
+from raytracer.files.access import STANDARD_INPUT
 from raytracer.scene.glyphs.shared import jumps
 from raytracer.scene.motion import Keys
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.series import frame_of
 from raytracer.scene.scene import SphereSet
 from raytracer.scene.source import Source
-from raytracer.trajectory.source import FrameSource, frames_of
+from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
 from raytracer.trajectory.tracks import ID, Ids, Points, Track, common, track_of
+from raytracer.warning import collected
 
 MIN_KEPT = 3  # frames that are kept: what one picture needs, the next one needs too
 
@@ -37,7 +39,9 @@ class FrameKeys:
 
     @classmethod
     def of(cls, source: Source) -> FrameKeys:
-        """Return those of the frame that a source shows."""
+        """Return those of the frame that a source shows; standard input is read only once."""
+        if source.path == STANDARD_INPUT:
+            return cls(SceneSource([None]))
         frames: FrameSource = source.counted["moved"] if source.is_moved else frames_of(source)
         shown = source.frame
         return cls(frames, None if shown is None else checked(shown, frames.count, frames.name))
@@ -64,7 +68,9 @@ class FrameKeys:
     def _track(self, place: int, frame: int, reach: int) -> Track:
         """Return the particles of a set in a frame; the last frames are kept."""
         if frame not in self._kept:
-            scene, name = self._source.load(frame, [ID]), f"{self._source.name}: frame {frame}"
+            name = f"{self._source.name}: frame {frame}"
+            with collected():  # what is wrong with the shown frame was said
+                scene = self._source.load(frame, [ID])
             self._kept[frame] = [track_of(spheres, name) for spheres in scene.spheres]
             if len(self._kept) > max(2 * reach + 1, MIN_KEPT):
                 self._kept.popitem(last=False)
