@@ -391,6 +391,21 @@ def test_velocities_are_columns_vectors_or_numbers(tmp_path: Path) -> None:
         np.testing.assert_allclose(keys.at(np.zeros((2, 3)), 0.5)[0], np.array(expected) / 2)
 
 
+def test_velocities_are_converted_with_the_positions(tmp_path: Path) -> None:
+    """From nanometres to angstrom, but not numbers that the caller states."""
+    gro = tmp_path / "water.gro"
+    row = "    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434"
+    gro.write_text(f"water\n1\n{row}\n   1.86206   1.86206   1.86206\n")
+    for velocity, expected in (
+        (None, (1.227, -0.58, 0.434)),
+        (("vx", "0", "1"), (1.227, 0.0, 10.0)),
+        ((1, 0, 0), (1.0, 0.0, 0.0)),
+    ):
+        settings: dict[str, Any] = {"velocity": velocity, "shutter": 1.0}
+        _, keys = _keys_of(gro, **settings)
+        np.testing.assert_allclose(keys.at(np.zeros((1, 3)), 1.0)[0], expected, rtol=1e-6)
+
+
 def test_a_scene_file_states_velocities(tmp_path: Path) -> None:
     path = tmp_path / "scene.toml"
     path.write_text(

@@ -10,7 +10,7 @@ from raytracer.errors import SceneError, escaped, shown
 from raytracer.scene.colors import RGB, linear_to_srgb
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.particles.read import read_row
-from raytracer.scene.particles.source import Value
+from raytracer.scene.particles.source import Value, plain_value
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
@@ -223,12 +223,8 @@ def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
             value = spheres.columns[name][row].tolist()
         except SceneError:  # neither numbers nor texts
             continue
-        values[name] = _tuple(value)
+        values[name] = plain_value(value)
     return values
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
 def _text(value: Value) -> str:

@@ -123,20 +123,24 @@ def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
 
 def _by_velocities(spheres: SphereSet) -> Keys | None:
     """Return the keys of a set by its velocities; None if it states none and has no column."""
+    from raytracer.scene.coloring.style import columns_in
     from raytracer.scene.glyphs.vectors import vectors_of
 
-    named = spheres.velocity
+    named, columns = spheres.velocity, spheres.columns
     with naming(spheres.source):
-        velocities = vectors_of(spheres.columns, named or VELOCITY, "velocity")
+        velocities = vectors_of(columns, named or VELOCITY, "velocity")
         if velocities is None and named is None:
             return None
         if velocities is None:
             name = str(named)
-            hint = suggestion(name, list(spheres.columns))
+            hint = suggestion(name, list(columns))
             raise SceneError(f"velocity: there is no column '{shown(name)}'; {hint}")
         bad = first_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
+    is_stated = isinstance(named, tuple) and not any(map(columns.has, columns_in(*named)))
+    if not is_stated:  # in numbers
+        velocities = velocities * spheres.length
     return Keys((0.0, 1.0), (np.zeros((1, 3)), velocities))
 
 

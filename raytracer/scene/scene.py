@@ -596,7 +596,7 @@ class SphereSet:
             **options,
         )
         spheres._data = Data(
-            spheres.count, data.extra, data.about, data.origin, data.box, data.time
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
         )
         return spheres
 
@@ -637,6 +637,11 @@ class SphereSet:
     def box(self) -> Box | None:
         """The simulation box in the unit of the centres, or None; it includes periodic images."""
         return self._data.box
+
+    @property
+    def length(self) -> float:
+        """Unit of length of the file's velocities, in that of the centres."""
+        return self._data.length
 
     @property
     def kept(self) -> list[NDArray[Any]]:
