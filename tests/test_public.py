@@ -33,6 +33,7 @@ LAYERS = [
     {"memory"},
     {"files"},
     {"dlpack"},
+    {"cuda_driver"},
     {"device_array"},
     {"buffers", "sphere_update", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
