@@ -47,7 +47,6 @@ class Frame:
     size: Size  # rendered width and height in pixels; smaller than the request's during interaction
     samples: int  # per pixel so far
     rate: float  # camera rays per second
-    seconds: float  # of rendering and tone mapping
     # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
     # The rims of selected particles, uint8 (h, w, 4), over the picture; None without any.

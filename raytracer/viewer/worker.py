@@ -230,7 +230,7 @@ class Worker:
         before, self.current = self.current, request
         is_same = before is not None and before.buffers is request.buffers
         if is_same and self._film.samples:
-            self._publish(request, 0.0, 0.0)
+            self._publish(request, 0.0)
             self._wait_for_window()
             return
         self._take_over(request.loaded_scene)
@@ -239,7 +239,7 @@ class Worker:
         is_moved = before is not None and _frame_of(before) != _frame_of(request)
         start = perf_counter()
         self._render_draft(request, FRAME_SECONDS if is_moved else 0.0)
-        self._publish(request, self._rate(1, start), start)
+        self._publish(request, self._rate(1, start))
         ready = perf_counter()
         self._idle_from = ready + IDLE_DELAY
         self._wait_for_window()
@@ -311,7 +311,7 @@ class Worker:
         is_clean = film.draft or film.samples >= min(_min_samples(request), request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
-            self._publish(request, self._rate(count, start), start)
+            self._publish(request, self._rate(count, start))
             self._wait_for_window()
 
     def _check_stop(self, _: float) -> None:
@@ -326,7 +326,7 @@ class Worker:
         if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
-    def _publish(self, request: RenderRequest, rate: float, start: float) -> None:
+    def _publish(self, request: RenderRequest, rate: float) -> None:
         """Develop the film into a frame for the window."""
         job, film = request.loaded_scene.job, self._film.film
         assert film is not None
@@ -342,10 +342,9 @@ class Worker:
             film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
-        seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         marks = self._marks(request)
-        frame = Frame(request, picture, size, film.samples, rate, seconds, draft, marks)
+        frame = Frame(request, picture, size, film.samples, rate, draft, marks)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)

@@ -86,7 +86,7 @@ class Drafts:
         request, worker = self.request(), self.worker
         start, used = perf_counter(), process_time()
         worker._render_draft(request)
-        worker._publish(request, 0.0, 0.0)
+        worker._publish(request, 0.0)
         used, seconds = process_time() - used, perf_counter() - start
         worker.resolution.record(worker._film.pixels, seconds)
         frame = worker.take()
