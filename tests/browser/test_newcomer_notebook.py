@@ -25,6 +25,7 @@ from PIL import Image
 
 from raytracer.browser.server import bound
 from support.display import missing
+from support.newcomer import CONTRAST, SCENES, contrast, left_behind
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.newcomer
 
 PATIENCE = 60.0  # seconds after which something hangs, also on a busy machine
-SCENES = Path(__file__).resolve().parents[2] / "scenes"
-MIN_CONTRAST = 8.0  # standard deviation of a picture in which there is something to see, of 255
 MAX_BYTES = 1_000_000  # of a notebook with one view
 CELLS = (
     f"import raytracer\nview = raytracer.show({str(SCENES / 'three_balls.toml')!r}, backend='cpu', "
@@ -137,16 +136,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @contextmanager
-def opened(chromium: Browser, address: str) -> Iterator[Page]:
+def opened(chromium: Browser, address: str, folder: Path) -> Iterator[Page]:
     """The notebook in JupyterLab with an idle kernel, without errors of the page."""
     page = chromium.new_page(viewport={"width": 1400, "height": 900})
     page.set_default_timeout(1e3 * PATIENCE)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(address)
-    wait_idle(page)
-    yield page
-    assert errors == []
+    with left_behind(lambda path: page.screenshot(path=path), folder):
+        page.goto(address)
+        wait_idle(page)
+        yield page
+        assert errors == []
     page.close()
 
 
@@ -210,9 +210,11 @@ def shown(page: Page) -> NDArray[np.uint8]:
     return pixels(url.partition(",")[2])
 
 
-def test_a_notebook_keeps_what_was_seen_last(chromium: Browser, server: Lab) -> None:
+def test_a_notebook_keeps_what_was_seen_last(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
     path = server.written("file")
-    with opened(chromium, server.page(path)) as page:
+    with opened(chromium, server.page(path), tmp_path) as page:
         run(page, 0)
         page.wait_for_selector(FINISHED)
         turn(page)
@@ -233,14 +235,15 @@ def test_a_notebook_keeps_what_was_seen_last(chromium: Browser, server: Lab) -> 
 
     command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", str(path)]
     subprocess.run(command, env=server.environment, capture_output=True, check=True)
-    page = chromium.new_page()
-    page.goto(path.with_suffix(".html").as_uri())
-    with Image.open(BytesIO(page.locator("img").screenshot())) as image:
-        assert np.asarray(image)[..., :3].std(axis=(0, 1)).max() > MIN_CONTRAST
-    page.close()
+    with left_behind(lambda shot: page.screenshot(path=shot), tmp_path):
+        page = chromium.new_page()
+        page.goto(path.with_suffix(".html").as_uri())
+        with Image.open(BytesIO(page.locator("img").screenshot())) as image:
+            assert contrast(np.asarray(image)) > CONTRAST
+        page.close()
 
     server.end_kernels()
-    with opened(chromium, server.page(path)) as page:
+    with opened(chromium, server.page(path), tmp_path) as page:
         picture = page.locator(f"{CELL} img")
         picture.wait_for()
         assert picture.get_attribute("src") == f"data:image/png;base64,{png}"
@@ -254,9 +257,36 @@ def test_a_notebook_keeps_what_was_seen_last(chromium: Browser, server: Lab) -> 
         assert output["data"].keys() == {"image/png", "text/plain"}
 
 
-def test_a_simulation_is_followed_while_its_cell_runs(chromium: Browser, server: Lab) -> None:
+def test_the_view_and_the_notebook_have_their_own_keys(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
+    with opened(chromium, server.page(server.written("keys")), tmp_path) as page:
+        cells = page.locator(CELL)
+        run(page, 0)
+        page.wait_for_selector(FINISHED)
+        page.locator(".rt-stage").click()
+        page.wait_for_function(f"{VIEW}.raytracerView.state.picks.length")
+        page.keyboard.press("Escape")
+        page.wait_for_function(f"!{VIEW}.raytracerView.state.picks.length")
+        for key in "ddabx":  # which delete, insert and cut cells
+            page.keyboard.press(key)
+        page.wait_for_timeout(500)
+        assert cells.count() == len(CELLS)
+        page.keyboard.press("Escape")
+        page.keyboard.press("b")
+        cells.nth(len(CELLS)).wait_for()
+
+        turn(page)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(f"{CELL} >> text=[2]:")
+        page.wait_for_selector(FINISHED)
+
+
+def test_a_simulation_is_followed_while_its_cell_runs(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
     notebook = server.written("live", LIVE_CELLS)
-    with opened(chromium, server.page(notebook)) as page:
+    with opened(chromium, server.page(notebook), tmp_path) as page:
         run(page, 0)
         page.locator(FINISHED).wait_for()
         cell = page.locator(CELL).nth(1)
