@@ -26,16 +26,8 @@ struct CenterFilters {
 RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
   const uint32_t prim = r.prim[i];
   if (prim == kNoPrim) return no_hit();
-  const int32_t sphere = s.order[prim];
-  const Primitive<float> primitive = load_primitive(s, prim);
-  const SurfacePoint<float> point =
-      first_surface(s, prim, primitive, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
-#if RT_SOLIDS
-  const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
-#else
-  const Vec3<float> albedo = load_albedo<float>(s, (uint32_t)sphere);
-#endif
-  return first_hit(point, r.t[i], albedo, (uint32_t)sphere);
+  return first_hit(s, prim, load_primitive(s, prim), r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]),
+                   vec3(r.dx[i], r.dy[i], r.dz[i]));
 }
 
 // out: of the whole crop; row: number of the row of blocks

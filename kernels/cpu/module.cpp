@@ -403,35 +403,17 @@ class Scene {
   }
 
   void first_hits(nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
-    Structs<rt::Camera> camera_view(camera);
-    Structs<rt::Frame> frame_view(frame);
-    rt::SceneView scene = seen(camera_view, frame_view);
-    const rt::Frame f = unlit(frame_view.one());
-    scene.frame = &f;
-    raise(rt::view_problem(f, lengths_, 0, 1));
-    check_shape(f.film, out, sizeof(rt::FirstHit));
+    check_shape(Structs<rt::Frame>(frame).one().film, out, sizeof(rt::FirstHit));
     rt::FirstHit* to = (rt::FirstHit*)out.data();
-    interruptible([&](rt::Cancel* cancel) {
-      scene.cancel = cancel;
-      rt::first_hits(scene, to, threads);
-    });
+    trace_unlit(camera, frame, [=](const rt::SceneView& scene) { rt::first_hits(scene, to, threads); });
   }
 
   void exposures(nb::object camera, nb::object frame, Out<uint8_t, 2> out, int threads) {
-    Structs<rt::Camera> camera_view(camera);
-    Structs<rt::Frame> frame_view(frame);
-    rt::SceneView scene = seen(camera_view, frame_view);
-    const rt::Frame f = unlit(frame_view.one());
-    scene.frame = &f;
-    raise(rt::view_problem(f, lengths_, 0, 1));
-    if (out.shape(1) != sizeof(rt::Exposure) || (int64_t)out.shape(0) > scene.sphere_count)
+    if (out.shape(1) != sizeof(rt::Exposure) || (int64_t)out.shape(0) > tables_.sphere_count)
       throw nb::value_error("out: is not of the spheres of the scene");
     rt::Exposure* to = (rt::Exposure*)out.data();
     const int64_t count = (int64_t)out.shape(0);
-    interruptible([&](rt::Cancel* cancel) {
-      scene.cancel = cancel;
-      rt::exposures(scene, to, count, threads);
-    });
+    trace_unlit(camera, frame, [=](const rt::SceneView& scene) { rt::exposures(scene, to, count, threads); });
   }
 
   void replace_sky(nb::object sky) {
@@ -484,6 +466,19 @@ class Scene {
     rt::SceneView scene = tables_;
     scene.camera = &camera.one(), scene.frame = &frame.one();
     return scene;
+  }
+  // Calls trace(scene) without the interpreter lock, for rays that look at neither lights nor materials.
+  template <class Trace> void trace_unlit(nb::object camera, nb::object frame, const Trace& trace) const {
+    Structs<rt::Camera> camera_view(camera);
+    Structs<rt::Frame> frame_view(frame);
+    rt::SceneView scene = seen(camera_view, frame_view);
+    const rt::Frame f = unlit(frame_view.one());
+    scene.frame = &f;
+    raise(rt::view_problem(f, lengths_, 0, 1));
+    interruptible([&](rt::Cancel* cancel) {
+      scene.cancel = cancel;
+      trace(scene);
+    });
   }
   template <class Array> static void check_shape(const rt::Film& f, const Array& out, size_t depth) {
     check_aligned(out.data());

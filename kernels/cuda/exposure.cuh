@@ -2,14 +2,8 @@
 #pragma once
 #include "traverse_single.cuh"
 #include "warp_reduce.cuh"
-#include "../core/layout.h"
+#include "view.cuh"
 #include "../integrator/exposure.h"
-#include "../integrator/scene.h"
-
-__constant__ rt::Camera c_camera;
-__constant__ rt::Frame c_frame;
-__constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
-RT_LAYOUT_TABLE
 
 // args.film: Exposure by number, of the first `tile_end` primitives
 extern "C" __global__ void __launch_bounds__(128) exposure(const __grid_constant__ rt::RenderArgs args) {
@@ -17,18 +11,7 @@ extern "C" __global__ void __launch_bounds__(128) exposure(const __grid_constant
   if (prim >= args.sphere_count) return;
   const int32_t number = __ldg((const int32_t*)args.order + prim);
   if (number >= args.tile_end) return;
-  const rt::SceneTables tables = {(const int32_t*)args.order,
-                                  nullptr,
-                                  nullptr,
-                                  nullptr,
-                                  &c_camera,
-                                  nullptr,
-                                  nullptr,
-                                  c_large,
-                                  nullptr,
-                                  nullptr,
-                                  nullptr,
-                                  &c_frame};
+  const rt::SceneTables tables = rt::unlit_tables(args);
   const rt::PrimitiveRecord* records = (const rt::PrimitiveRecord*)args.spheres;
   const rt::WideTree tree = {(const rt::Node*)args.nodes, records};
   const rt::Sphere<float> sphere = rt::emitting_sphere(rt::load_primitive(records, (size_t)prim));

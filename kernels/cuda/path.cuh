@@ -39,22 +39,6 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           (float*)a.draft};
 }
 
-// This thread's pixel of a warp's tile; threads beyond the picture's edge go along with a pixel inside.
-struct TilePixel {
-  int x, y;
-  size_t film;  // place in the film
-  bool inside;
-};
-
-RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Film& film, int tile) {
-  const int lane = threadIdx.x & 31;
-  int x = film.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
-  int y = film.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
-  const bool inside = x < film.x1 && y < film.y1;
-  x = min(x, film.x1 - 1), y = min(y, film.y1 - 1);
-  return {x, y, (size_t)(y - film.y0) * (size_t)(film.x1 - film.x0) + (size_t)(x - film.x0), inside};
-}
-
 struct ClosestHit {
   float t;
   uint32_t prim;

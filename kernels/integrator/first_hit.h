@@ -4,6 +4,7 @@
 #include "../geom/large_sphere.h"
 #include "camera.h"
 #include "hit_filter.h"
+#include "scene.h"
 
 namespace RT_NS {
 
@@ -26,17 +27,19 @@ RT_HD SampleHits<float> center_hits(const rt::SceneTables& scene, Vec3<float> or
   return sample_hits<float>(scene, 0u, 0u, kCenterSample, origin, direction);
 }
 
-// where the ray meets `prim`, the primitive given
-RT_HD SurfacePoint<float> first_surface(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive,
-                                        Vec3<float> origin, Vec3<float> direction) {
+// What a ray meets at t: `prim`, the primitive given.
+RT_HD rt::FirstHit first_hit(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive, float t,
+                             Vec3<float> origin, Vec3<float> direction) {
   const int count = s.frame->scene.large_count;
-  const SurfacePoint<float> p = surface_point<float>(s.large, count, prim, primitive, origin, direction);
-  if (!s.frame->clip.clip_count) return p;
-  return clipped_point<float>(s.frame->clip, s.large, count, prim, primitive, p, origin, direction).point;
-}
-
-// point, albedo and number of the sphere that was met at t
-RT_HD rt::FirstHit first_hit(const SurfacePoint<float>& p, float t, Vec3<float> albedo, uint32_t id) {
+  SurfacePoint<float> p = surface_point<float>(s.large, count, prim, primitive, origin, direction);
+  if (s.frame->clip.clip_count)
+    p = clipped_point<float>(s.frame->clip, s.large, count, prim, primitive, p, origin, direction).point;
+  const uint32_t id = gather(s.order, prim);
+#if RT_SOLIDS
+  const Vec3<float> albedo = albedo_at(s, primitive, p, id);
+#else
+  const Vec3<float> albedo = load_albedo<float>(s, id);
+#endif
   return {{p.normal.x, p.normal.y, p.normal.z},       t,   {albedo.x, albedo.y, albedo.z}, id,
           {p.position.x, p.position.y, p.position.z}, 0.0f};
 }
