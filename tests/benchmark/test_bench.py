@@ -307,7 +307,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main([*words, "--compare", str(saved)]) == 1
     assert "SLOWER" in capsys.readouterr().out
     assert main(["bench", "--list"]) == 0
-    assert "06_streamed" in capsys.readouterr().out
+    assert "07_one_piece" in capsys.readouterr().out
     assert main(["bench", "vecadd", "--axis", "n"]) == 2
 
 

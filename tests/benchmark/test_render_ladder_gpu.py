@@ -51,7 +51,7 @@ def test_small_and_awkward_scenes(count: int) -> None:
 
 
 def test_wrong_picture_is_shown_and_not_timed() -> None:
-    (flat,) = rungs("cuda", ["05"])
+    (flat,) = rungs("cuda", ["04"])
     (row,) = run_ladder(to_project(random_scene(8, 40)), [replace(flat, level="shadows")])
     assert row["status"] == "wrong"
     assert "differ" in row["reason"]

@@ -225,7 +225,7 @@ def test_a_whole_run(
     assert len(rows) == len(discover("vecadd")) + 5
     assert record["device"]["device"] == "Fake GPU"
     assert set(record["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
-    assert "06_streamed" in report.text(record, "table")
+    assert "07_one_piece" in report.text(record, "table")
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0

@@ -12,5 +12,5 @@ using rt::Real;
 extern "C" __global__ void __launch_bounds__(128)
     contraction(const Real* u, const Real* d, Real* gx, Real* gy, Real* gz, long long elements) {
   RT_STAGE_MEMORY;
-  rt::gradient_packs(rt::Stage<true, 128>{u_copy, d_copy}, u, d, gx, gy, gz, elements);
+  rt::gradient_packs(rt::Stage<128>{u_copy, d_copy}, u, d, gx, gy, gz, elements);
 }

@@ -6,16 +6,15 @@ namespace rt {
 
 constexpr bool kElementFits = sizeof(Real) * (kSize + kPlaneSize) <= kStaticShared;
 
-// The element and the operator of a block. kTransposed: d by columns, so that threads of
-// neighbouring k read neighbouring words; by rows they are n words apart, with bank conflicts.
-template <bool kTransposed, int kThreads>
+// The element and the operator of a block, d by columns.
+template <int kThreads>
 struct Stage {
   Pack* u_copy;  // [kSize], shared; unused where the element does not fit
   Pack* d_copy;  // [kPlaneSize], shared
 
   RT_DEVICE Real* d() const { return (Real*)d_copy; }
   RT_DEVICE void load_operator(const Real* from) {
-    for (int t = threadIdx.x; t < kPlaneSize; t += kThreads) d()[kTransposed ? t % kN * kN + t / kN : t] = from[t];
+    for (int t = threadIdx.x; t < kPlaneSize; t += kThreads) d()[t % kN * kN + t / kN] = from[t];
   }
   // kTogether values of the element per thread; ends with a barrier. Returns where to read u.
   template <class Together>
@@ -28,7 +27,7 @@ struct Stage {
     return kElementFits ? (const Real*)u_copy : from;
   }
   // d[row][l]
-  RT_DEVICE Real at(int row, int l) const { return d()[kTransposed ? l * kN + row : row * kN + l]; }
+  RT_DEVICE Real at(int row, int l) const { return d()[l * kN + row]; }
 };
 
 #define RT_STAGE_MEMORY                                                       \
@@ -36,9 +35,9 @@ struct Stage {
   __shared__ rt::Pack d_copy[rt::kPlaneSize / rt::kWidth]
 
 // One point at a time.
-template <bool kTransposed, int kThreads>
-RT_DEVICE void gradient_points(Stage<kTransposed, kThreads> stage, const Real* u, const Real* d, Real* gx, Real* gy,
-                               Real* gz, long long elements) {
+template <int kThreads>
+RT_DEVICE void gradient_points(Stage<kThreads> stage, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
+                               long long elements) {
   stage.load_operator(d);
   for (long long e = blockIdx.x; e < elements; e += gridDim.x) {
     const Real* element = stage.template load_element<Real>(u + e * kSize);
@@ -61,7 +60,7 @@ RT_DEVICE void gradient_points(Stage<kTransposed, kThreads> stage, const Real* u
 
 // One pack of points along k at a time: one 16-byte load from shared memory serves four points.
 template <int kThreads>
-RT_DEVICE void gradient_packs(Stage<true, kThreads> stage, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
+RT_DEVICE void gradient_packs(Stage<kThreads> stage, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
                               long long elements) {
   stage.load_operator(d);
   for (long long e = blockIdx.x; e < elements; e += gridDim.x) {

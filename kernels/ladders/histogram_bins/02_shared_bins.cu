@@ -4,7 +4,6 @@
 // block: 1024
 // grid: ceil(bins / 24576) * max(1, min(2 * sm, ceil(n / 8192)))
 // shared: 4 * min(24576, bins)
-// best: always
 // alignment: any
 // needs: sm_75+
 // source: own; slices as in sorting by digits
@@ -13,5 +12,5 @@
 extern "C" __global__ void __launch_bounds__(1024)
     histogram_bins(const rt::Key* keys, const rt::Key* edges, unsigned* counts, long long n, long long bins) {
   extern __shared__ unsigned shared[];
-  rt::count_in_blocks<1024, 2, 1>(shared, rt::Keys(keys, n), rt::BinOf<rt::Key>(edges, bins), counts, bins);
+  rt::count_in_blocks<1024, 2>(shared, rt::Keys(keys, n), rt::BinOf<rt::Key>(edges, bins), counts, bins);
 }

@@ -2,8 +2,7 @@
 //   keys   [n]         values; those outside of the bins are not counted
 //   edges  [bins + 1]  evenly spaced, of which the first and the last are read; bin b is [edges[b], edges[b + 1])
 //   counts [bins]      added to
-// The counters of a block are in shared memory. Up to 32 copies of them, as many as fit, so that the lanes of
-// a warp count in different banks; bins that do not fit once are divided into slices, each by blocks of its own.
+// The counters of a block are in shared memory; bins that do not fit are divided into slices, each by blocks of its own.
 #pragma once
 #include "../../core/compat.h"
 
@@ -15,8 +14,7 @@ namespace rt {
 
 using Key = RT_KEY;
 
-constexpr int kSliceBins = 24576;   // counters of a block at most: 96 KiB, which every GPU since sm_80 has
-constexpr int kCopiedBins = 16384;  // counters of a block with copies at most: 64 KiB, two blocks on a multiprocessor
+constexpr int kSliceBins = 24576;  // counters of a block at most: 96 KiB, which every GPU since sm_80 has
 constexpr int kMaxSlices = 16;  // more bins are counted in global memory
 
 // Bin of a key; any number that is no bin where the key is outside.
@@ -102,30 +100,23 @@ RT_DEVICE void count_globally(const Keys& keys, const BinOf<Key>& bin_of, unsign
   });
 }
 
-// shared: the counters of a block, copies * bins of its slice.
-template <int kThreads, int kLoads, int kMaxCopies>
+// shared: the counters of a block, the bins of its slice.
+template <int kThreads, int kLoads>
 RT_DEVICE void count_in_blocks(unsigned* shared, const Keys& keys, const BinOf<Key>& bin_of, unsigned* counts,
                                long long bins) {
   unsigned slices = (unsigned)((bins + kSliceBins - 1) / kSliceBins);
   if (slices > kMaxSlices) return count_globally<kThreads>(keys, bin_of, counts, bins);
   unsigned begin = blockIdx.x % slices * kSliceBins;
   unsigned size = (unsigned)min((long long)kSliceBins, bins - begin);
-  // the largest power of two of copies that fits
-  unsigned shift = 31 - __clz(max(1, min(kMaxCopies, kCopiedBins / (int)size)));
-  unsigned copies = 1u << shift;
-  for (unsigned i = threadIdx.x; i < size << shift; i += kThreads) shared[i] = 0;
+  for (unsigned bin = threadIdx.x; bin < size; bin += kThreads) shared[bin] = 0;
   __syncthreads();
-  unsigned* own = shared + threadIdx.x % copies;
   for_keys<kThreads, kLoads>(keys, bin_of, blockIdx.x / slices, gridDim.x / slices, [&](unsigned bin) {
     bin -= begin;
-    if (bin < size) atomicAdd(own + (bin << shift), 1u);
+    if (bin < size) atomicAdd(shared + bin, 1u);
   });
   __syncthreads();
-  for (unsigned bin = threadIdx.x; bin < size; bin += kThreads) {
-    unsigned total = 0;
-    for (unsigned k = 0; k < copies; k++) total += shared[(bin << shift) + (k + bin) % copies];  // other banks
-    if (total != 0) atomicAdd(counts + begin + bin, total);
-  }
+  for (unsigned bin = threadIdx.x; bin < size; bin += kThreads)
+    if (shared[bin] != 0) atomicAdd(counts + begin + bin, shared[bin]);
 }
 
 }  // namespace rt

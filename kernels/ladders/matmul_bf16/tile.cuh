@@ -42,22 +42,20 @@ template <int Rows, int Threads>
 __device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, int thread, long long rows,
                                           long long cols, long long stride, bool aligned) {
   constexpr int kStep = Threads / kChunks;  // rows per iteration of all threads
-  static_assert((kStep == 4 || kStep % 8 == 0) && Rows % kStep == 0, "the XOR below");
+  static_assert(kStep % 8 == 0 && Rows % kStep == 0, "all chunks of a thread have the same swizzle");
   const int chunk = thread % kChunks, row = thread / kChunks;
   const long long right = cols - chunk * 8, below = rows - row;
   const int inside = right >= 8 ? 8 : right > 0 ? static_cast<int>(right) : 0;
   const int height = inside == 0 ? 0 : below < Rows ? static_cast<int>(below) : Rows;
   const bf16* source = from + row * stride + chunk * 8;
-  const int first = swizzled(row, chunk);
-  // of this thread's i-th chunk; each step of four rows flips bit 2 of the row
-  auto place = [=](int i) { return to + ((first ^ (i * kStep & 7) << 4) + i * kStep * kRowBytes); };
+  to += swizzled(row, chunk);
   if (aligned) {  // a chunk is entirely inside or outside
 #pragma unroll 8
     for (int i = 0; i < Rows / kStep; ++i, source += kStep * stride)
-      copy16(place(i), source, i * kStep < height ? 16 : 0);
+      copy16(to + i * kStep * kRowBytes, source, i * kStep < height ? 16 : 0);
     return;
   }
 #pragma unroll 1
   for (int i = 0; i < Rows / kStep; ++i, source += kStep * stride)
-    *reinterpret_cast<uint4*>(place(i)) = gather8(source, i * kStep < height ? inside : 0);
+    *reinterpret_cast<uint4*>(to + i * kStep * kRowBytes) = gather8(source, i * kStep < height ? inside : 0);
 }

@@ -14,7 +14,6 @@
 using bf16 = __nv_bfloat16;
 
 struct TmaPlan {
-  static constexpr bool kPersistent = true;  // blocks process every gridDim-th tile
   // Two blocks with adjacent rows share the columns of B: each requests half, the engine delivers to both.
   static constexpr int kCluster = 1;
   // Chunks of shared memory per warpgroup, from which the engine writes C while the next tile is
@@ -46,7 +45,7 @@ template <class Plan> struct TmaWgmma {
   }
   __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
 
-  // Calls each(tile) for the tiles of C of this block.
+  // Calls each(tile) for the tiles of C of this block: every gridDim-th.
   template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
     const long long rows = (m + kCluster * kRows - 1) / (kCluster * kRows), cols = (n + kCols - 1) / kCols;
     const long long tiles = rows * cols, clusters = gridDim.x / kCluster;
@@ -55,7 +54,6 @@ template <class Plan> struct TmaWgmma {
       Tile tile = tile_of<kCluster * kRows, kCols, kBandRows / (kCluster * kRows)>(index, m, n);
       tile.row += rank * kRows;
       each(tile);
-      if (!Plan::kPersistent) break;
     }
   }
 

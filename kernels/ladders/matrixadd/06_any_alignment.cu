@@ -1,5 +1,6 @@
 // title: Any alignment
-// idea: the same for matrices at any address (`--axis offset=1`)
+// idea: contiguous rows are one long vector: 16 bytes per thread, without division and without idle threads at
+//       the ends of rows, for matrices at any address (`--axis offset=1`)
 // block: 1024
 // grid: ceil(rows * cols / 4096)
 // alignment: any
