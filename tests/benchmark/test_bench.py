@@ -22,7 +22,6 @@ from raytracer.benchmark import (
 )
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
-from raytracer.benchmark.datasheet import card
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
 from raytracer.variants import discover
@@ -221,13 +220,6 @@ def test_csv_and_json() -> None:
     assert json.loads(report.text(record(), "json")) == record()
 
 
-def test_cards_by_the_drivers_name() -> None:
-    names = ["NVIDIA H200", "NVIDIA H200 NVL", "NVIDIA GeForce RTX 5090", "NVIDIA A100-SXM4-80GB"]
-    cards = [card(name) for name in names]
-    assert [c and c["bfloat16"] for c in cards] == [989.5, 835.5, 209.5, 312]
-    assert card("GeForce 256") is None
-
-
 def test_plot_is_a_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from PIL import Image
@@ -309,17 +301,3 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["bench", "--list"]) == 0
     assert "07_one_piece" in capsys.readouterr().out
     assert main(["bench", "vecadd", "--axis", "n"]) == 2
-
-
-def test_render_on_the_cpu() -> None:
-    from raytracer.benchmark import render_benchmark
-
-    assert "three_balls" in render_benchmark.names()
-    result = render_benchmark.result("three_balls", "cpu", 0.01, (32, 24))
-    rows = {row["label"]: row for row in result["rows"]}
-    flat, samples = rows["cpu_flat"], rows["cpu_samples"]
-    assert flat["msamples"] == pytest.approx(1e-6 * 32 * 24 / flat["time"]["median"])
-    assert samples["msamples"] == pytest.approx(4e-6 * 32 * 24 / samples["time"]["median"])
-    assert rows["build"]["mspheres"] > 0
-    given: Any = {**record(), "backend": "cpu", "results": [result]}
-    assert "Msamples/s" in report.text(given, "table")

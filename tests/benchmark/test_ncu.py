@@ -56,15 +56,6 @@ def test_rows_get_the_kernels_they_launched() -> None:
     assert [cells[0] for cells in ncu.cells(rows[1])] == ["02_two 1", "02_two 2"]
 
 
-def test_only_metrics_of_this_gpu_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake(tmp_path, monkeypatch, "echo 'sm__warps_active   Counter  warp'")
-    assert ncu.supported(ncu.find()) == [ncu.METRICS["occupancy"]]
-    fake(tmp_path, monkeypatch, "exit 1")
-    assert len(ncu.supported(ncu.find())) == len(ncu.METRICS) + len(ncu.STALLS)
-
-
 def fake(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     program = folder / "ncu"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")

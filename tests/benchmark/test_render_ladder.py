@@ -12,13 +12,10 @@ import pytest
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuScene
-from raytracer.backends.cuda.choose import PACKETS
-from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, render_levels, run
 from raytracer.benchmark.render_ladder import Ladder, Rung, rungs
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.cli import main
-from raytracer.compile_all import ARCHITECTURES
 from raytracer.errors import BackendError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
@@ -56,27 +53,6 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
     levels = [list(render_levels.LEVELS).index(rung.level) for rung in found]
     assert levels == sorted(levels)
     assert found[-1].level == "samples"
-
-
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_the_last_rung_is_the_usual_kernel_of_the_product(arch: str) -> None:
-    chosen, rung = production(PACKETS), next(v for v in discover("render") if v.number == 13)
-    assert chosen.admits(arch)
-    assert (rung.shows, rung.layout) == ("samples", "")
-    same = ("title", "idea", "block", "needs", "source", "flags")
-    assert [getattr(rung, name) for name in same] == [getattr(chosen, name) for name in same]
-    assert f'#include "../../cuda/{chosen.path.name}"' in rung.code
-
-
-def test_rungs_by_label_name_and_number() -> None:
-    for word in ("12", "wide_bvh", "12_wide_bvh"):
-        assert [rung.label for rung in rungs("cuda", [word])] == ["12_wide_bvh"]
-    assert [rung.label for rung in rungs("cpu", ["shadows", "cpu_flat"])] == [
-        "cpu_shadows",
-        "cpu_flat",
-    ]
-    with pytest.raises(UserError, match="render has no variant 'wide'"):
-        rungs("cuda", ["wide"])
 
 
 def test_layouts_hold_the_same_spheres() -> None:

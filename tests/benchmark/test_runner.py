@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import ops as functions
 from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
-from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.runner import Plan, checks, measure
 from raytracer.variants import Variant, discover
@@ -179,33 +177,11 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     assert driver.launches == 0
 
 
-def test_memory_is_guarded_and_given_back(machine: Callable[[Compute], BenchDriver]) -> None:
-    driver = machine(right)
-    with Session() as session, Memory(session, {"a": 10}) as memory:
-        memory.poison("a")
-        assert not memory.overrun("a")
-        driver.view(memory.address("a") + 10, 1)[:] = 0
-        assert memory.overrun("a")
-        data = np.arange(10, dtype=np.uint8)
-        memory.upload("a", data)
-        back = np.zeros_like(data)
-        memory.download("a", back)
-        assert (back == data).all()
-    assert not driver.live
-
-
 def test_checks_come_before_and_cover_tails_and_the_timed_size() -> None:
     sizes = [each.axes["n"] for each in checks(plan())]
     assert sizes[-1] == 1000
     assert {1, 1025} <= set(sizes)
     assert all(each.axes["n"] < 1 << 28 for each in checks(plan(axes={"n": 1 << 28})))
-
-
-def test_ops_are_functions(machine: Callable[[Compute], BenchDriver]) -> None:
-    machine(right)
-    a, b = np.arange(7, dtype=np.float32), np.ones(7, np.float32)
-    assert (functions.vecadd(a, b) == a + b).all()
-    assert (functions.vecadd(a, b, variant="01_one_block") == a + b).all()
 
 
 def test_a_whole_run(

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer import variants
-from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel, SizeError
 from raytracer.benchmark.cuda.session import Session
@@ -55,26 +54,6 @@ def model(offsets: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
     for bit in range({64: 2, 128: 3}[row_bytes]):
         swizzled ^= ((offsets >> (7 + bit)) & 1) << (4 + bit)
     return swizzled
-
-
-class Driver:
-    """Stores the arguments of the driver."""
-
-    def tensor_map(self, *arguments: Any) -> bytes:
-        self.arguments = arguments
-        return b"\7" * 128
-
-
-def test_encode_passes_the_fastest_dimension_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver()
-    monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
-    assert tensor_map.encode(4096, (10, 24), "bfloat16", (8, 16), 64) == b"\7" * 128
-    assert driver.arguments == (9, 4096, (24, 10), 48, (16, 8), 2, 2)
-
-
-def test_rows_that_are_no_multiple_of_16_bytes_have_no_map() -> None:
-    with pytest.raises(tensor_map.PitchError, match="these have 50"):
-        tensor_map.encode(0, (10, 25), "bfloat16", (8, 16), 0)
 
 
 def write(folder: Path, swizzle: int, values: int) -> Path:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,51 +165,6 @@ def test_the_command_renders_what_moves(
         )
 
 
-class WarpTree:
-    """A tree of a Warp that has no cuBQL."""
-
-    done: ClassVar[list[str]] = []
-
-    def __init__(self, low: Any, high: Any, constructor: str) -> None:
-        if constructor == "cubql":
-            raise RuntimeError("no cuBQL\nin this build")
-        assert (high - low > 0).all()
-        self.done.append(constructor)
-
-    def rebuild(self) -> None:
-        self.done.append("rebuild")
-
-    def refit(self) -> None:
-        self.done.append("refit")
-
-
-def test_trees_of_warp_are_timed_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    warp = SimpleNamespace(
-        __spec__=ModuleSpec("warp", None), __version__="1.2.3", config=SimpleNamespace(), vec3=None,
-        array=lambda array, dtype, device: array, Bvh=WarpTree,
-        is_mempool_supported=lambda place: False, synchronize_device=WarpTree.done.append,
-    )  # fmt: skip
-    monkeypatch.setitem(sys.modules, "warp", warp)
-    options: Any = {"scene": "lattice", "size": 64, "backend": "cpu", "min_time": 1e-3}
-    made = raytracer.bench("build", **options)
-    build, refit = rows_of(made, "build"), rows_of(made, "build refit")
-    assert list(build) == ["build", "warp.Bvh sah", "warp.Bvh cubql"]
-    assert list(refit) == ["refit", "warp.Bvh sah"]
-    for row in build["warp.Bvh sah"], refit["warp.Bvh sah"]:
-        assert (row["kind"], row["version"]) == ("peer", "1.2.3")
-        assert len(row["samples"]) >= 2
-    assert WarpTree.done.count("sah") == 1
-    assert WarpTree.done.count("rebuild") > len(build["warp.Bvh sah"]["samples"])
-    assert WarpTree.done.count("refit") > len(refit["warp.Bvh sah"]["samples"])
-    assert WarpTree.done.count("cpu") == len(WarpTree.done[1:]) / 2
-    failed = build["warp.Bvh cubql"]
-    assert (failed["status"], failed["reason"]) == ("failed", "no cuBQL")
-    assert list(rows_of(raytracer.bench("build", peers=False, **options), "build")) == ["build"]
-    monkeypatch.setattr("raytracer.benchmark.tree_benchmark.find_spec", lambda _: None)
-    skipped = rows_of(raytracer.bench("build", **options), "build")["warp.Bvh"]
-    assert (skipped["status"], skipped["reason"]) == ("skipped", "warp is not installed")
-
-
 @pytest.mark.parametrize(
     ("backend", "builders"),
     [
@@ -266,16 +218,6 @@ def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
     assert row["cost_per_ray"] == pytest.approx(
         cost_per_ray(tree_of(*spheres(kind, 5000))), rel=0.3
     )
-
-
-@pytest.mark.gpu
-def test_positions_are_placed_on_a_gpu(cuda: str) -> None:
-    from raytracer.benchmark.cuda.device_tree import placed
-
-    centers, _ = spheres("web", 1000)
-    array = placed(0, centers)
-    assert array.device == 0
-    assert (array.to_host() == centers).all()
 
 
 @pytest.mark.gpu

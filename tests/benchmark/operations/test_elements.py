@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 from numpy.polynomial import legendre
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.operations.elements import OPS, POINTS
+from raytracer.benchmark.operations.elements import OPS
 from raytracer.errors import UserError
-from raytracer.variants import discover
 
 
 def lobatto(n: int) -> tuple[Any, Any]:
@@ -119,54 +117,3 @@ def test_n_without_kernels_is_refused(n: int) -> None:
     for op in OPS:
         with pytest.raises(UserError, match=f"n = {n}: give"):
             op.resolve({"n": n})
-
-
-def padded_plane(n: int, size: int) -> int:
-    """As `padded_plane` of kernels/ladders/contraction/staged.cuh."""
-    if n % 2:
-        return n * n
-    banks = 128 // size
-
-    def accesses(plane: int) -> int:
-        return max(Counter((t // n * plane + t % n) % banks for t in range(banks)).values())
-
-    return min(range(n * n, n * n + n + 1, 16 // size), key=lambda plane: (accesses(plane), plane))
-
-
-@pytest.mark.parametrize("op", ["diffusion", "advection"])
-@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float64", 8)])
-def test_staged_elements_fit_the_shared_memory_of_the_header(
-    op: str, dtype: str, size: int
-) -> None:
-    staged = discover(op)[-1]
-    for n in POINTS:
-        launch = staged.launch(ops.find(op).launch_names({"elements": 99, "n": n}, dtype), 132)
-        group = -(-99 // launch.grid[0])  # elements of a block, at least
-        pack = 16 // size
-        buffer = group * n * padded_plane(n, size) + pack * (n % 2)
-        assert launch.shared >= size * 2 * -(-buffer // pack) * pack
-        assert launch.block is not None
-        lines = group * n * n
-        assert launch.block[0] % 32 == 0
-        assert launch.block[0] >= min(lines, staged.threads)
-
-
-@pytest.mark.parametrize("size", [4, 8])
-@pytest.mark.parametrize(("number", "buffers"), [(12, 2), (13, 3)])
-def test_whole_lines_fit_the_shared_memory_of_the_header(
-    number: int, buffers: int, size: int
-) -> None:
-    """Rows of a multiple of 32 bytes are longer by 16, planes of even n by whole packs."""
-    (variant,) = (each for each in discover("contraction") if each.number == number)
-    pack = 16 // size
-    for n in POINTS:
-        row = n + pack if n * size % 32 == 0 else n
-        plane = n * row + (0 if n % 2 else n // 4 * 4 if size == 4 else 2)
-        group = max(1, 1024 // size // n**2)
-        words = group * n * plane + (0 if group * n**3 % pack == 0 else pack)
-        needed = buffers * size * -(-words // pack) * pack
-        launch = variant.launch({"elements": 1001, "n": n, "bytes": size}, 132)
-        assert needed <= launch.shared <= needed + buffers * 32
-        assert launch.grid[0] == -(-1001 // group)
-        assert launch.block is not None
-        assert 0 <= launch.block[0] - group * n**2 < 32

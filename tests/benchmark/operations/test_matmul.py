@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
 import numpy as np
 import pytest
 
-from raytracer import variants
 from raytracer.benchmark.operations import base, find
 
 KERNELS = ["matmul", "matmul_bf16"]
@@ -62,13 +60,3 @@ def test_a_correctly_rounded_product_of_one_value_passes() -> None:
         exact = op.reference(op.values(axes, dtype, "normal", seed))["c"]
         errors.append(base.relative_error(base.bfloat16_bits(exact.astype("f4")), exact))
     assert 0.0035 < max(errors) <= op.tolerance(axes, dtype) < 0.005
-
-
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("size", [1, 127, 128, 129, 1000])
-def test_grids_cover_every_tile(name: str, size: int) -> None:
-    axes = {"m": size, "n": 2 * size + 1, "k": 3}
-    for variant in (each for each in variants.discover(name) if each.grid):
-        blocks = np.prod(variant.launch(axes, 132).grid)
-        tile = {int(edge) for edge in re.findall(r"/ (\d+)\)", variant.grid)}
-        assert blocks * max(tile) ** 2 >= size * (2 * size + 1), variant.label

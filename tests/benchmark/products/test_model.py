@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ from raytracer.benchmark.products.tiles import (
     SHARED_LIMIT,
     WARPS,
     Shape,
-    SimtTile,
     TensorTile,
     kernels_of,
     shapes_for,
@@ -83,22 +81,6 @@ def test_tiles_fit_into_shared_memory(name: str, dtype: str) -> None:
             assert (tile.rows, tile.cols) == (64 * warp_rows, 16 * groups * warp_cols)
 
 
-def test_devices_without_clusters_take_whole_tiles() -> None:
-    given = problem("matmul", "float32", 3, 257, 8191)
-    for choice in proposals(given, 108, count=100, clusters=False):
-        assert isinstance(choice.tile, SimtTile)
-        assert choice.tile.parts == 1
-        assert not choice.early
-
-
-def test_proposals_are_distinct_and_in_order() -> None:
-    given = problem("matmul_bf16", "bfloat16_out", 1408, 1344, 12288)
-    found = proposals(given, 132, count=8)
-    assert len(set(found)) == len(found) == 8
-    assert [each.seconds for each in found] == sorted(each.seconds for each in found)
-    assert proposals(given, 132) == found[:1]
-
-
 def test_clusters_that_run_at_once_are_those_of_the_driver() -> None:
     """As an H200's cuOccupancyMaxActiveClusters says, by blocks of a cluster and of a processor."""
     driver = {(2, 6): 396, (3, 6): 248, (5, 6): 146, (7, 6): 101, (8, 6): 92, (3, 4): 163,
@@ -141,36 +123,6 @@ def test_choices_are_those_that_were_measured(
     (choice,) = proposals(problem(name, dtype, *size), 132)
     units = choice.units
     assert (choice.tile.label, units.workers, units.split_tiles, choice.early) == expected
-
-
-def test_operands_are_copied_to_aligned_rows_where_that_pays() -> None:
-    def copied(m: int, n: int) -> tuple[bool, tuple[bool, bool]]:
-        tile = fastest(problem("matmul", "float32", m, n, 4096), Shape(128, 256)).tile
-        assert isinstance(tile, SimtTile)
-        return tile.wide_b, tile.copied
-
-    assert copied(4096, 4095) == (True, (False, True))
-    assert copied(8, 4095) == (False, (False, False))
-    assert copied(64, 64) == (True, (False, False))
-
-
-def test_wide_copies_need_aligned_rows_along_the_tile() -> None:
-    def macros(given: Problem) -> dict[str, str]:
-        return kernels_of(Shape(128, 128), given)[0].macros()
-
-    found = macros(problem("matmul", "float32", 64, 64, 64))
-    assert (found["WIDE_A"], found["WIDE_B"]) == ("0", "1")
-    assert macros(problem("matmul", "float32", 64, 63, 64))["WIDE_B"] == "0"
-    moved = macros(problem("matmul", "float32", 64, 64, 64, base=4))
-    assert (moved["WIDE_B"], moved["UNALIGNED_C"]) == ("0", "1")
-    assert macros(problem("matmul", "float32", 64, 64, 63))["UNALIGNED_C"] == "0"
-    axes = {"m": 64, "n": 64, "k": 64}
-    both = macros(find("matmul").problem(axes, "float32", lambda _: 0, frozenset("ab")))
-    assert [both[name] for name in ("ALONG_M", "ALONG_K", "WIDE_A", "WIDE_B")] == list("1110")
-    rows = problem("matmul_bf16", "bfloat16", 64, 64, 64)
-    by_rows = replace(rows, b=replace(rows.b, transposed=True))
-    assert kernels_of(Shape(128, 96), by_rows) == []  # B by rows comes in panels of 64 columns
-    assert kernels_of(Shape(128, 128), by_rows)
 
 
 def test_struct_has_the_fields_of_the_kernels() -> None:
