@@ -194,12 +194,9 @@ def test_a_device_whose_trees_do_not_follow_says_so(monkeypatch: pytest.MonkeyPa
     ("name", "given", "message"),
     [
         ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
-        ("live", {"scene": "galaxy"}, "live scene: there is no kind of spheres 'galaxy'"),
         ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
-        ("live", {"axes": {"depth": 9}}, "live has no axis 'depth'"),
         ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
         ("build", {"size": 0}, "0 spheres: give 1 or more"),
-        ("live", {"variant": "one"}, "live has no variants"),
     ],
 )
 def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) -> None:
