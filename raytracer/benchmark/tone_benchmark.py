@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
+import numpy as np
+
+from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import rung
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Result, Row
-from raytracer.benchmark.tone_passes import SIZE, Run, ToneBench, film, settings
-from raytracer.errors import UserError
-from raytracer.film.film import Film, develop, measure
-from raytracer.film.tone_settings import CURVES
+from raytracer.errors import RaytracerError, UserError
+from raytracer.film.film import Film, develop, measure, tone_arguments
+from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants import Kernel, discover, product
 
+Run = Callable[[], Any]
+Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result
+
+SIZE = (3840, 2160)
+SAMPLES = 4
 PIXEL, CODES = 16, 4  # bytes per pixel of the film, and of 8-bit RGBA
 # Reads of the film, bytes written per pixel, and a note, of each result.
 RESULTS = {
@@ -32,7 +44,8 @@ RESULTS = {
         "Statistics, automatic exposure, curve, sRGB, dither; without transfer to the host.",
     ),
 }
-Passes = dict[str, list[tuple[str, Run]]]
+FIXED = ToneSettings(0.0, "linear", dither=True)
+AUTOMATIC = {curve: ToneSettings("auto", curve, dither=True) for curve in CURVES}
 
 
 class ToneBenchmark(Benchmark):
@@ -49,28 +62,29 @@ class ToneBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         """Validate the size; raise UserError for variants."""
-        self._size(options)
+        picture_size(self.name, options.axes, SIZE)
         if options.variant:
             raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return results for statistics, tone mapping, and both."""
-        size, min_time = self._size(options), options.min_time
-        tell(f"tone mapping a film of {size[0]}x{size[1]}")
-        rows: dict[str, list[Row]] = {}
+        film, min_time = self._film(options), options.min_time
+        tell(f"tone mapping a film of {film.width}x{film.height}")
         if machine.backend == "cpu":
-            for name, passes in _on_host(film(size)).items():
-                rows[name] = [timing.row(x, timing.clocked(run, min_time)) for x, run in passes]
-            return [_result(name, size, each, "warm") for name, each in rows.items()]
-        with machine.session(tell) as session, ToneBench(session, film(size)) as work:
-            work.check()
-            for name, passes in _on_device(work).items():
-                rows[name] = [timing.row(x, work.sample(run, min_time)) for x, run in passes]
-        return [_result(name, size, each, "cold") for name, each in rows.items()]
+            return [
+                _result(film, name, [timing.row(x, timing.clocked(f, min_time)) for x, f in each])
+                for name, each in _on_host(film).items()
+            ]
+        with machine.session(tell) as session, _on_device(session, film) as passes:
+            return [
+                _result(film, name, [timing.row(x, _cold(session, f, min_time)) for x, f in each])
+                | {"mode": "cold"}
+                for name, each in passes.items()
+            ]
 
     def explain(self, options: BenchOptions, arch: str) -> str:
         """Describe idea and resources of each pass."""
-        width, height = self._size(options)
+        width, height = picture_size(self.name, options.axes, SIZE)
         axes = {"width": width, "height": height, "n": width * height}
         lines = [f"tone: a film of {width}x{height}, from sums to code values"]
         for each in _kernels():
@@ -80,17 +94,22 @@ class ToneBenchmark(Benchmark):
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each pass once; return labels."""
         labels = []
-        with Session() as session, ToneBench(session, film(self._size(options))) as work:
-            for passes in _on_device(work).values():
-                for label, run in passes:
-                    run()
-                    session.wait()
-                    session.profiled(run)
-                    labels.append(label)
+        with Session() as session, _on_device(session, self._film(options)) as results:
+            for label, run in (each for passes in results.values() for each in passes):
+                run()
+                session.wait()
+                session.profiled(run)
+                labels.append(label)
         return labels
 
-    def _size(self, options: BenchOptions) -> tuple[int, int]:
-        return picture_size(self.name, options.axes, SIZE)
+    def _film(self, options: BenchOptions) -> Film:
+        """Return a film of log-normal values; a tenth of the pixels is empty."""
+        width, height = picture_size(self.name, options.axes, SIZE)
+        rng = np.random.default_rng(1)
+        sums = SAMPLES * np.exp(2.0 * rng.standard_normal((height, width, 4), np.float32) - 2.0)
+        sums[..., 3] = SAMPLES
+        sums[rng.random((height, width), np.float32) < 0.1] = 0.0
+        return Film(sums, SAMPLES, 0, 0, width, height)
 
 
 def _kernels() -> list[Kernel]:
@@ -98,34 +117,90 @@ def _kernels() -> list[Kernel]:
     return [product("film_histogram"), *discover("tone")]
 
 
-def _on_host(test_film: Film) -> Passes:
-    """Return the timed functions by result, on all cores."""
+def _on_host(film: Film) -> Passes:
+    """Return the passes on all cores."""
 
-    def whole(curve: str) -> Run:
-        automatic = settings(curve)
-        return lambda: develop(test_film, automatic, 8, 0, measure(test_film, automatic, 0))
+    def whole(settings: ToneSettings) -> None:
+        develop(film, settings, 8, 0, measure(film, settings, 0))
 
     return {
-        "histogram": [("on all cores", lambda: measure(test_film, settings("linear"), 0))],
-        "picture": [("one pass", lambda: develop(test_film, settings("linear", False), 8, 0))],
-        "whole": [(curve, whole(curve)) for curve in CURVES],
+        "histogram": [("on all cores", partial(measure, film, AUTOMATIC["linear"], 0))],
+        "picture": [("one pass", partial(develop, film, FIXED, 8, 0))],
+        "whole": [(curve, partial(whole, each)) for curve, each in AUTOMATIC.items()],
     }
 
 
-def _on_device(work: ToneBench) -> Passes:
-    """Return the timed functions by result."""
-    return {
-        "histogram": [("one kernel", work.histogram)],
-        "picture": [("three passes", work.three_passes), ("one pass", work.one_pass)],
-        "whole": [(curve, work.whole(curve)) for curve in CURVES],
-    }
+@contextmanager
+def _on_device(session: Session, film: Film) -> Iterator[Passes]:
+    """Yield the passes on a GPU; raise RaytracerError if they differ from those of the CPU."""
+    kernels = tone_kernels(session.ordinal)
+    stages = Pass(session.driver, session.arch, discover("tone")[0], "tone", "ToneArgs")
+    pixels = film.width * film.height
+    grid = stages.kernel.launch({"n": pixels}, session.multiprocessors).grid
+    sizes = {"film": film.sums.nbytes, "out": CODES * pixels, "between": PIXEL * pixels}
+    with Memory(session, sizes) as memory:
+        memory.upload("film", film.sums)
+
+        def arguments(settings: ToneSettings) -> Any:
+            args = tone_arguments((film.height, film.width), film.samples, settings)
+            args["film"], args["out"] = memory.address("film"), memory.address("out")
+            if settings is not FIXED:
+                args["histogram"], args["scratch"] = kernels.histogram, kernels.scratch
+            return args
+
+        def three_passes() -> None:
+            args = arguments(FIXED)
+            args["scratch"] = memory.address("between")
+            for stage in range(3):
+                args["stage"] = stage
+                stages.launch(grid, args, session.stream)
+
+        def whole(args: Any) -> None:
+            kernels.launch("film_histogram", args)
+            kernels.launch("tone", args)
+
+        passes: Passes = {
+            "histogram": [
+                (
+                    "one kernel",
+                    lambda: kernels.launch("film_histogram", arguments(AUTOMATIC["linear"])),
+                )
+            ],
+            "picture": [
+                ("three passes", three_passes),
+                ("one pass", lambda: kernels.launch("tone", arguments(FIXED))),
+            ],
+            "whole": [(curve, partial(whole, arguments(x))) for curve, x in AUTOMATIC.items()],
+        }
+        whole(arguments(AUTOMATIC["linear"]))
+        bins = measure(film, AUTOMATIC["linear"])["bins"]
+        if not np.array_equal(kernels.read_histogram()["bins"], bins):
+            raise RaytracerError("the histogram of the device differs from that of the CPU")
+        expected, picture = develop(film, FIXED).astype(np.int16), np.empty_like(film.sums, "u1")
+        for _, run in passes["picture"]:
+            memory.poison("out")
+            run()
+            memory.download("out", picture)
+            if np.abs(picture.astype(np.int16) - expected).max() > 1:
+                raise RaytracerError("a picture of the device differs from that of the CPU")
+        yield passes
+        session.wait()
 
 
-def _result(name: str, size: tuple[int, int], rows: list[Row], mode: str) -> Result:
-    pixels = size[0] * size[1]
+def _cold(session: Session, run: Run, min_time: float) -> list[float]:
+    """Return seconds between events, with a flushed L2 cache."""
+    session.cold(run, 3, True)
+    samples: list[float] = []
+    while not timing.settled(samples, 1e-3 * len(samples), min_time):  # mostly flushes
+        samples += session.cold(run, 16, True)
+    return samples
+
+
+def _result(film: Film, name: str, rows: list[Row]) -> Result:
     reads, written, note = RESULTS[name]
-    axes = {"width": size[0], "height": size[1]}
-    made = record.result(f"tone {name}", axes, rows, mode, "log-normal")
+    axes = {"width": film.width, "height": film.height}
+    made = record.result(f"tone {name}", axes, rows, "warm", "log-normal")
+    pixels = film.width * film.height
     made["work"] |= {"bytes_read": reads * PIXEL * pixels, "bytes_written": written * pixels}
     made["note"] = note
     return made
