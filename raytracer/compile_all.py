@@ -18,7 +18,7 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,8 @@ from raytracer.variants import Kernel, discover, operations, preferred, products
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
 AT_ONCE = 2  # a compiler takes a core and up to a gigabyte for a large kernel
 
+Macros = tuple[tuple[str, str], ...]
+
 
 @dataclass(frozen=True)
 class Job:
@@ -46,7 +48,12 @@ class Job:
 
     kernel: Kernel
     arch: str
-    macros: tuple[tuple[str, str], ...] = ()
+    macros: Macros = ()
+
+    @property
+    def source(self) -> Path:
+        """The file to compile."""
+        return self.kernel.translation_unit
 
     @property
     def label(self) -> str:
@@ -57,7 +64,11 @@ class Job:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile what the arguments ask for; gives the exit status."""
-    options = _parse(arguments)
+    return compile_all(parser("compile_all", "Compile every kernel.").parse_args(arguments))
+
+
+def compile_all(options: argparse.Namespace) -> int:
+    """Compile what parsed arguments ask for; gives the exit status."""
     if unknown := set(options.complete) - set(options.arch):
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
@@ -66,10 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
     try:
-        if options.production:
-            work = production_jobs(root, options.arch, options.complete)
-        else:
-            work = jobs(root, options.arch, options.every_size, options.complete)
+        work = jobs(
+            root, options.arch, options.every_size, options.complete, not options.production
+        )
     except RaytracerError as error:
         print(error, file=sys.stderr)
         return 1
@@ -77,29 +87,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
     file: Path | None = options.record
-    record = json.dumps({"digest": _digest(work, root), "arch": options.arch}, indent=2) + "\n"
+    names = [compiler.cubin_name(job.source, job.arch, root, dict(job.macros)) for job in work]
+    key = digest({}, *sorted(name.source_key for name in names))
+    record = json.dumps({"digest": key, "arch": options.arch}, indent=2) + "\n"
     if file and file.is_file() and file.read_text() == record:
         print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)
         work, file = [job for job in work if job.arch == options.arch[0]], None
-    failed = _compile(work, root, options.output)
-    print(f"{len(work) - failed} of {len(work)} kernels compiled")
-    if file and not failed:
-        file.write_text(record)
-    return 1 if failed else 0
-
-
-def _compile(work: Sequence[Job], root: Path, output: Path | None) -> int:
-    """Compile jobs and print a line for each; return how many failed."""
     failed = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = [pool.submit(run, job, root, output) for job in work]
+        results = [pool.submit(run, job, root, options.output) for job in work]
         for job, result in zip(work, results, strict=True):
             try:
                 print(f"{job.label}: {result.result()}", flush=True)
             except (RaytracerError, OSError) as error:
                 failed += 1
                 print(f"{job.label}: {error}", file=sys.stderr, flush=True)
-    return failed
+    print(f"{len(work) - failed} of {len(work)} kernels compiled")
+    if file and not failed:
+        file.write_text(record)
+    return 1 if failed else 0
 
 
 def jobs(
@@ -107,6 +113,7 @@ def jobs(
     architectures: Sequence[str],
     every_size: bool = False,
     complete: Sequence[str] = (),
+    bench: bool = True,
 ) -> list[Job]:
     """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
 
@@ -114,38 +121,30 @@ def jobs(
         not those of the default sizes alone; and all tiles of the products that calls take.
     complete: architectures for which the kernels that render are compiled with all their
         features alone, which render every scene.
+    bench: whether the kernels of the bench are among them.
     """
-    made = production_jobs(root, architectures, complete)
-    for op, arch in itertools.product(operations(root), architectures):
-        for variant in discover(op, root):
-            each = product_macros(op, arch, every_size) if variant.sizes else macros_of(op)
-            made += [Job(variant.product or variant, arch, macros) for macros in each]
-    if every_size:
-        made += [job for op in operations(root) for job in fastest(op, root, architectures)]
-    made = list(dict.fromkeys(made))
-    return [job for job in made if job.kernel.admits(job.arch)]
-
-
-def production_jobs(
-    root: Path, architectures: Sequence[str], complete: Sequence[str] = ()
-) -> list[Job]:
-    """The kernels that pictures need; arguments as for `jobs`."""
-    return [
-        Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
-        for kernel in products(root)
-        for arch in architectures
-        if kernel.admits(arch)
-        for missing in _variants(kernel, arch in complete)
+    made = [
+        Job(kernel, arch, _sorted(macros_without(missing)))
+        for kernel, arch in itertools.product(products(root), architectures)
+        for missing in (
+            every_variant(kernel.name)
+            if kernel.name in PRODUCTION and arch not in complete
+            else [()]
+        )
     ]
+    for op, arch in itertools.product(operations(root) if bench else (), architectures):
+        known = OPERATIONS.get(op)
+        usual = [known.macros(known.axes, dtype) for dtype in known.dtypes] if known else [{}]
+        for variant in discover(op, root):
+            each = product_macros(op, arch, every_size) if variant.sizes else usual
+            made += [Job(variant.product or variant, arch, _sorted(macros)) for macros in each]
+        if every_size:
+            made += fastest(op, root, [arch])
+    return [job for job in dict.fromkeys(made) if job.kernel.admits(job.arch)]
 
 
-def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
-    """The macros of an operation at its default sizes, for each of its types; [()] for others."""
-    if op not in OPERATIONS:
-        return [()]
-    known = OPERATIONS[op]
-    each = [tuple(sorted(known.macros(known.axes, dtype).items())) for dtype in known.dtypes]
-    return list(dict.fromkeys(each))
+def _sorted(macros: Mapping[str, str]) -> Macros:
+    return tuple(sorted(macros.items()))
 
 
 def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
@@ -159,12 +158,11 @@ def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
             for size, dtype in itertools.product(sizes, known.dtypes):
                 axes = known.resolve({name: size})
                 order = preferred([v for v in variants if v.supports(dtype)], axes, dtype)
-                macros = tuple(sorted(known.macros(axes, dtype).items()))
-                made += [Job(each, arch, macros) for each in order[:1]]
+                made += [Job(order[0], arch, _sorted(known.macros(axes, dtype)))]
     return made
 
 
-def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str, str], ...]]:
+def product_macros(op: str, arch: str, every_size: bool) -> list[dict[str, str]]:
     """The macros of a product of any size, for operands in their usual layout.
 
     every_size: whether all tiles and kernels for skinny products are among them, and those for rows
@@ -183,7 +181,7 @@ def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str
             if clusters:
                 sizes = problem.a.size, problem.c.size
                 made += skinny.every_macros(*sizes, sample=not every_size)
-    return list(dict.fromkeys(tuple(sorted(each.items())) for each in made))
+    return made
 
 
 def _samples(shapes: Sequence[Shape]) -> list[Shape]:
@@ -199,44 +197,23 @@ def run(job: Job, root: Path, output: Path | None) -> str:
 
     The seconds are next to none where the cache has it.
     """
-    source = job.kernel.translation_unit
     begun = time.perf_counter()
     macros = dict(job.macros)
-    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=macros)
+    cubin = compiler.load(job.source, job.arch, root, lambda _: None, shipped=False, macros=macros)
     seconds = time.perf_counter() - begun
     if output is not None:
-        cubins.write(output, compiler.cubin_name(source, job.arch, root, macros), cubin)
-    return f"{resources(cubin.log)}, in {seconds:.1f} s"
-
-
-def resources(log: str) -> str:
-    """Registers, shared memory and spills of each kernel in what `ptxas -v` printed."""
+        cubins.write(output, compiler.cubin_name(job.source, job.arch, root, macros), cubin)
     kernels = [
         f"{name} {usage.registers} registers, {usage.shared} bytes shared, "
         f"{usage.spilled} bytes spilled"
-        for name, usage in by_entry(log).items()
+        for name, usage in by_entry(cubin.log).items()
     ]
-    return ", ".join(kernels) or "no kernel"
+    return f"{', '.join(kernels) or 'no kernel'}, in {seconds:.1f} s"
 
 
-def _digest(work: Sequence[Job], root: Path) -> str:
-    """Return a digest of all that the cubins of the jobs depend on, the compiler excepted."""
-    keys = [
-        compiler.cubin_name(
-            job.kernel.translation_unit, job.arch, root, dict(job.macros)
-        ).source_key
-        for job in work
-    ]
-    return digest({}, *sorted(keys))
-
-
-def _variants(kernel: Kernel, complete: bool) -> list[tuple[str, ...]]:
-    """Return what a kernel is compiled without; complete: with all features alone."""
-    return every_variant(kernel.name) if kernel.name in PRODUCTION and not complete else [()]
-
-
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which kernels are compiled."""
+def parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of a module that compiles kernels."""
+    parser = argparse.ArgumentParser(prog=f"python -m raytracer.{name}", description=description)
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -253,14 +230,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="architectures, of --arch, for which only the complete render kernels are compiled, "
         "without their faster variants",
     )
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m raytracer.compile_all", description="Compile every kernel."
+    parser.add_argument(
+        "-o", "--output", type=Path, help="folder that gets the cubins, or the wheel"
     )
-    add_choice(parser)
-    parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument(
         "--record",
         type=Path,
@@ -269,7 +241,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "compiled for all; otherwise for all, and write FILE",
     )
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
-    return parser.parse_args(arguments)
+    return parser
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ a kernel does not compile and with 2 if the wheel or a compiler is missing.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import subprocess
@@ -30,7 +29,10 @@ DATE = (1980, 1, 1, 0, 0, 0)  # of the files that are added: the same input give
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Pack what the arguments ask for; gives the exit status."""
-    options = _parse(arguments)
+    parser = compile_all.parser("pack_wheel", "Add compiled kernels to a wheel.")
+    parser.add_argument("wheel", nargs="?", type=Path, help="by default, the current folder's")
+    options = parser.parse_args(arguments)
+    output = options.output or Path("dist")
     with tempfile.TemporaryDirectory(prefix="raytracer-wheel-") as name:
         folder = Path(name)
         wheel = options.wheel or _built(folder)
@@ -42,14 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{wheel}: is no wheel of this package: {error}", file=sys.stderr)
             return 2
         compiled = folder / "cubins"
-        words = ["--kernels", str(kernels), "-o", str(compiled), "--arch", *options.arch]
-        words += ["--every-size"] if options.every_size else []
-        words += ["--production"] if options.production else []
-        words += ["--complete", *options.complete] if options.complete else []
-        if status := compile_all.main(words):
+        options.kernels, options.output = kernels, compiled
+        if status := compile_all.compile_all(options):
             return status
-        options.output.mkdir(parents=True, exist_ok=True)
-        target = options.output / wheel.name
+        output.mkdir(parents=True, exist_ok=True)
+        target = output / wheel.name
         pack(wheel, sorted(compiled.glob("*.cubin")), target)
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
     return 0
@@ -104,16 +103,6 @@ def _built(folder: Path) -> Path | None:
         print("pip cannot build a wheel of the current folder", file=sys.stderr)
         return None
     return next(folder.glob("raytracer-*.whl"), None)
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m raytracer.pack_wheel", description="Add compiled kernels to a wheel."
-    )
-    parser.add_argument("wheel", nargs="?", type=Path, help="by default, the current folder's")
-    compile_all.add_choice(parser)
-    parser.add_argument("-o", "--output", type=Path, default=Path("dist"), help="folder; dist")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 
 def discover(op: str, root: Traversable | None = None) -> list[Variant]:
     """Return the variants of an operation, by number; raise VariantError for invalid ones."""
-    folder = _ladders(root).joinpath(_folder_name(op))
+    name = op[:-2] + AXES if op[-2:] in ("_x", "_y", "_z") else op
+    folder = _ladders(root).joinpath(name)
     if not folder.is_dir():
         hint = suggestion(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
@@ -56,17 +57,10 @@ def operations(root: Traversable | None = None) -> list[str]:
     ladders = _ladders(root)
     folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
     names = (folder.name for folder in folders if any(_sources(folder)))
-    return sorted(name for folder in names for name in _operations_of(folder))
-
-
-def _operations_of(folder: str) -> list[str]:
-    if not folder.endswith(AXES):
-        return [folder]
-    return [folder.removesuffix(AXES) + f"_{axis}" for axis in AXES[1:]]
-
-
-def _folder_name(op: str) -> str:
-    return op[:-2] + AXES if op[-2:] in ("_x", "_y", "_z") else op
+    ends = {True: [f"_{axis}" for axis in AXES[1:]], False: [""]}
+    return sorted(
+        name.removesuffix(AXES) + end for name in names for end in ends[name.endswith(AXES)]
+    )
 
 
 def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant:
@@ -79,14 +73,16 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
             "lower-case words joined by underscores"
         )
     text = path.read_text(encoding="utf-8")
-    header = _full_header(text, place, root)
+    own = parse_header(text, place)
+    header = _inherited(own, root)
+    require(header, place)
     if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
     if header.get("sizes", "any") != "any":
         raise VariantError(f"{place}: sizes {header['sizes']!r}: give any")
     ladder_fields: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
-    if "product" in header:
-        ladder_fields["product"] = _required_product(text, place, root)
+    if "product" in own:
+        ladder_fields["product"] = _required_product(own, text, place, root)
     return Variant(
         op=op,
         number=int(match[1]),
@@ -132,20 +128,14 @@ def _product_names(root: Traversable | None) -> list[str]:
     return sorted(path.name.removesuffix(".cu") for path in paths)
 
 
-def _full_header(text: str, place: str, root: Traversable | None) -> dict[str, str]:
-    """The header of a variant with inherited keys; raises VariantError for a missing key."""
-    header = _inherited(parse_header(text, place), root)
-    require(header, place)
-    return header
-
-
-def _required_product(text: str, place: str, root: Traversable | None) -> Kernel:
+def _required_product(
+    header: dict[str, str], text: str, place: str, root: Traversable | None
+) -> Kernel:
     """Return the production kernel that a variant is.
 
     Raises:
         VariantError: the variant has code or options of its own.
     """
-    header = parse_header(text, place)
     name = header["product"]
     code = [line for line in text.splitlines() if line and not line.startswith("//")]
     include = f'#include "../../{PRODUCT}/{name}.cu"'
