@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 from raytracer.benchmark.operations.base import Op
@@ -42,19 +42,16 @@ def parse_axes(words: list[str]) -> dict[str, list[int]]:
     return axes
 
 
-def sized(op: Op, size: int) -> dict[str, int]:
-    """Return the axes that `--size` sets: all whose default size is the largest."""
-    largest = max(op.axes.values())
-    return {name: size for name, default in op.axes.items() if default == largest}
-
-
-def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[str, int]]:
+def points(op: Op, sizes: Sequence[int], axes: Mapping[str, list[int]]) -> list[dict[str, int]]:
     """Return every combination of sizes, each with all axes.
+
+    sizes: of all axes whose default size is the largest.
 
     Raises:
         UserError: an axis is unknown, or a size is below 1.
     """
-    bases = [sized(op, size) for size in sizes] or [{}]
+    largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
+    bases = [dict.fromkeys(largest, size) for size in sizes] or [{}]
     sweeps = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     return [op.resolve({**base_axes, **swept_axes}) for base_axes in bases for swept_axes in sweeps]
 

@@ -39,7 +39,7 @@ class BenchOptions:
 
     def points(self, op: Op) -> list[dict[str, int]]:
         """Return every combination of sizes, each with all axes of an operation."""
-        return points(op, list(self.sizes), dict(self.axes))
+        return points(op, self.sizes, self.axes)
 
     def dtype_of(self, op: Op) -> str:
         """Return the data type to run; raise UserError if the operation does not support it."""

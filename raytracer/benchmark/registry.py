@@ -30,11 +30,10 @@ def benchmarks() -> dict[str, Benchmark]:
 
 def find(name: str) -> Benchmark:
     """Return a benchmark by name; raise UserError for an unknown one."""
-    try:
-        return benchmarks()[name]
-    except KeyError:
+    if name not in benchmarks():
         hint = suggestion(name, list(benchmarks()))
-        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
+        raise UserError(f"there is no operation {name!r} to bench; {hint}")
+    return benchmarks()[name]
 
 
 def selected(names: tuple[str, ...]) -> list[Benchmark]:

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
@@ -15,8 +14,9 @@ from raytracer.backends.cpu import processor
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
-from raytracer.benchmark import ncu, registry
+from raytracer.benchmark import registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.ncu import find as find_ncu
 from raytracer.benchmark.options import BenchOptions, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError
@@ -90,42 +90,29 @@ def bench(
     for each in selection if names else ():
         each.check(options)
     _check_extras(selection, options)
-    on = _backend(backend)
-    _require_gpu(on, options)
-    machine, results = Machine(on), list[Result]()
+    reason = why_not() if backend != "cpu" else ""
+    if reason and backend == "cuda":
+        raise BackendError(f"the cuda backend cannot run here: {reason}")
+    machine, results = Machine("cpu" if reason or backend == "cpu" else "cuda"), list[Result]()
+    for needed, option in ((options.ncu, "--ncu"), (options.user_kernel is not None, "--with")):
+        if needed and machine.backend == "cpu":
+            raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
+    if options.ncu:
+        find_ncu()
     for each in selection:
-        results += each.run(machine, options, progress or _quiet)
+        results += each.run(machine, options, progress or (lambda _: None))
     return _record(machine, results)
 
 
 def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None:
-    """Raise UserError if `--with` or `--ncu` is not supported by the benchmarks."""
+    """Raise UserError if an option is not supported by the benchmarks."""
+    names = ", ".join(each.name for each in selection)
     if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
     if options.scenes and not any(each.takes_scenes for each in selection):
-        names = ", ".join(each.name for each in selection)
         raise UserError(f"scene: {names}: no scenes; render, build and live have some")
     if options.ncu and not any(each.is_counted for each in selection):
-        names = ", ".join(each.name for each in selection)
         raise UserError(f"--ncu: not available for {names}")
-
-
-def _backend(requested: str) -> Literal["cpu", "cuda"]:
-    if requested == "cpu":
-        return "cpu"
-    reason = why_not()
-    if reason and requested == "cuda":
-        raise BackendError(f"the cuda backend cannot run here: {reason}")
-    return "cpu" if reason else "cuda"
-
-
-def _require_gpu(on: str, options: BenchOptions) -> None:
-    """Raise BackendError if an option needs a GPU that is missing."""
-    for needed, option in ((options.ncu, "--ncu"), (options.user_kernel is not None, "--with")):
-        if needed and on == "cpu":
-            raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
-    if options.ncu:
-        ncu.find()
 
 
 def _record(machine: Machine, results: list[Result]) -> Record:
@@ -159,7 +146,3 @@ def kernel_digest() -> str:
     for kernel in kernels:
         closure |= include_closure(Path(str(kernel.path)), root)
     return digest(dict(sorted(closure.items())))
-
-
-def _quiet(_: str) -> None:
-    """Ignore a line of progress."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.resources import require_start
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.record import Record
 
 CHOICE = click.Choice
 OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
@@ -130,7 +127,8 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    from raytracer.benchmark import compare, plot
+    from raytracer.benchmark import compare, plot, report
+    from raytracer.benchmark.run import bench as run
     from raytracer.files import output
 
     old = compare.read(options["compare"]) if options["compare"] else None
@@ -139,25 +137,13 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
             output.check_file(outputs.writes(options["save"], "--save"))
         if options["plot"]:
             plot.check(outputs.writes(options["plot"], "--plot"))
-        record = _record(ops, options)
-    return _shown(record, options, old)
-
-
-def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
-    from raytracer.benchmark.run import bench as run
-
-    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
-    record = run(*ops, progress=_tell, **given)
+        given = {name: value for name, value in options.items() if name not in OF_COMMAND}
+        record = run(*ops, progress=_tell, **given)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-    record["command"] = _command()
-    return record
-
-
-def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
-    from raytracer.benchmark import compare, plot, report
-    from raytracer.files import output
-
+    # The command line, with file names in place of absolute paths.
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    record["command"] = shlex.join(["raytracer", *words])
     click.echo(report.text(record, options["form"]), nl=False)
     if options["save"]:  # before the plot, which may fail
         output.write(options["save"], report.text(record, "json"))
@@ -190,9 +176,3 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 def _tell(line: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{line} …", end="", file=sys.stderr, flush=True)
-
-
-def _command() -> str:
-    """Return the command line for the record, with file names in place of absolute paths."""
-    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
-    return shlex.join(["raytracer", *words])

@@ -20,7 +20,7 @@ from raytracer.benchmark import (
     timing,
 )
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
+from raytracer.benchmark.axes import parse_axes, parse_size, points
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
 from raytracer.variants import discover
@@ -56,7 +56,6 @@ def test_points_are_every_combination() -> None:
     assert found == [{"rows": r, "cols": c} for r in (1, 2) for c in (3, 4)]
     assert points(op, [5, 6], {"cols": [7]}) == [{"rows": s, "cols": 7} for s in (5, 6)]
     assert points(op, [], {}) == [dict(op.axes)]
-    assert sized(op, 9) == {"rows": 9, "cols": 9}
     with pytest.raises(UserError, match="no axis 'row'; did you mean 'rows'"):
         points(op, [], {"row": [1]})
     with pytest.raises(UserError, match="write NAME=SIZE"):

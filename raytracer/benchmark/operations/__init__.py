@@ -20,8 +20,6 @@ def names() -> list[str]:
 
 def find(name: str) -> Op:
     """Return an operation by name; raise UserError for an unknown one."""
-    try:
-        return OPERATIONS[name]
-    except KeyError:
-        hint = suggestion(name, names())
-        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
+    if name not in OPERATIONS:
+        raise UserError(f"there is no operation {name!r} to bench; {suggestion(name, names())}")
+    return OPERATIONS[name]
