@@ -211,20 +211,6 @@ def test_bonds_follow_the_colours_of_their_atoms(tmp_path: Path) -> None:
     assert (albedo[albedo.any(axis=1)] == [1.0, 0.0, 0.0]).all()
 
 
-def test_in_a_scene_file(tmp_path: Path) -> None:
-    (tmp_path / "water.xyz").write_text(WATER, encoding="utf-8")
-    text = '[[spheres]]\nfile = "water.xyz"\nstyle = "ball-and-stick"\nbonds = { O-H = 1.2 }\n'
-    scene = loaded(tmp_path, text, "scene.toml")
-    assert scene.capsule_count == 4
-
-
-def test_a_style_without_bonds_in_a_scene_file(tmp_path: Path) -> None:
-    """`bonds = false` beside a style that draws them leaves them out."""
-    (tmp_path / "water.xyz").write_text(WATER, encoding="utf-8")
-    text = '[[spheres]]\nfile = "water.xyz"\nstyle = "ball-and-stick"\nbonds = false\n'
-    assert loaded(tmp_path, text, "scene.toml").capsule_count == 0
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -321,18 +307,6 @@ def test_double_and_triple_bonds_are_sticks_in_the_plane_of_the_neighbours(tmp_p
         assert sticks.ends[along, 1] == pytest.approx(9.0 * index)
 
 
-def test_sticks_of_a_chain_that_is_straight_or_alone() -> None:
-    from raytracer.scene.bond_orders import BESIDE, sticks_of
-
-    pairs = np.array([[0, 1], [1, 2], [3, 4]])
-    spans = np.array([[1.0, 0, 0], [1.0, 0, 0], [0, 0, 2.0]])
-    sticks = sticks_of(pairs, spans, np.array([2.0, 3.0, 1.5]), 0.1, BESIDE)
-    assert np.bincount(sticks.bond).tolist() == [2, 3, 2]
-    assert (sticks.shift * spans[sticks.bond]).sum(axis=1) == pytest.approx(np.zeros(7))
-    size = np.linalg.norm(sticks.shift, axis=1)
-    assert size[sticks.bond == 0] == pytest.approx([0.1, 0.1])
-
-
 def test_bonds_are_chosen_and_coloured_by_their_values(tmp_path: Path) -> None:
     plain = loaded(tmp_path, conect([1, 2, 3]), "a.pdb")
     rule = {"by": "order", "map": "viridis"}
@@ -351,9 +325,3 @@ def test_bonds_are_chosen_and_coloured_by_their_values(tmp_path: Path) -> None:
         plain.styled(bonds="auto", bond_select="length")
     with pytest.raises(SceneError, match=r"bond_color\.by: there is no column 'ordr'"):
         plain.styled(bonds="auto", bond_color={"by": "ordr"})
-
-
-def test_types_of_bonds_are_those_of_the_file(tmp_path: Path) -> None:
-    chain = CHAIN.replace("2 1 1 3\n", "2 2 1 3\n").replace("1 bond types", "2 bond types")
-    scene = loaded(tmp_path, chain, "a.data").styled(bonds="file", bond_select="type == 2")
-    assert lengths(scene) == pytest.approx([0.75, 0.75])

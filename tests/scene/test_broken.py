@@ -224,16 +224,6 @@ def test_missing_files(tmp_path: Path) -> None:
         load(tmp_path / "folder.npz")
 
 
-def test_a_folder_names_what_is_in_it(tmp_path: Path) -> None:
-    for name in ("a.npz", "b.toml", "c.txt"):
-        (tmp_path / name).write_text("")
-    with pytest.raises(UserError) as caught:
-        load(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path}: is a folder; name a file, for example {tmp_path / 'b.toml'}"
-    )
-
-
 @pytest.mark.parametrize(
     ("file", "content"),
     [
@@ -255,15 +245,6 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(
         monkeypatch.setattr(reader, lambda *_, **__: pytest.fail("was read"))
     with pytest.raises(MemoryNeedError, match=r"needs about \d+ \S+ of memory to be read and 20"):
         load(path)
-
-
-def test_spheres_that_cannot_fit_are_not_generated(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text("[[spheres]]\ngenerate = {name = 'cloud', count = 4294967295}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("raytracer.memory.available_memory", lambda: 1 << 30)
-        with pytest.raises(UserError, match=r"76\.0 GiB of memory to be made and 1\.0 GiB is free"):
-            load(path)
 
 
 def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
@@ -343,15 +324,6 @@ def test_what_cannot_be_packed_names_the_scene_file(
     with pytest.raises(SceneError) as caught:
         pack(load(path))
     assert str(caught.value).startswith(f"{path}: {words}")
-
-
-def test_a_data_file_that_cannot_be_packed_is_named_once(tmp_path: Path) -> None:
-    path = tmp_path / "a.npy"
-    np.save(path, [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1e-30]])
-    with pytest.raises(SceneError) as caught:
-        pack(load(path))
-    assert str(caught.value).startswith(f"{path}: sphere ")
-    assert str(caught.value).count(str(path)) == 1
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,6 @@ def test_the_number_is_that_of_a_picture() -> None:
         np.testing.assert_allclose(distance, found.radius, atol=2e-5)
 
 
-def test_position_is_float64() -> None:
-    found = mixed().describe(12)
-    assert found.position == (POINTS[0, 0] + 20, POINTS[0, 1], POINTS[0, 2])
-    turned = Scene([SphereSet([[1.0, 2.0, 3.0]], 2.0, transform=Transform(3.0, (0, 0, 90)))])
-    assert turned.describe(0).position == (-6.0, 3.0, 9.0)
-    assert turned.describe(0).radius == 6.0
-
-
 def test_names_of_materials() -> None:
     scene = mixed()
     assert [scene.describe(i).material_name for i in (0, 6, 12)] == ["default", "shiny", "own"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from raytracer.errors import UserError
 from raytracer.scene.environment_image import TEXEL, read_radiance
 
 MIB = 1 << 20
@@ -147,24 +145,6 @@ def test_an_image_that_does_not_fit_into_memory_is_refused(tmp_path: Path) -> No
     assert "make it smaller" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_only_regular_files_are_read(kind: str, tmp_path: Path) -> None:
-    if kind == "pipe":
-        os.mkfifo(tmp_path / "a.png")
-    else:
-        (tmp_path / "a.png").mkdir()
-    with pytest.raises(UserError, match=f"is a {kind}"):
-        read_radiance(tmp_path / "a.png")
-
-
-def test_the_camera_of_a_huge_picture_needs_no_pixels(tmp_path: Path) -> None:
-    Image.new("L", (18000, 9000)).save(tmp_path / "a.tiff", compression="tiff_deflate")
-    ended = render(tmp_path, "--camera", "a.tiff", "-o", "out.png")
-    assert ended.code == 2
-    assert ended.said.count("\n") == 1
-    assert ended.peak < 100 * MIB
-
-
 @pytest.mark.parametrize("mode", ["L", "P", "RGB", "RGBA", "CMYK", "1", "LA"])
 def test_pictures_of_all_modes_are_those_of_pillow(mode: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
@@ -174,12 +154,6 @@ def test_pictures_of_all_modes_are_those_of_pillow(mode: str, tmp_path: Path) ->
     seen = np.asarray(Image.open(path).convert("RGB"), np.float64) / 255.0
     linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
     np.testing.assert_array_equal(read_radiance(path), linear.astype(np.float32))
-
-
-@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGB", "RGBA", "I;16"])
-def test_black_pictures_are_as_small_as_can_be(mode: str, tmp_path: Path) -> None:
-    Image.new(mode, (2000, 1000)).save(tmp_path / "a.png", compress_level=9)
-    assert not read_radiance(tmp_path / "a.png").any()
 
 
 def test_grey_pictures_of_16_bits_and_of_floats(tmp_path: Path) -> None:

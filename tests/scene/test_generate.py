@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
-from raytracer.errors import OutputError, UserError
+from raytracer.errors import UserError
 from raytracer.scene import generate
 from raytracer.scene.generators import _base, _hash, cloud, crystal, molecule, pile, plummer
 from raytracer.scene.generators._contacts import near_pairs
@@ -261,15 +261,6 @@ def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
 def test_mistakes_are_named(name: str, count: int | None, seed: int | None, says: str) -> None:
     with pytest.raises(UserError, match=says):
         generate.arrays(name, count, seed)
-
-
-def test_bad_paths_are_named(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"must end in \.toml"):
-        generate.write("cloud", tmp_path / "cloud.csv", 10)
-    with pytest.raises(OutputError, match="no folder"):
-        generate.write("cloud", tmp_path / "missing" / "cloud.npz", 10)
-    with pytest.raises(OutputError, match="no chemical elements"):
-        generate.write("cloud", tmp_path / "cloud.xyz", 10)
 
 
 @pytest.mark.parametrize("kept", ["own.toml", "own.npz"])

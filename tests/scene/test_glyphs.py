@@ -152,14 +152,6 @@ def test_a_box_is_twelve_rods_between_its_corners() -> None:
     assert rods.radius == 0.05
 
 
-@pytest.mark.parametrize("background", ["white", "#000000", "#30363f"])
-def test_a_box_contrasts_with_the_background(background: str) -> None:
-    seen = replace(scene(), background=raytracer.Background(background))
-    (rods,) = named(made(seen, {"box": {"edges": TRICLINIC}}), "box")
-    behind = np.array(seen.background.edges()[0])
-    assert np.abs(np.asarray(rods.start.color, float) - behind).min() > 0.3
-
-
 @pytest.mark.parametrize("place", ["origin", "box"])
 def test_axes_in_the_scene_are_three_arrows(place: str) -> None:
     spheres = SphereSet(GRID, 0.1)
@@ -194,14 +186,6 @@ def test_contacts_of_overlapping_spheres_are_as_thick_as_the_overlap() -> None:
         0.2 * np.minimum(overlaps / np.quantile(overlaps, 0.995), 1.0), rel=1e-5
     )
     assert shown.color_scales[0].label == "overlap"
-
-
-def test_contacts_without_force_have_no_capsule() -> None:
-    line = np.array([[0.0, 0, 0], [0.9, 0, 0], [1.6, 0, 0]])
-    forces = {"by": "(overlap > 0.2) * 1.0", "least": 0.0}
-    (rods,) = made(Scene.from_arrays(line, radius=0.5), contacts=forces).capsules
-    assert rods.count == 1
-    assert np.min(rods.radius) > 0.0
 
 
 LOCAL = dump(

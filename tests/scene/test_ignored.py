@@ -75,15 +75,6 @@ def test_types_have_the_radius_of_their_spacing(tmp_path: Path) -> None:
     assert radii_of(scene) == [find("O").radius, 0.75, find("H").radius, find("H").radius]
 
 
-def test_a_type_has_the_same_colour_whichever_others_are_there(tmp_path: Path) -> None:
-    both, _ = loaded(xyz(tmp_path, "2", "1", "1", "1"))
-    one, _ = loaded(xyz(tmp_path, "2", "2", "2", "2"))
-    assert colors_of(both.spheres[0])[0].tolist() == colors_of(one.spheres[0])[0].tolist()
-    many = [type_color(index) for index in range(200)]
-    assert len(set(many)) == 200
-    assert all(0.0 <= part <= 1.0 for color in many for part in color)
-
-
 @pytest.mark.parametrize("labels", [("6", "1", "8", "1"), ("79", "79", "79", "79")])
 def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str, ...]) -> None:
     scene, found = loaded(xyz(tmp_path, *labels))
@@ -232,18 +223,6 @@ def test_colours_of_tables(
     assert len(pack_colors(scene.spheres)[0]) == 2
 
 
-@pytest.mark.parametrize(("name", "told"), [("A", 1), ("alpha", 1), ("opacity", 1), ("mass", 0)])
-def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> None:
-    rows = BALLS.format("1,0,0,0.5", "0,0,1,0.5")
-    _, found = loaded(write(tmp_path / "a.csv", f"x,y,z,R,G,B,{name}\n" + rows))
-    ignored = f"column '{name}' is ignored; give `opacity` instead"
-    assert [ignored in each for each in found] == [True] * told
-    _, found = loaded(
-        write(tmp_path / "a.csv", f"x,y,z,radius,{name}\n" + BALLS.format("1,1", "1,1"))
-    )
-    assert found == []  # which has no colours
-
-
 @pytest.mark.parametrize(("fourth", "told"), [(1e10, 1), (0.1, 0), (2.0, 0)])
 def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: int) -> None:
     """Masses, as tables of simulations have them: the picture would be one ball."""
@@ -269,20 +248,6 @@ def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:
     assert loaded(tmp_path / "a.npz")[1] == []
     text = '[[spheres]]\nfile = "a.csv"\nradius = 0.5\ncolor = "red"\n'
     assert loaded(write(tmp_path / "s.toml", text))[1] == []
-
-
-def test_npz_of_axes(tmp_path: Path) -> None:
-    x, y, z = POINTS.T.astype(np.float32)
-    np.savez(tmp_path / "a.npz", x=x, y=y, z=z, radius=1.0, t=np.arange(4))
-    scene, found = loaded(tmp_path / "a.npz")
-    assert found == []
-    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
-    assert scene.spheres[0].centers.dtype == np.float32
-    assert scene.describe(1).values == {"t": 1}
-    np.savez(tmp_path / "a.npz", X=x, Y=y, Z=z, d=np.full(4, 3.0))
-    scene, found = loaded(tmp_path / "a.npz")
-    assert radii_of(scene) == [1.5] * 4
-    assert "array 'd' is taken as the diameter" in found[0]
 
 
 @pytest.mark.parametrize(
@@ -376,13 +341,3 @@ def test_a_scene_that_says_it_is_empty_is_its_background(
     write(tmp_path / "s.toml", "title = 'forgotten'\n")
     assert main(["render", "s.toml", *size]) == 2
     assert "s.toml: has no spheres" in capsys.readouterr().err
-
-
-def test_types_that_ase_took_for_atomic_numbers(tmp_path: Path) -> None:
-    head = "Properties=species:S:1:pos:R:3:type:I:1"
-    rows = "{} 0 0 0 {}\n{} 1 0 0 {}\n"
-    path = tmp_path / "a.xyz"
-    _, found = loaded(write(path, f"2\n{head}\n" + rows.format("H", 1, "He", 2)))
-    assert "the labels 1, 2 are taken as types" in found[0]
-    scene, found = loaded(write(path, f"2\n{head}\n" + rows.format("Cu", 1, "Zr", 2)))
-    assert (found, radii_of(scene)) == ([], [find("Cu").radius, find("Zr").radius])

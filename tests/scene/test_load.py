@@ -153,25 +153,12 @@ def test_defaults_of_a_file_are_those_of_python(tmp_path: Path) -> None:
     assert ambient.intensity == 0.1
 
 
-def test_no_light_at_all_can_be_said(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text("spheres = []\nlights = []\n")
-    assert len(pack(load(tmp_path / "a.toml")).lights) == 0
-
-
 def test_fit_keeps_the_direction(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(
         "[camera]\nfit = true\nposition = [0, 0, -9]\nlook_at = [0, 0, 0]\n"
         "[[spheres]]\ncenters = [[5, 5, 5]]\nradius = 1\n"
     )
     np.testing.assert_array_equal(pack(load(tmp_path / "a.toml")).camera["forward"], [[0, 0, 1]])
-
-
-def test_spheres_of_a_generator(tmp_path: Path) -> None:
-    text = '[[spheres]]\ngenerate = {name = "cloud", count = 100, seed = 3}\ncolor = "red"\n'
-    (tmp_path / "a.toml").write_text(text)
-    (spheres,) = load(tmp_path / "a.toml").spheres
-    assert spheres.count == 100
-    assert spheres.color.shape == (1, 3)
 
 
 def test_schema_describes_every_field() -> None:

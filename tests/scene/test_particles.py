@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import load
 from raytracer.scene.elements import Element
 from raytracer.scene.particles.read import read
-from raytracer.scene.spacing import mean_spacing
 from support.particle_files import write
 
 
@@ -46,23 +44,3 @@ def test_many_labels_over_several_blocks(tmp_path: Path) -> None:
     assert data.radius is not None
     expected = [{"H": 1.0, "C": 2.0, "O": 0.63}.get(label, 3.0) for label in labels]
     np.testing.assert_array_equal(data.radius, expected)
-
-
-def test_mean_spacing_and_radius_of_particles_without_radii(tmp_path: Path) -> None:
-    grid = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), -1).reshape(-1, 3)
-    assert mean_spacing(grid) == pytest.approx(0.9)
-    sheet = grid[grid[:, 2] == 0]
-    assert mean_spacing(sheet) == pytest.approx(0.9)
-    assert mean_spacing(np.zeros((5, 3))) == mean_spacing(np.zeros((0, 3))) == 1.0
-    np.save(tmp_path / "a.npy", grid)
-    assert load(tmp_path / "a.npy").spheres[0].radius == 0.5  # they touch
-
-
-def test_a_far_particle_does_not_change_the_radius_of_the_others(tmp_path: Path) -> None:
-    grid = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), -1).reshape(-1, 3)
-    for far in (1e3, 1e9, 1e300):
-        assert mean_spacing(np.concatenate([grid, [[far, 0, 0]]])) == pytest.approx(0.9)
-    many = np.concatenate([grid] * 300)
-    assert mean_spacing(np.concatenate([many, [[0, 1e6, 0]]])) == mean_spacing(many)
-    both = np.concatenate([grid, grid + 1e4])
-    assert mean_spacing(both) == pytest.approx(10009 / 2000 ** (1 / 3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +145,6 @@ def test_up_is_what_the_file_says(head: str, up: tuple[float, ...], tmp_path: Pa
     camera = raytracer.load(path).camera
     assert camera is not None
     assert camera.up == up
-
-
-def test_the_contents_of_a_file_tell_which_edges_are_open(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = extended(tmp_path / "a.xyz", [[0, 0, 0]], 'pbc="T F T"')
-    assert main(["scene", "check", str(path), "--json"]) == 0
-    contents = json.loads(capsys.readouterr().out)
-    assert contents["data"][str(path)]["box"]["periodic"] == [True, False, True]
 
 
 def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:

@@ -96,29 +96,6 @@ def test_a_compressed_array_is_not_unpacked_for_a_row_far_in_it(
     assert values(tmp_path / "a.npz", 999) == {"field": "not read: 500 KiB would be decompressed"}
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_csv(tmp_path: Path, separator: str, end: str) -> None:
-    lines = [
-        '# x,y,z,radius,"charge", kind ,id,grade,',
-        "0,0,0,1,-0.5,oxide,7,1e3,x,",
-        "",
-        "",
-        '1,0,0,2, nan ,"weak, maybe',
-        "2,0,0,3,,1_000,0042,+3,0.5",
-    ]
-    text = end.join(line.replace(",", separator) for line in lines)
-    path = write(tmp_path / "a.csv", "\ufeff" + text)
-    first = {"charge": -0.5, "kind": "oxide", "id": 7, "grade": 1e3}
-    assert values(path, 0) == first | {"column 9": "x"}
-    second = values(path, 1)
-    assert np.isnan(second.pop("charge"))
-    assert second == ({"kind": "weak", "id": "maybe"} if separator == "," else {"kind": "weak"}) | (
-        {} if separator == "," else {"id": "maybe"}
-    )
-    assert values(path, 2) == {"kind": "1_000", "id": 42, "grade": 3, "column 9": 0.5}
-
-
 def test_what_the_scene_file_says_instead_is_looked_up(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "a.npz",
@@ -143,16 +120,6 @@ def test_what_the_scene_file_says_instead_is_looked_up(tmp_path: Path) -> None:
     assert first.values == {"radius": 6.0, "m": 3}
     assert (first.radius, first.source) == (0.1, "a.npz")
     assert (second.radius, second.values, second.source) == (0.5, {"radius": 9}, "b.csv")
-
-
-def test_a_relative_path_outlives_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "a.csv", "x,y,z,m\n1,2,3,4\n")
-    monkeypatch.chdir(tmp_path)
-    scene = load("a.csv")
-    monkeypatch.chdir("/")
-    assert scene.describe(0).values == {"m": 4}
 
 
 # Against parses of the whole file

@@ -58,20 +58,6 @@ def test_a_scene_file(tmp_path: Path) -> None:
     assert pack(again).digest() == buffers.digest()
 
 
-def test_a_scene_file_of_capsules_alone(tmp_path: Path) -> None:
-    text = CAPSULES + 'radii = [0.1, 0.2]\ncolor = "red"\nend_colors = ["blue", [0, 1, 0]]\n'
-    text += "transform = { scale = 2.0, translate = [0, 0, 5] }\n"
-    scene = loaded(tmp_path, text)
-    assert scene.capsule_count == 2
-    assert "2 capsules" in repr(scene)
-    info = scene.describe(1)
-    assert info.lines()[:4] == ["capsule 1", "from 0, 2, 5", "to 4, 2, 5", "radius 0.4"]
-    assert info.position == (2.0, 2.0, 5.0)
-    buffers = pack(scene)
-    assert buffers.axis.shape == (2, 3)
-    assert (buffers.end_row == [2, 3]).all()
-
-
 ROD: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]], "radius": 1}
 
 
@@ -116,14 +102,3 @@ def test_orientations_turn_with_the_set() -> None:
         rotation = Transform(rotate=rng.uniform(-180, 180, 3)).linear()
         found = matrix(turned(rotation, quaternions))
         assert np.abs(found - rotation @ matrix(quaternions)).max() < 1e-12
-
-
-def test_empty_sets() -> None:
-    nothing = np.zeros((0, 3))
-    made = Scene(
-        spheres=[raytracer.SphereSet([[0, 0, 0]], 1.0)],
-        cones=[ConeSet(nothing, nothing, 1.0)],
-        ellipsoids=[EllipsoidSet(nothing, (1, 1, 1))],
-    )
-    assert made.solid_count == 0
-    assert pack(made).count == 1

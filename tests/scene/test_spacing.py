@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import Scene
 from raytracer.scene import spacing
 from raytracer.scene.extent import MAX_SAMPLE, spread
 from raytracer.scene.spacing import FAR, local_spacing, mean_spacing
@@ -34,12 +33,6 @@ def plummer(count: int, seed: int = 1) -> Points:
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_neighbours_of_a_lattice_touch(dimensions: int, side: int, unit: float) -> None:
     assert local_spacing(unit * grid(side, dimensions)) == pytest.approx(unit)
-
-
-def test_neighbours_of_a_large_lattice_touch() -> None:
-    centers = grid(40).astype(np.float32)
-    assert len(centers) > MAX_SAMPLE
-    assert local_spacing(centers) == 1.0
 
 
 @pytest.mark.parametrize("count", [9, 500, MAX_SAMPLE, MAX_SAMPLE + 1, 60_000])
@@ -78,7 +71,3 @@ def test_far_particles_and_repeated_ones_change_nothing() -> None:
 def test_without_neighbours_the_spacing_is_that_of_the_box() -> None:
     for places in (np.zeros((0, 3)), np.zeros((1, 3)), np.ones((50, 3))):
         assert local_spacing(places) == mean_spacing(places) == 1.0
-
-
-def test_spheres_without_radius_touch() -> None:
-    assert Scene.from_arrays(grid(5)).spheres[0].radius == 0.5

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Material, Scene, SphereSet
+from raytracer import Scene, SphereSet
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene import arrays
 
@@ -117,11 +117,6 @@ def test_refuses_colors(arguments: dict[str, Any], message: str) -> None:
         SphereSet(np.zeros((3, 3)), 1.0, **arguments)
 
 
-def test_scene_names_the_nearest_material() -> None:
-    with pytest.raises(SceneError, match=r"spheres\[0\]\.material: .*did you mean 'gold'"):
-        Scene.from_arrays([[0, 0, 0]], 1.0, material="gld", materials={"gold": Material()})
-
-
 @pytest.mark.parametrize(
     "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
 )
@@ -129,12 +124,6 @@ def test_a_list_of_colors_holds_colors(bad: Any) -> None:
     """An entry that is no colour would shift the palette under the ids of those after it."""
     with pytest.raises(SceneError, match="colour 1 is"):
         SphereSet(np.zeros((3, 3)), 1.0, ["red", bad, "blue"])
-
-
-@pytest.mark.parametrize("shape", [(0,), (1,), (2,), (6,)])
-def test_one_color_has_three_numbers(shape: tuple[int, ...]) -> None:
-    with pytest.raises(SceneError, match="color: has"):
-        SphereSet(np.zeros((3, 3)), 1.0, np.zeros(shape))
 
 
 @pytest.mark.parametrize(
@@ -149,12 +138,6 @@ def test_the_alpha_of_colors_is_their_opacity(colors: Any) -> None:
     np.testing.assert_array_equal(spheres.color, colors[:, :3])
     assert isinstance(spheres.opacity, np.ndarray)
     np.testing.assert_allclose(spheres.opacity, [0.5, 1.0, 0.0], atol=0.002)
-
-
-def test_an_alpha_in_a_scene_file_is_an_opacity(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ncolors = [[1, 0, 0, 0.4]]\n")
-    assert raytracer.load(path).spheres[0].opacity == pytest.approx(0.4)
 
 
 CUBE = np.stack(np.meshgrid(*[np.arange(3.0)] * 3), axis=-1).reshape(-1, 3)
@@ -194,11 +177,3 @@ def test_the_first_value_that_is_not_finite_is_named(kind: Any, value: float, at
             SphereSet(each)
     with pytest.raises(SceneError, match=f"sphere {at} has radius {value:g}"):
         SphereSet(np.ones_like(centers), radii)
-
-
-@pytest.mark.parametrize("value", [0.0, -0.0, -1.0, -1e-40])
-def test_the_first_radius_that_is_not_positive_is_named(value: float) -> None:
-    radii = np.full(arrays.BLOCK_ROWS + 9, 1e-40, np.float32)
-    radii[[arrays.BLOCK_ROWS + 1, -1]] = value
-    with pytest.raises(SceneError, match=f"sphere {arrays.BLOCK_ROWS + 1} has radius"):
-        SphereSet(np.ones((len(radii), 3)), radii)

@@ -56,10 +56,6 @@ def test_without_a_floor_z_is_up(tmp_path: Path) -> None:
         assert up_of(written(tmp_path, points, f"{index}.csv")) == (0.0, 0.0, 1.0)
 
 
-def test_few_particles_lie_on_no_floor() -> None:
-    assert not lies_across_y(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 5.0, 1.0]]))
-
-
 def test_two_dimensions_are_seen_from_the_front(tmp_path: Path) -> None:
     points = np.random.default_rng(6).uniform(size=(500, 3)) * (1, 1, 0)
     assert up_of(written(tmp_path, points)) is None

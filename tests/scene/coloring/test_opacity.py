@@ -32,14 +32,6 @@ def test_opacity_follows_an_expression(table: Path) -> None:
     assert opacity(scene.styled(opacity="share", select="x > 1")) == [0.5, 1.0]
 
 
-def test_the_rest_is_faded_and_keeps_its_colours(table: Path) -> None:
-    scene = raytracer.load(table).styled(select="x < 2", rest=0.5, opacity="share", color_by="x")
-    assert scene.count == 4
-    assert opacity(scene) == [0.0, 0.25, 0.25, 0.5]
-    assert scene.color_scales[0].high == 3
-    assert raytracer.load(table).styled(select="x < 2", rest=0).count == 2
-
-
 def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> None:
     text = (
         '[[spheres]]\nfile = "a.csv"\nselect = "x < 2"\nrest = 0.5\nopacity = "0.5 + share / 2"\n'

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError
 from raytracer.scene.coloring import maps
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
@@ -43,11 +43,6 @@ def test_values_beyond_the_range_and_missing_ones() -> None:
     assert rgb.dtype == np.float32
     np.testing.assert_array_equal(rgb[:, 0], [0, 0, 0, 1, 1, 1, 1])
     np.testing.assert_array_equal(rgb[:, 1], [0, 0, 0, 1, 1, 1, 0])
-
-
-def test_logarithms_of_what_is_not_positive_are_missing() -> None:
-    scale = ColorScale(kind="log", low=1.0, high=10.0)
-    assert scale.ids([0.0, -1.0, 1.0]).tolist() == [256, 256, 0]
 
 
 def test_steps_of_a_discrete_scale() -> None:
@@ -86,21 +81,6 @@ def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
     assert all(float(tick.text) == tick.value for tick in found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"low": 5.0, "high": 1.0}, "range: 5 is above 1; write the lower end first"),
-        ({"map": "virids"}, "there is no colour map named 'virids'; did you mean 'viridis'"),
-        ({"low": float("nan")}, "low: must be a finite number"),
-        ({"map": {"a": "red"}}, "map: give a name"),
-        ({"missing": "nocolour"}, "there is no colour named 'nocolour'"),
-    ],
-)
-def test_wrong_scales(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(SceneError, match=sentence):
-        ColorScale(**arguments)
-
-
 def test_maps_of_other_packages() -> None:
     cmcrameri = pytest.importorskip("cmcrameri.cm")
     colorcet = pytest.importorskip("colorcet")
@@ -119,9 +99,3 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         maps.table("some_map")
     assert len(maps.table("magma")) == 256
-
-
-@pytest.mark.parametrize("values", ["x", [["a"]], 3.0, [object()], np.eye(3)])
-def test_what_has_no_colours(values: Any) -> None:
-    with pytest.raises(UserError, match="values"):
-        ColorScale().rgb(values)

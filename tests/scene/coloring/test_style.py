@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,10 @@ import pytest
 
 import raytracer
 from raytracer import RaytracerWarning, Scene, UserError, load
-from raytracer.cli import main
 from raytracer.fields import definitions
 from raytracer.files.access import opened
 from raytracer.scene.coloring import SETTINGS
-from raytracer.scene.coloring.element_tables import colors_of_elements, radii_of_elements
 from raytracer.scene.coloring.style import StyleSettings
-from raytracer.scene.elements import table
 from raytracer.scene.particles import read
 from support.particle_files import dump, write
 
@@ -84,15 +80,6 @@ def test_columns_of_a_dump(lammps: Path) -> None:
     assert {"radius", "speed", "vx", "id"} <= set(columns)
     with pytest.raises(KeyError):
         columns["sped"]
-
-
-def test_columns_of_atoms(atoms: Path) -> None:
-    columns = load(atoms).columns
-    assert columns["velo_x"].tolist() == columns["vx"].tolist() == [3, 0, 0, 0, 0, 0]
-    assert columns["speed"].tolist() == [5, 1, 2, 3, 4, 0]
-    assert columns["type"].tolist() == columns["species"].tolist() == ["O", "H", "H", "C", "C", "C"]
-    assert columns["covalent"].tolist()[:2] == [0.63, 0.32]
-    assert columns["id"].tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_units_of_columns(tmp_path: Path) -> None:
@@ -241,18 +228,6 @@ element = "Fe"
     assert scene.spheres[0].radius.tolist() == [1.26, 1.26]  # type: ignore[union-attr]
 
 
-def test_the_command(atoms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = tmp_path / "a.png"
-    options = ["--color-by", "speed", "--map", "magma", "--range", "0,", "--select", "charge >= 0"]
-    size = ["--width", "32", "--height", "32", "--samples", "1", "-o", str(target), "--json"]
-    assert main(["render", str(atoms), *options, *size]) == 0
-    assert json.loads(capsys.readouterr().out)["spheres"] == 5
-    assert main(["render", str(atoms), *options[:-1], "charge > 900", *size]) == 2
-    error = capsys.readouterr().err
-    assert "select: no particle of" in error
-    assert "charge is -1 to 100" in error
-
-
 def test_radius_by_an_expression(atoms: Path) -> None:
     size: dict[str, Any] = {"width": 24, "height": 24, "samples": 1}
     radii = load(atoms).styled(radius="0.5*vdw").spheres[0].radius
@@ -280,12 +255,6 @@ def test_radius_by_an_expression(atoms: Path) -> None:
 def test_wrong_settings(atoms: Path, settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         load(atoms).styled(**settings)
-
-
-def test_tables_of_elements() -> None:
-    assert list(radii_of_elements("vdw")) == list(table()) == list(colors_of_elements("cpk"))
-    assert radii_of_elements("metallic")["O"] == radii_of_elements("covalent")["O"]
-    assert colors_of_elements("vesta")["Au"] == colors_of_elements("jmol")["Au"]
 
 
 @pytest.mark.parametrize("name", ["a.xyz", "a.csv", "a.dump", "a.npz"])

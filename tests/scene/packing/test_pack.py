@@ -102,14 +102,6 @@ def test_offsets_inside_a_transform_are_exact() -> None:
     np.testing.assert_allclose(pack(far).x, near.x, rtol=0, atol=3e-7)
 
 
-def test_empty_scene() -> None:
-    buffers = pack(Scene())
-    assert buffers.count == 0
-    assert buffers.color.shape == (1, 3)
-    assert (len(buffers.lights), len(buffers.materials)) == (1, 1)
-    assert (buffers.scale, buffers.center.tolist()) == (1.0, [0, 0, 0])
-
-
 def in_float64(spheres: SphereSet, space: Space) -> NDArray[np.float32]:
     """The placed spheres, (4, N), by NumPy: terms in their order in float64, rounded once."""
     linear, offset = space.placing(spheres.transform)
@@ -293,13 +285,6 @@ def test_color_modes(sets: list[SphereSet], mode: int) -> None:
     assert buffers.color_id.dtype == np.int32
 
 
-def test_colors_in_bytes_and_in_linear_light() -> None:
-    levels = np.array([[0, 128, 255], [10, 20, 30]], np.uint8)
-    sets = [balls(2, levels), balls(2, [[0.5, 2.0, 1.0], [0, 0, 0]], color_space="linear")]
-    expected = [*srgb_to_linear(levels / 255.0), [0.5, 2.0, 1.0], [0, 0, 0]]
-    np.testing.assert_allclose(colors(pack(Scene(sets))), expected, rtol=1e-6)
-
-
 def test_materials() -> None:
     shiny = Material(mirror=0.5)
     scene = Scene(
@@ -345,19 +330,6 @@ def test_memory_is_that_of_the_input_and_the_buffers(
     assert buffers.count == count
     # 16 bytes a sphere each for input and result; blocks of two threads, the sample, modules.
     assert peak < 2 * 16 * count + 12e6
-
-
-def test_mapped_positions_are_not_copied(tmp_path: Path) -> None:
-    count = 1_000_000
-    path = tmp_path / "positions.npy"
-    np.save(path, np.random.default_rng(13).random((count, 3), np.float32))
-    mapped = np.load(path, mmap_mode="r")
-    tracemalloc.start()
-    buffers = pack(Scene.from_arrays(mapped, 0.01))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 16 * count + 4e6  # the buffers, the sample, modules
-    np.testing.assert_array_equal(buffers.x, pack(Scene.from_arrays(np.load(path), 0.01)).x)
 
 
 @pytest.mark.parametrize("falloff", ["none", "inverse-square"])

@@ -9,7 +9,6 @@ import pytest
 
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.errors import SceneError
-from raytracer.scene import extent
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import camera_of, pack, retake
 from raytracer.scene.packing.pose import Pose, pose
@@ -31,25 +30,6 @@ def test_a_given_camera_stands_where_it_was_put() -> None:
     assert found.half == pytest.approx(tan(radians(15.0)))
     flat = stand(position=(10, 20, 50), look_at=(10, 20, 0), type="orthographic", height=6.0)
     assert flat.half == 6.0 / 2.0 / 4.0
-
-
-@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
-def test_a_fitted_camera_stands_where_it_sees_all(kind: str) -> None:
-    found = stand(type=kind, direction=(0, 0, 2))
-    x, y, z, radius = SPHERES
-    subject = extent.Subject((x, y, z, radius))
-    expected, half, _ = framing.fitted(kind, subject, found.axes, found.half, 2.0)
-    assert found.half == pytest.approx(half, rel=1e-12)
-    np.testing.assert_allclose(found.eye, expected, rtol=1e-12, atol=1e-15)
-
-
-def test_a_packed_camera_has_the_picture_in_its_axes() -> None:
-    found = stand(position=(10, 20, 50), look_at=(10, 20, 0), vertical_fov=90.0)
-    packed = found.pack(2.0)[0]
-    np.testing.assert_allclose(packed["right"], (2.0, 0.0, 0.0), atol=1e-6)
-    np.testing.assert_allclose(packed["up"], (0.0, 1.0, 0.0), atol=1e-6)
-    np.testing.assert_allclose(packed["forward"], (0.0, 0.0, -1.0), atol=1e-6)
-    assert packed["kind"] == 0
 
 
 def test_a_camera_beyond_float32_is_refused_in_a_sentence() -> None:
