@@ -13,8 +13,8 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene import generate
-from raytracer.scene.generators import _base, _hash, cloud, crystal, molecule, pile, plummer
-from raytracer.scene.generators._contacts import near_pairs
+from raytracer.scene.generators import _base, cloud, crystal, molecule, pile, plummer
+from raytracer.scene.generators.pile import near_pairs
 
 WORD = 2**32
 # Small enough to be quick, large enough to be itself.
@@ -47,14 +47,14 @@ def pcg3d_by_integers(x: int, y: int, z: int) -> tuple[int, int, int]:
 def test_hash_wraps_around_like_integers_modulo_two_to_the_32() -> None:
     edge = [0, 1, 2, 65535, 65536, 0x7FFFFFFF, 0x80000000, WORD - 2, WORD - 1]
     triples = [(a, b, c) for a in edge for b in edge for c in edge]
-    got = _hash.pcg3d(*np.array(triples, np.uint32).T)
+    got = _base.pcg3d(*np.array(triples, np.uint32).T)
     assert [tuple(map(int, t)) for t in zip(*got, strict=True)] == [
         pcg3d_by_integers(*t) for t in triples
     ]
 
 
 def test_uniform_numbers_fill_the_interval_evenly() -> None:
-    drawn = np.stack(_hash.uniforms(_hash.indices(0, 1 << 16), 3, 5))
+    drawn = np.stack(_base.uniforms(_base.indices(0, 1 << 16), 3, 5))
     assert drawn.min() > 0.0
     assert drawn.max() < 1.0
     # Mean and variance to five standard errors, and no correlation between the three.
@@ -139,7 +139,7 @@ def test_plummer_masses_follow_salpeter() -> None:
 
 
 def test_grain_radii_are_log_normal() -> None:
-    logs = np.log(pile.grain_radii(_hash.indices(0, 40_000), 1))
+    logs = np.log(pile.grain_radii(_base.indices(0, 40_000), 1))
     # Cutting at 2.6 sigma takes 2.8% off the standard deviation.
     assert logs.mean() == pytest.approx(0.0, abs=5 * pile.SIGMA / 200)
     assert logs.std() == pytest.approx(pile.SIGMA * 0.983, rel=0.02)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import ramp
-from raytracer.scene.generators._hash import indices, uniforms
+from raytracer.scene.generators._base import Generator, Part, indices, part, ramp, uniforms
 
 # Fraction of the cube that the spheres would fill without overlaps.
 FILL = 0.08

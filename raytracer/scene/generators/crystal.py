@@ -11,8 +11,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import rgb
+from raytracer.scene.generators._base import Generator, Part, part, rgb
 
 # Lattice constant of gold at room temperature, angstrom.
 LATTICE = 4.0782

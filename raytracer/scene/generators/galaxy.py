@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import ramp
-from raytracer.scene.generators._hash import indices, normals, uniforms
+from raytracer.scene.generators._base import Generator, Part, indices, normals, part, ramp, uniforms
 
 # Fractions of the spheres; the rest are arms.
 BULGE, DISC = 0.15, 0.36

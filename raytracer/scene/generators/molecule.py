@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import rgb
+from raytracer.scene.generators._base import Generator, Part, part, rgb
 
 SEQUENCE = "CGCGAATTCGCG"
 PARTNER = {"A": "T", "C": "G", "G": "C", "T": "A"}

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import star_color
-from raytracer.scene.generators._hash import directions, indices, uniforms
+from raytracer.scene.generators._base import (
+    Generator,
+    Part,
+    directions,
+    indices,
+    part,
+    star_color,
+    uniforms,
+)
 
 # Plummer (1911): the mass inside radius r is r^3 / (r^2 + a^2)^(3/2), with a = 1 here. The law
 # has no edge, so the outermost mass is left out.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, join, part
-from raytracer.scene.generators._color import rgb
+from raytracer.scene.generators._base import Generator, Part, join, part, rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import rgb
+from raytracer.scene.generators._base import Generator, Part, part, rgb
 
 CENTERS = ((-2.15, 1.0, 0.35), (0.0, 1.0, -0.5), (2.15, 1.0, 0.35))
 COLORS = ("#c8452e", "#e9e4d8", "#2f6f8f")

@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part
-from raytracer.scene.generators._color import ramp, rgb
-from raytracer.scene.generators._hash import uniforms
+from raytracer.scene.generators._base import Generator, Part, part, ramp, rgb, uniforms
 
 GROUND_RADIUS = 1000.0
 SMALL, BIG = 0.2, 1.0
