@@ -22,7 +22,7 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
 from raytracer.memory import Output, require_count
-from raytracer.moving_set import changed, check, check_labels, moving_set
+from raytracer.moving_set import ValueScale, changed, check, check_labels, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
@@ -45,7 +45,6 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
-from raytracer.value_scale import ValueScale
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -41,7 +41,7 @@ LAYERS = [
     {"passes", "adaptive", "brightness", "motion_blur"},
     {"farm"},
     {"pipeline", "progress"},
-    {"following", "live_scene", "measurements", "moving_set", "value_scale"},
+    {"following", "live_scene", "measurements", "moving_set"},
     {"animation", "viewer"},
     {"browser"},
     {"in_situ"},

@@ -24,18 +24,22 @@ MAX_LETTERS = 60  # longest text that is not shortened
 
 @dataclass(frozen=True)
 class SphereInfo:
-    """Description of one sphere.
+    """Description of one sphere, capsule, cone or ellipsoid.
 
     Args:
         id: index in the order of the sets, from 0.
-        set_index: index of the sphere set in `Scene.spheres`.
+        set_index: index of the set in `Scene.spheres`, `Scene.capsules`, ...
         row: index in that set, from 0; for a data file the row of the particle, hidden ones
             counted.
-        position: centre, scene units.
-        radius: scene units.
+        position: centre, scene units; of capsules and cones the midpoint.
+        radius: scene units; of a cone at its start, of an ellipsoid the largest semi-axis.
         color: sRGB, 0..1.
         material_name: "default", the name in the scene, or "own" if it has none.
         material: the material.
+        noun: "sphere", "capsule", "cone" or "ellipsoid".
+        place: position and size by the words that begin their lines, scene units: "position" and
+            "radius"; "from", "to" and "radius" or "radii"; "position", "semi-axes" and
+            "quaternion" (w, x, y, z, before the transform of the set).
         source: the data file, as messages name it, or "".
         values: other values of the particle, by column of the data file or of arrays.
         note: why values are missing, or "".
@@ -49,6 +53,8 @@ class SphereInfo:
     color: RGB
     material_name: str
     material: AnyMaterial
+    noun: str
+    place: dict[str, Value]
     source: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     note: str = ""
@@ -58,72 +64,13 @@ class SphereInfo:
         values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
         more = [f"… {len(values) - MAX_VALUES} more"] if len(values) > MAX_VALUES else []
         return [
-            f"{self._noun} {self.id:,}",
-            *(f"{name} {_text(value)}" for name, value in self._place().items()),
+            f"{self.noun} {self.id:,}",
+            *(f"{name} {_text(value)}" for name, value in self.place.items()),
             f"material {_text(self.material_name)}",
             *values[:MAX_VALUES],
             *more,
             *([escaped(self.note)] if self.note else []),
         ]
-
-    @property
-    def _noun(self) -> str:
-        return "sphere"
-
-    def _place(self) -> dict[str, Value]:
-        """Return position and size by the words that begin their lines."""
-        return {"position": self.position, "radius": self.radius}
-
-
-@dataclass(frozen=True)
-class CapsuleInfo(SphereInfo):
-    """Description of one capsule or cone; `position` is its midpoint.
-
-    `set_index` is the index in `Scene.capsules`, or in `Scene.cones`.
-
-    Args:
-        start, end: ends of its axis, scene units.
-        end_radius: radius of a cone at its end (`radius` is at its start), scene units; None for a
-            capsule.
-    """
-
-    start: Vector = (0.0, 0.0, 0.0)
-    end: Vector = (0.0, 0.0, 0.0)
-    end_radius: float | None = None
-
-    @property
-    def _noun(self) -> str:
-        return "capsule" if self.end_radius is None else "cone"
-
-    def _place(self) -> dict[str, Value]:
-        ends: dict[str, Value] = {"from": self.start, "to": self.end}
-        if self.end_radius is None:
-            return {**ends, "radius": self.radius}
-        return {**ends, "radii": f"{_text(self.radius)} and {_text(self.end_radius)}"}
-
-
-@dataclass(frozen=True)
-class EllipsoidInfo(SphereInfo):
-    """Description of one ellipsoid; `radius` is its largest semi-axis.
-
-    `set_index` is the index in `Scene.ellipsoids`.
-
-    Args:
-        semi_axes: scene units.
-        orientation: quaternion w, x, y, z, before the transform of the set.
-    """
-
-    semi_axes: Vector = (0.0, 0.0, 0.0)
-    orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-
-    @property
-    def _noun(self) -> str:
-        return "ellipsoid"
-
-    def _place(self) -> dict[str, Value]:
-        return {
-            "position": self.position, "semi-axes": self.semi_axes, "quaternion": self.orientation,
-        }  # fmt: skip
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
@@ -143,31 +90,33 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
 def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
     balls: SphereSet = each.start if hasattr(each, "start") else each
     scale, position = balls.transform.scale, _position(balls, row)
-    shared: dict[str, Any] = {
-        "id": prim_id,
-        "set_index": set_index,
-        "row": row,
-        "position": position,
-        "radius": scale * float(_at(each.radius if hasattr(each, "radius") else balls.radius, row)),
-        "color": _color(balls, row),
-        "material_name": _material_name(scene, balls),
-        "material": scene.material_of(each),
-    }
+    radius = scale * float(_at(each.radius if hasattr(each, "radius") else balls.radius, row))
+    place: dict[str, Value] = {"position": position, "radius": radius}
+    color, values, note = _color(balls, row), dict[str, Value](), ""
     if balls is each:
-        shared["row"] = row if balls.rows is None else int(balls.rows[row])
-        values, note = _look_up(balls, shared["row"]) if balls.file else (_known(balls, row), "")
-        return SphereInfo(**shared, source=balls.source, values=values, note=note)
-    if each.noun == "ellipsoid":
+        row = row if balls.rows is None else int(balls.rows[row])
+        values, note = _look_up(balls, row) if balls.file else (_known(balls, row), "")
+    elif each.noun == "ellipsoid":
         axes, turn = (
             rows[row if len(rows) > 1 else 0].tolist()
             for rows in (each.semi_axes, each.orientation)
         )
         size = tuple(scale * axis for axis in axes)
-        return EllipsoidInfo(**shared, semi_axes=size, orientation=tuple(turn))
-    end = _position(each.end, row)
-    shared["position"] = tuple(0.5 * (a + b) for a, b in zip(position, end, strict=True))
-    last = scale * float(_at(each.end_radius, row)) if each.noun == "cone" else None
-    return CapsuleInfo(**shared, start=position, end=end, end_radius=last)
+        place = {"position": position, "semi-axes": size, "quaternion": tuple(turn)}
+    else:
+        place = {"from": position, "to": (end := _position(each.end, row)), "radius": radius}
+        if each.noun == "cone":
+            del place["radius"]
+            place["radii"] = (
+                f"{_text(radius)} and {_text(scale * float(_at(each.end_radius, row)))}"
+            )
+        x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
+        position = x, y, z
+    return SphereInfo(
+        prim_id, set_index, row, position, radius, color, _material_name(scene, balls),
+        scene.material_of(each), each.noun, place, balls.source if balls is each else "", values,
+        note,
+    )  # fmt: skip
 
 
 def _at(numbers: Any, row: int) -> Any:

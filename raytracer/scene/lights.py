@@ -147,9 +147,6 @@ class DirectionalLight(_Light):
         color: Colour of the light.
         angle: Angular diameter in degrees; larger ones cast softer shadows. The sun has 0.53. It
             does not change the received light.
-
-    Raises:
-        SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "directional"
@@ -209,9 +206,6 @@ class RectangleLight(_FlatLight):
         width: Width in scene units.
         height: Height in scene units.
         up: Direction of the height, projected into the rectangle.
-
-    Raises:
-        SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "rectangle"
@@ -233,9 +227,6 @@ class DiskLight(_FlatLight):
 
     Args:
         radius: Radius in scene units.
-
-    Raises:
-        SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "disk"

@@ -26,6 +26,7 @@ from raytracer.files.access import OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
+from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
@@ -549,13 +550,6 @@ def data_of(values: Values, folder: Path) -> Source:
     )
 
 
-STYLE_KEYS = (
-    *("palette", "select", "rest", "wrap", "replicate"),
-    *("style", "bonds", "bond_radius", "bond_color", "bond_select", "bond_orders"),
-)
-"""Keys of a set that are settings of `StyleSettings`."""
-
-
 FOLLOWING = {"color": dict, "radius": str, "opacity": str}
 """Keys of a set, and the type of their values that depend on columns."""
 
@@ -563,7 +557,7 @@ FOLLOWING = {"color": dict, "radius": str, "opacity": str}
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return the style of a set by columns; `place` is "spheres[0]"."""
     follow = {name: v for name, v in values.items() if type(v) is FOLLOWING.get(name)}
-    stated = {name: values[name] for name in STYLE_KEYS if name in values}
+    stated = {name: values[name] for name in OF_SETS if name in values}
     if not follow and all(each is False for each in stated.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings

@@ -14,7 +14,7 @@ from raytracer.fields import Borrowed, Definition, definitions
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
-from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.field_types import (
     ColorValue,
@@ -129,12 +129,6 @@ TRANSFORM = _key(
 
 COLOR_SPACE = _key(Choice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
 
-OF_STYLE = (
-    "palette", "select", "rest", "wrap", "replicate", "style", "bonds", "bond_radius",
-    "bond_color", "bond_select", "bond_orders",
-)  # fmt: skip
-"""Settings of `StyleSettings` that are keys of a set of spheres."""
-
 SPHERES = Table(
     "Spheres",
     "A set of spheres: inline, from a file, or from a generator.",
@@ -178,7 +172,7 @@ SPHERES = Table(
             "the element's; light grey",
             each="colors",
         ),
-        **{name: Borrowed(STYLE, name) for name in OF_STYLE},
+        **{name: Borrowed(STYLE, name) for name in OF_SETS},
         "colors": _key(Rows(ColorValue()), "One colour per inline centre.", every="color"),
         "color_space": COLOR_SPACE,
         "material": _key(

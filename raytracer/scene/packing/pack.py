@@ -527,19 +527,10 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
         color_map = None if scale is None or isinstance(color, np.ndarray) else scale.color_map()
         paints.append(
             SphereUpdate(
-                0,
-                each.count,
-                None,
-                None,
-                color,
-                space,
-                first,
-                np.eye(3),
-                np.zeros(3),
-                1.0,
+                0, each.count, None, None, color, space, first, np.eye(3), np.zeros(3), 1.0,
                 color_map=color_map,
             )
-        )
+        )  # fmt: skip
         first += each.count
     return paints if any(not isinstance(paint.colors, np.ndarray) for paint in paints) else []
 

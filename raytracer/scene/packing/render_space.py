@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import frexp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from raytracer.errors import SceneError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.buffers import SceneBuffers
@@ -32,15 +33,11 @@ class Space(NamedTuple):
 
     def point(self, scene: Triple) -> NDArray[np.float64]:
         """Convert a point to render space, float64 (3,)."""
-        import numpy as np
-
         offset = np.asarray(scene, np.float64) - np.asarray(self.center, np.float64)
         return np.divide(offset, self.scale)
 
     def placing(self, transform: Transform) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return matrix (3, 3) and offset (3,) from the units of a set to render space."""
-        import numpy as np
-
         move = (np.asarray(transform.translate) - np.asarray(self.center)) / self.scale
         return transform.linear() / self.scale, move
 
@@ -56,8 +53,6 @@ def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> S
     Raises:
         SceneError: the spheres are too large or too small for powers of two in float64.
     """
-    import numpy as np
-
     middle = np.array([_weighted_median(centers[:, axis], radius) for axis in range(3)])
     extent = np.abs(centers - middle).max(axis=1) + radius
     extent.sort()
@@ -79,8 +74,6 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
     relative to each sphere's size. Among equal spheres it is the plain (lower) median; for a ball
     on a giant it is the ball, where a plain median falls between them.
     """
-    import numpy as np
-
     if radius.min() == radius.max():
         lower = (len(values) - 1) // 2
         return float(np.partition(values, lower)[lower])
@@ -97,8 +90,6 @@ def affine(
     Written term by term, because rounding of matrix products differs between machines. Zero
     coefficients are skipped.
     """
-    import numpy as np
-
     total: NDArray[np.float64] | None = None
     for axis in range(3):
         if row[axis] != 0.0:
@@ -116,6 +107,4 @@ def affine_rows(
     offset: Triple = (0.0, 0.0, 0.0),
 ) -> NDArray[np.float64]:
     """Return `linear @ center + offset` for points, float64 (M, 3); see `affine`."""
-    import numpy as np
-
     return np.stack([affine(centers, linear[k], offset[k]) for k in range(3)], axis=1)
