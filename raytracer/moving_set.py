@@ -149,11 +149,7 @@ class ValueScale:
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        """Take those of `OF_SCALE` out of the settings, unless they say what to colour by.
-
-        Raises:
-            SceneError: settings that are wrong for any values.
-        """
+        """Take those of `OF_SCALE` out of the settings, unless they say what to colour by."""
         self.scale: ColorScale | None = None
         has_own = "color_by" not in settings
         taken = {name: settings.pop(name) for name in OF_SCALE if has_own and name in settings}

@@ -99,11 +99,7 @@ def is_array(value: Any) -> bool:
 
 
 def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
-    """Return anything array-like as an array; an array on a GPU is copied to the host.
-
-    Raises:
-        UserError: that cannot be done.
-    """
+    """Return anything array-like as an array; an array on a GPU is copied to the host."""
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
     if not isinstance(value, np.ndarray) and is_array(value):

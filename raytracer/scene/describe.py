@@ -94,8 +94,8 @@ def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) 
     place: dict[str, Value] = {"position": position, "radius": radius}
     color, values, note = _color(balls, row), dict[str, Value](), ""
     if balls is each:
-        row = row if balls.rows is None else int(balls.rows[row])
-        values, note = _look_up(balls, row) if balls.file else (_known(balls, row), "")
+        number, row = row, row if balls.rows is None else int(balls.rows[row])
+        values, note = _look_up(balls, row) if balls.file else (_known(balls, number), "")
     elif each.noun == "ellipsoid":
         axes, turn = (
             rows[row if len(rows) > 1 else 0].tolist()

@@ -112,9 +112,6 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
         source: a path, with the format and the topology of the file.
         frame: frame of a trajectory.
         columns: columns to read with the spheres, if the file has them.
-
-    Raises:
-        UserError: the file, or one of its data files, is missing or wrong.
     """
     file = source.file(frame)
     with (
@@ -192,9 +189,6 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     Args:
         file: the open file.
         suffix: ".toml" or ".json".
-
-    Raises:
-        SceneError: a syntax error, with line and column; or the file is too large or too deep.
     """
     is_json = suffix == ".json"
     require_room(file.source, (JSON_MEMORY if is_json else TOML_MEMORY) * file.size)
@@ -236,11 +230,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
 
 
 def check(values: Values, file: str) -> None:
-    """Check names and types of all values of a scene file, parsed from TOML or JSON.
-
-    Raises:
-        SceneError: with one sentence per mistake.
-    """
+    """Check names and types of all values of a scene file, parsed from TOML or JSON."""
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
     mistakes = Mistakes(toml=not file.lower().endswith(".json"))

@@ -86,9 +86,6 @@ def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
     Args:
         scene: the loaded scene.
         overrides: settings of the call.
-
-    Raises:
-        UserError: a setting contradicts the scene.
     """
     scene = _annotated(scene, overrides.annotations)
     settings = dict(overrides.settings)

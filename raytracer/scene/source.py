@@ -53,11 +53,7 @@ class Source:
         smoothing: int | None = None,
         unwrap: bool | None = None,
     ) -> Source:
-        """Return the source for the arguments of a call; see `raytracer.render`.
-
-        Raises:
-            UserError: there is no such file, or an argument contradicts the scene.
-        """
+        """Return the source for the arguments of a call; see `raytracer.render`."""
         if isinstance(scene, Source):
             return scene
         if frame is not None:

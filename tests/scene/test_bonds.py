@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer import _core
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError
 from raytracer.scene.bonds import COVER
 from reference.scene import Array
 
@@ -209,26 +209,6 @@ def test_bonds_follow_the_colours_of_their_atoms(tmp_path: Path) -> None:
     )  # fmt: skip
     albedo = image.film.aovs["albedo"].reshape(-1, 3)
     assert (albedo[albedo.any(axis=1)] == [1.0, 0.0, 0.0]).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"bonds": "Si-O"}, "bonds: must be 'auto', 'file', 'distance', 'none'"),
-        ({"bonds": "Si-O=x"}, "bonds.Si-O: 'x' is not a number"),
-        ({"bonds": -1.0}, "bonds"),
-        ({"bonds": {"Si": 2.0}}, "bonds: 'Si' is not a pair"),
-        ({"bonds": "file"}, "holds no bonds"),
-        ({"bonds": 1e9}, "more than 64 neighbours"),
-        ({"style": "balls"}, "style"),
-        ({"bond_radius": 0.0}, "bond_radius"),
-    ],
-)
-def test_what_is_wrong_is_named(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
-    scene = loaded(tmp_path, SALT)
-    with pytest.raises(UserError) as raised:
-        scene.styled(**settings)
-    assert said in str(raised.value)
 
 
 def brute_force(points: Array, longest: float, edges: Array, periodic: list[bool]) -> set[Any]:

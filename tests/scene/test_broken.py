@@ -265,15 +265,6 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     assert len(lines) == 3
 
 
-def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text("[render]\nwidth = 0\nsmples = 4\n[camera]\nup = [0, 1]\n")
-    with pytest.raises(UserError) as caught:
-        load(path)
-    lines = str(caught.value).splitlines()
-    assert [line.split(": ")[1] for line in lines] == ["render.width", "render.smples", "camera.up"]
-
-
 TWO = "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.1\n"
 
 # Text of scene.toml, then the field or the file that the message must name.

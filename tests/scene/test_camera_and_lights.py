@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -70,28 +69,6 @@ def test_background_edges() -> None:
     assert Background().edges() == ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
     assert Background(bottom="black", top="red").edges() == ((0, 0, 0), (1, 0, 0))
     assert Background(color="red", transparent=True).edges() == ((0, 0, 0), (0, 0, 0))
-
-
-class Endless:
-    """Items without an end, and a length that is a lie."""
-
-    def __len__(self) -> int:
-        return 3
-
-    def __getitem__(self, _: int) -> float:
-        return 1.0
-
-
-@pytest.mark.parametrize("make", [Endless, itertools.count])
-def test_items_without_an_end_are_refused(make: Any) -> None:
-    for build in (
-        lambda: Camera(position=make()),
-        lambda: PointLight(position=make()),
-        lambda: PointLight(position=(1, 2, 3), color=make()),
-        lambda: Background(color=make()),
-    ):
-        with pytest.raises(SceneError):
-            build()
 
 
 @pytest.mark.parametrize(

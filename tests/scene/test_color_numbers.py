@@ -11,7 +11,6 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.scene.colors import parse_color
 from raytracer.scene.scene import SphereSet
 
 POINTS = np.zeros((1, 3))
@@ -108,18 +107,3 @@ def test_colors_from_python(color: Any, shown: list[float]) -> None:
     scene = raytracer.Scene.from_object({"centers": POINTS, "colors": np.atleast_2d(color)})
     top = 255.0 if scene.spheres[0].color.dtype == np.uint8 else 1.0
     assert (scene.spheres[0].color[0] / top).tolist() == pytest.approx(shown)
-
-
-def test_triples_beside_names() -> None:
-    spheres = SphereSet(np.zeros((2, 3)), 1.0, ["black", [1, 1, 1]])
-    assert spheres.color[1].tolist() == WHITE
-
-
-def test_one_color_of_bytes() -> None:
-    assert parse_color(np.array([255, 0, 51], np.uint8)) == pytest.approx((1.0, 0.0, 0.2))
-    assert list(parse_color(np.ones(3, np.uint8))) == pytest.approx(BLACK)
-
-
-def test_arrays_of_floats_stay_within_1() -> None:
-    with pytest.raises(UserError, match="arrays of uint8"):
-        SphereSet(POINTS, 1.0, np.array([[255.0, 0.0, 0.0]]))

@@ -84,15 +84,6 @@ def test_the_number_is_that_of_a_picture() -> None:
         np.testing.assert_allclose(distance, found.radius, atol=2e-5)
 
 
-def test_names_of_materials() -> None:
-    scene = mixed()
-    assert [scene.describe(i).material_name for i in (0, 6, 12)] == ["default", "shiny", "own"]
-    gold = Material(mirror=0.5)
-    named = Scene([SphereSet(POINTS, 1.0, material=gold)], materials={"gold": gold})
-    assert named.describe(0).material_name == "gold"
-    assert (named.describe(0).source, named.describe(0).values) == ("", {})
-
-
 @pytest.mark.parametrize("prim_id", [-1, 20, 2**32 - 1])
 def test_refuses_what_is_no_sphere(prim_id: int) -> None:
     with pytest.raises(SceneError, match=f"no sphere {prim_id:,}; numbers go from 0 to 19"):

@@ -68,13 +68,6 @@ def test_types_have_colours_of_their_own_and_a_warning(
     assert not any(np.allclose(c, find("H").color or ()) for c in colors)
 
 
-def test_types_have_the_radius_of_their_spacing(tmp_path: Path) -> None:
-    scene, _ = loaded(xyz(tmp_path, "1", "2", "1", "2"))
-    assert radii_of(scene) == pytest.approx([1.0] * 4)  # neighbours, 2 apart, touch
-    scene, _ = loaded(xyz(tmp_path, "O", "X1", "H", "H"))
-    assert radii_of(scene) == [find("O").radius, 0.75, find("H").radius, find("H").radius]
-
-
 @pytest.mark.parametrize("labels", [("6", "1", "8", "1"), ("79", "79", "79", "79")])
 def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str, ...]) -> None:
     scene, found = loaded(xyz(tmp_path, *labels))
@@ -124,27 +117,6 @@ def test_a_scene_file_says_what_labels_are(tmp_path: Path) -> None:
     # Nothing is looked up by labels where the set says both.
     _, found = scene_of(tmp_path, f'{a_set}radius = 1\ncolor = "red"\n', *numbers)
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ('file = "a.xyz"\nlabels = "elements"', ["line 4: 'Hx' is not", "[elements.Hx]"]),
-        ('file = "a.xyz"\nlabels = "atoms"', ["spheres[0].labels: 'atoms' is not known"]),
-        ('file = "a.npy"\nradius = 1\nlabels = "types"', ["spheres[0].labels: a.npy has no"]),
-        ('centers = [[0, 0, 0]]\nradius = 1\nlabels = "types"', ["the set has no file"]),
-        (
-            'file = "a.xyz"\n[elements.1]\nelement = "Xu"',
-            ["elements.1.element: 'Xu' is not"],
-        ),
-    ],
-)
-def test_wrong_words_about_labels(tmp_path: Path, text: str, parts: list[str]) -> None:
-    np.save(tmp_path / "a.npy", POINTS)
-    with pytest.raises(UserError) as caught:
-        scene_of(tmp_path, f"[[spheres]]\n{text}\n", "H", "Hx", "H", "H")
-    for part in parts:
-        assert part in str(caught.value)
 
 
 # Frames

@@ -91,27 +91,6 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
     assert np.array_equal(raytracer.Film.load(target).sums, film)
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"wrap": True}, "wrap: a.csv has no periodic box to move"),
-        ({"replicate": 2}, "replicate: a.csv has no periodic box"),
-        ({"replicate": "2,2"}, "replicate: '2,2' is not three whole numbers"),
-        ({"replicate": [2, 0, 1]}, "replicate[1]: must be at least 1, not 0"),
-        ({"replicate": 1.5}, "replicate: 1.5 is not three whole numbers"),
-        ({"wrap": "yes"}, "wrap: "),
-    ],
-)
-def test_mistakes(
-    settings: dict[str, Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "a.csv", "x,y,z\n0,0,0\n1,0,0\n")
-    with pytest.raises(UserError) as caught:
-        raytracer.load("a.csv").styled(**settings)
-    assert str(caught.value).startswith(sentence)
-
-
 def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> None:
     path = extended(tmp_path / "a.xyz", np.zeros((100, 3)), 'pbc="F F F"')
     scene = raytracer.load(path)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import raytracer
-from raytracer import CapsuleSet, ConeSet, EllipsoidSet, Scene, Transform
+from raytracer import CapsuleSet, EllipsoidSet, Scene, Transform
 from raytracer.errors import SceneError
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.packing.solids import turned
@@ -56,33 +55,6 @@ def test_a_scene_file(tmp_path: Path) -> None:
     assert half[3:].round(5).tolist() == [[2, 1, 3], [2, 1, 3]]  # turned by 90 degrees
     again = loaded(tmp_path, text)
     assert pack(again).digest() == buffers.digest()
-
-
-ROD: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]], "radius": 1}
-
-
-@pytest.mark.parametrize(
-    ("kind", "given", "named"),
-    [
-        (ConeSet, ROD | {"radius": None}, "radius: is None"),
-        (ConeSet, ROD | {"caps": "flat"}, "caps: cones have flat ends"),
-        (CapsuleSet, ROD | {"caps": "square"}, "caps: "),
-        (CapsuleSet, ROD | {"ends": [[0, 0, 0]], "caps": "flat"}, "ends: capsule 0 ends where"),
-        (CapsuleSet, ROD | {"starts": [[0, 0, np.inf]]}, "starts: capsule 0 lies at"),
-        (CapsuleSet, ROD | {"ends": [[0, 0, 0]] * 2}, "ends: has 2 ends for 1 start"),
-        (CapsuleSet, ROD | {"ends": [0, 0]}, "ends: has shape"),
-        (CapsuleSet, ROD | {"radius": [1, 2]}, "radius: has 2 radii for 1 capsules"),
-        (CapsuleSet, ROD | {"end_color": "reddish"}, "end_color"),
-        (EllipsoidSet, {"centers": [[0, 0, np.nan]], "semi_axes": (1, 1, 1)}, "centers: ellipsoid"),
-        (EllipsoidSet, {"centers": [[0, 0, 0]], "semi_axes": "abc"}, "semi_axes"),
-        (Scene, {"cones": [CapsuleSet(**ROD)]}, "cones"),
-        (Scene, {"ellipsoids": 3}, "ellipsoids"),
-    ],
-)
-def test_wrong_arrays_are_named(kind: Any, given: dict[str, Any], named: str) -> None:
-    with pytest.raises(SceneError) as raised:
-        kind(**given)
-    assert str(raised.value).startswith(named)
 
 
 def test_lengths_beyond_float32_are_refused() -> None:

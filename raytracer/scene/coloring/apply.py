@@ -41,10 +41,6 @@ def styled_sets(
     Args:
         sets: sphere sets with the particles of the whole file.
         styles: one per set; None leaves the set unchanged.
-
-    Raises:
-        SceneError: a column is missing, an expression is wrong, nothing is selected, or a scale has
-            no values; the message names the setting.
     """
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
@@ -91,9 +87,6 @@ def styled(
         settings: what to change.
         radius: a number or an expression over columns; None keeps the radii.
         opacity: a number or an expression over columns; None keeps the opacities.
-
-    Raises:
-        SceneError: as for `styled_sets`.
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
@@ -120,11 +113,7 @@ def _same(one: StyleSettings, other: StyleSettings) -> bool:
 
 
 def with_bonds(scene: Scene) -> Scene:
-    """Return a scene with the bonds of its sets made again; radii stay.
-
-    Raises:
-        SceneError: as for `bonded_sets`.
-    """
+    """Return a scene with the bonds of its sets made again; radii stay."""
     _, bonds = bonded_sets(scene.spheres, [None] * len(scene.spheres))
     return _with_bond_sets(scene, scene.spheres, bonds)
 
@@ -144,9 +133,6 @@ def bonded_sets(
     """Return sphere sets in molecule styles, and their bonds.
 
     A style without bond settings, or None, keeps the earlier settings of its set.
-
-    Raises:
-        SceneError: a pair names an unknown type, or there are too many bonds.
     """
     made = list(sets)
     bonds: list[CapsuleSet] = []
@@ -203,11 +189,7 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
 
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the indices of rows that fulfil a condition.
-
-    Raises:
-        SceneError: the expression is not a condition.
-    """
+    """Return the indices of rows that fulfil a condition."""
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
         text = shown(condition)
@@ -250,12 +232,7 @@ def _ranges(condition: str, columns: Columns) -> str:
 
 
 def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the radii of an expression; its arrays are shared.
-
-    Raises:
-        SceneError: the expression is wrong, or a value is not a radius; the message begins with
-            `place`.
-    """
+    """Return a set with the radii of an expression; its arrays are shared."""
     sized = copy(spheres)
     try:
         values = float(text)
@@ -270,12 +247,7 @@ def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
 
 
 def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the opacities of an expression; its arrays are shared.
-
-    Raises:
-        SceneError: the expression is wrong, or a value is not from 0 to 1; the message begins with
-            `place`.
-    """
+    """Return a set with the opacities of an expression; its arrays are shared."""
     values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
     good = (values >= 0.0) & (values <= 1.0)
     if not good.all():

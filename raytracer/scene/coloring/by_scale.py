@@ -29,11 +29,7 @@ MAX_CATEGORIES = 1000
 
 
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
-    """Colour sets by one scale of `color_by`.
-
-    Raises:
-        SceneError: the values and the settings contradict each other.
-    """
+    """Colour sets by one scale of `color_by`."""
     by = style.settings.color_by or ""
     values: list[Any] = []
     for spheres in sets:
@@ -146,11 +142,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
 
 
 def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:
-    """Colour each label by a palette; return the set and the scale.
-
-    Raises:
-        SceneError: the set has no labels, or the palette names an unknown label.
-    """
+    """Colour each label by a palette; return the set and the scale."""
     palette, labels = style.settings.palette, spheres.labels
     assert palette is not None
     if labels is None:

@@ -56,9 +56,6 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     Returns:
         (N,): numbers, or truth values of a condition. A single column keeps its type and is not
         copied.
-
-    Raises:
-        SceneError: the expression is invalid, or a column is missing; the message says which part.
     """
     evaluator = _Evaluator(text, source, place)
     with np.errstate(all="ignore"):

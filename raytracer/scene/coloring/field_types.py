@@ -25,11 +25,7 @@ _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
 
 def limit_of(value: Any) -> Limit:
-    """Parse an end of a range; "min", "max", "" and None mean the end of the data.
-
-    Raises:
-        ValueError: the value is neither a finite number, nor text of one, nor "p" and a percentile.
-    """
+    """Parse an end of a range; "min", "max", "" and None mean the end of the data."""
     if value is None or (isinstance(value, str) and value in ("", "min", "max")):
         return None
     word = value.strip().lower() if isinstance(value, str) else ""

@@ -42,9 +42,6 @@ def table(name: str) -> NDArray[np.uint8]:
 
     Returns:
         uint8 (K, 3), sRGB, read-only; K is 256 for most maps, less for categories.
-
-    Raises:
-        SceneError: there is no such map.
     """
     straight = name.removesuffix(REVERSED)
     colors = _included(straight)

@@ -63,11 +63,7 @@ class _Field(NamedTuple):
 
 
 def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
-    """Return the arrows of a scene's sets that have the vectors.
-
-    Raises:
-        SceneError: no set has the vectors, or an expression is wrong.
-    """
+    """Return the arrows of a scene's sets that have the vectors."""
     fields = _fields(scene, arrows)
     longest = max((float(f.lengths.max()) for f in fields if len(f.lengths)), default=0.0)
     _, longest = inferred_range("arrows.vector", lambda: (0.0, longest))

@@ -26,9 +26,6 @@ AXIS_SLENDER = 26.0  # length of an axis in radii of its shaft
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     """Return the edges of the simulation box as capsules; `wanted.edges` replace those of the
     files.
-
-    Raises:
-        SceneError: there is no box, or it has no volume.
     """
     box = box_of(scene, wanted)
     edges = np.array(box.edges, np.float64)
@@ -61,9 +58,6 @@ def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Pla
     """Return the three axes, from the corner of the box or from the origin.
 
     box: box of the picture, which precedes those of the files.
-
-    Raises:
-        SceneError: there is no box for axes at its corner, or the axes are too short.
     """
     if wanted.place == "origin":
         base = np.zeros(3)

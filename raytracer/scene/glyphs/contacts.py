@@ -70,12 +70,7 @@ class _Pairs(NamedTuple):
 
 
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
-    """Return the contacts of a scene.
-
-    Raises:
-        SceneError: there are no contacts, or a column is missing.
-        DataFileError: the file cannot be read.
-    """
+    """Return the contacts of a scene."""
     if contacts.file is None:
         sets = [spheres for spheres in scene.spheres if spheres.count > 1]
         pairs = [_touching(spheres) for spheres in sets]

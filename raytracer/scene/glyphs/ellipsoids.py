@@ -41,11 +41,7 @@ def shape_of(spheres: SphereSet) -> Shape | None:
 
 
 def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
-    """Return the particles of the sets that have axes, as ellipsoids.
-
-    Raises:
-        SceneError: no set has axes, or a column does not hold them.
-    """
+    """Return the particles of the sets that have axes, as ellipsoids."""
     solids: list[Any] = []
     for spheres in scene.spheres:
         columns = spheres.columns

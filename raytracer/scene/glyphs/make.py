@@ -22,11 +22,7 @@ SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}  # 
 
 @quiet()
 def with_glyphs(scene: Scene) -> Scene:
-    """Return a scene with the glyphs of its settings added.
-
-    Raises:
-        SceneError: the data of a glyph are missing.
-    """
+    """Return a scene with the glyphs of its settings added."""
     wanted = _wanted(scene)
     scene = without_glyphs(scene, kept=wanted)
     there = {each.made_for for each in scene.solids}

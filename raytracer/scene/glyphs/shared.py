@@ -74,12 +74,7 @@ def jumps(steps: Doubles, box: Box | None) -> Doubles:
 
 
 def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
-    """Return the selected rows, and of these every n-th, (M,).
-
-    Raises:
-        SceneError: the text is not a condition, or selects nothing; the message begins with
-            `place`.
-    """
+    """Return the selected rows, and of these every n-th, (M,)."""
     if select is None:
         return np.arange(count)[::every]
     rows = rows_of(select, columns, f"{place}.select")
@@ -98,11 +93,7 @@ def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
 
 
 def components(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
-    """Return a column of rows, or columns or expressions side by side, (N, width).
-
-    Raises:
-        SceneError: the number of values per particle is wrong.
-    """
+    """Return a column of rows, or columns or expressions side by side, (N, width)."""
     if len(names) == 1:
         values = columns.value(names[0])
         if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:

@@ -64,11 +64,7 @@ class _Path(NamedTuple):
 
 
 def trails_of(scene: Scene, trails: Trails) -> Glyphs:
-    """Return the trails of the sets that come from files with several frames.
-
-    Raises:
-        SceneError: no set comes from a file with several frames, or an expression is wrong.
-    """
+    """Return the trails of the sets that come from files with several frames."""
     paths = []
     for spheres in scene.spheres:
         if spheres.count and spheres.file is not None:

@@ -47,9 +47,6 @@ def vectors_of(
     """Return the vectors of particles, (N, 3), or None if there is no such column.
 
     vector: a column of three numbers, the common part of the names of three, or three expressions.
-
-    Raises:
-        SceneError: the column is not a vector; the message begins with `place`.
     """
     if not isinstance(vector, str):
         return components(columns, vector, 3, place)

@@ -27,11 +27,7 @@ Place = str | tuple[float, float, float]  # of the key light: one of `KEY_LIGHTS
 def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
 ) -> NDArray[np.void]:
-    """Return the lights in render space, structured (L,); None: the lights of the look, along axes.
-
-    Raises:
-        SceneError: a light is too far away or too bright for float32.
-    """
+    """Return the lights in render space, structured (L,); None: those of the look, along axes."""
     lights = key_lights(settings, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):

@@ -99,9 +99,6 @@ def pack_with_camera(
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
         its fitted position.
-
-    Raises:
-        SceneError: float32 cannot hold a sphere, or the camera cannot be fitted.
     """
     with naming(scene.source), quiet():
         return _packed(scene, settings or scene.render, around, device=device)
@@ -121,9 +118,6 @@ def repack(
         scene, settings: as they are now.
         pose: the camera; None leaves the view as it was.
         device: as for `pack_with_camera`.
-
-    Raises:
-        SceneError: a sphere that float32 cannot hold in that space.
     """
     with naming(scene.source), quiet():
         return _packed(scene, settings, NOTHING, (buffers, pose), device)[0]
@@ -264,9 +258,6 @@ def retake(
         buffers: packed spheres of the scene; their arrays are shared.
         scene, settings: for lights, background, size and sampling.
         pose: the camera.
-
-    Raises:
-        SceneError: float32 cannot hold the camera.
     """
     x, y, z = buffers.frame["environment"]["background_up"][0].tolist()
     up = world_up(scene.background, scene.camera, (x, y, z))
@@ -536,11 +527,7 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
 
 
 def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
-    """Return the spheres of nonempty sets in render space, or some rows of them.
-
-    Raises:
-        SceneError: a sphere is too large, too small or too far away for float32.
-    """
+    """Return the spheres of nonempty sets in render space, or some rows of them."""
     begin, end = (0, sum(s.count for s in sets)) if rows is None else (rows.start, rows.stop)
     x, y, z, radius = (np.empty(end - begin, np.float32) for _ in range(4))
     first = 0

@@ -51,11 +51,7 @@ class Pose:
     focus: Doubles | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
-        """Return the camera for the kernels, structured (1,); `aspect` is width by height.
-
-        Raises:
-            SceneError: float32 cannot hold it.
-        """
+        """Return the camera for the kernels, structured (1,); `aspect` is width by height."""
         packed = np.zeros(1, dtype("Camera"))
         packed["kind"] = code("CameraKind", self.kind)
         with np.errstate(over="ignore"):  # infinity is refused below
@@ -146,9 +142,6 @@ def posed(
         space: render space.
         aspect: width of the picture by its height.
         around: what a fitted camera shows beside the spheres.
-
-    Raises:
-        SceneError: the camera cannot look at the spheres.
     """
     camera = aimed(camera, spheres, space)
     first = _settled_pose(camera, spheres, space, aspect, around)
@@ -201,11 +194,7 @@ def _alike(one: Pose, other: Pose) -> bool:
 
 
 def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
-    """Return the settled camera; without a target it looks at the centre of the spheres.
-
-    Raises:
-        SceneError: its position is that centre, or its `up` is along the view.
-    """
+    """Return the settled camera; without a target it looks at the centre of the spheres."""
     camera = with_up(camera, spheres).settled()
     if camera.position is None or camera.look_at is not None:
         return camera

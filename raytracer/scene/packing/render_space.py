@@ -48,11 +48,7 @@ class Space(NamedTuple):
 
 
 def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:
-    """Choose centre and scale from a sample of the spheres in scene space, (M, 3) and (M,).
-
-    Raises:
-        SceneError: the spheres are too large or too small for powers of two in float64.
-    """
+    """Choose centre and scale from a sample of the spheres in scene space, (M, 3) and (M,)."""
     middle = np.array([_weighted_median(centers[:, axis], radius) for axis in range(3)])
     extent = np.abs(centers - middle).max(axis=1) + radius
     extent.sort()

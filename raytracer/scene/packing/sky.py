@@ -25,11 +25,7 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the map and its tree, structured (M,), `EnvironmentTexel`, and the fields of `Frame`.
-
-    Raises:
-        UserError: the image cannot be read, or is too bright for float32.
-    """
+    """Return the map and its tree, structured (M,), `EnvironmentTexel`, and fields of `Frame`."""
     image = environment.equirectangular()
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too large for 32-bit numbers; give less")

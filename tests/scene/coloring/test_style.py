@@ -211,23 +211,6 @@ def test_a_file_of_several_sets_is_read_once(
     assert (scale.low, scale.high) == (0.0, 5.0)
 
 
-def test_own_elements_stay(tmp_path: Path, lammps: Path) -> None:
-    scene = scene_file(tmp_path, """
-[[spheres]]
-file = "a.dump"
-palette = "vesta"
-radius = "metallic"
-select = "element == 'Fe'"
-[elements.1]
-element = "Cu"
-[elements.2]
-element = "Fe"
-""")  # fmt: skip
-    assert scene.count == 2
-    assert set(colors(scene)) == {"#b57100"}
-    assert scene.spheres[0].radius.tolist() == [1.26, 1.26]  # type: ignore[union-attr]
-
-
 def test_radius_by_an_expression(atoms: Path) -> None:
     size: dict[str, Any] = {"width": 24, "height": 24, "samples": 1}
     radii = load(atoms).styled(radius="0.5*vdw").spheres[0].radius
