@@ -17,7 +17,7 @@ from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.surface import COARSEST, FirstHits, extent, rays_per_axis, strips
+from raytracer.annotations.surface import COARSEST, FirstHits, Strip, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
@@ -59,7 +59,7 @@ class Plan:
         view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
         projection = Projection.of(view, *space)
-        sheet = self._sheet(*view.size)
+        sheet = self.over(view)._sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
@@ -79,10 +79,30 @@ class Plan:
 
         pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
-        sheet = self._sheet(*view.size)
+        sheet = self.over(view)._sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
+
+    def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
+        """Return the edges of the box as lines over a picture; None without them.
+
+        view: of the whole picture. space: as for `overlay`. scale: width of the picture divided by
+        that of the one that the width of lines is for.
+        """
+        if self.box is None:
+            return None
+        dpi = None if self.dpi is None else self.dpi * scale
+        sheet = replace(self.over(view), dpi=dpi)._sheet(*view.size)
+        return _box_lines(self, sheet, Projection.of(view, *space))
+
+    def over(self, view: View) -> Plan:
+        """Return the plan of pictures with the background of a view, which a window changes."""
+        backdrop = view.backdrop
+        if backdrop is None:
+            return replace(self, transparent=True)
+        bottom, top = map(triple, linear_to_srgb(np.array(backdrop)))
+        return replace(self, transparent=False, bottom=bottom, top=top)
 
     def surroundings(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
@@ -170,7 +190,7 @@ def _draw_seen(
     if not any((line, cue, plan.box, plan.named)):
         return fog, lines
     depths = (0.0, 0.0) if cue is None else _fog_depths(cue, first_hits, view, projection)
-    hidden = _box_lines(plan, sheet, projection)
+    box = _box_lines(plan, sheet, projection)
     labels = None if plan.named is None else SeenLabels(plan.named, projection)
     fine = COARSEST if line is None else rays_per_axis(*view.size)
     margin = 1.0 if line is None else 1.0 + line.width / 2.0
@@ -180,14 +200,12 @@ def _draw_seen(
             lines[rows] = outline.coverage(strip, line, projection.scale)
         if cue is not None and fog is not None:
             fog[rows] = depth_cue.fading(strip, *depths, cue.strength, plan.transparent)
-        for each in hidden:
-            each.hide(strip)
+        if box is not None:
+            box.hide(strip)
         if labels is not None:
             labels.find(strip)
-    if wanted.box is not None:
-        ink = sheet.ink(wanted.box.color)
-        for each in hidden:
-            sheet.drawing.add(*each.lines(wanted.box.width * sheet.point, ink))
+    if box is not None:
+        box.draw()
     if labels is not None and wanted.labels is not None:
         labels.draw(sheet, wanted.labels)
     return fog, lines
@@ -206,12 +224,33 @@ def _fog_depths(
     return near, far
 
 
-def _box_lines(plan: Plan, sheet: Sheet, projection: Projection) -> list[HiddenLine]:
+@dataclass(frozen=True, eq=False)
+class BoxLines:
+    """The edges of a box on a sheet; width: in pixels, ink: sRGB."""
+
+    sheet: Sheet
+    lines: list[HiddenLine]
+    width: float
+    ink: RGB
+
+    def hide(self, strip: Strip) -> None:
+        """Hide what lies behind the spheres of a strip."""
+        for line in self.lines:
+            line.hide(strip)
+
+    def draw(self) -> None:
+        """Draw what is not hidden."""
+        for line in self.lines:
+            self.sheet.drawing.add(*line.lines(self.width, self.ink))
+
+
+def _box_lines(plan: Plan, sheet: Sheet, projection: Projection) -> BoxLines | None:
     box, wanted = plan.box, plan.annotations.box
     if box is None or wanted is None:
-        return []
+        return None
     origin = projection.to_render_space(np.array(box.origin, np.float64))
     edges = np.array(box.edges, np.float64) / projection.scale
     margin = wanted.width * sheet.point
     lines = (hidden_line(*ends, projection, margin) for ends in segments(origin, edges))
-    return [line for line in lines if line is not None]
+    ink = sheet.ink(wanted.color)
+    return BoxLines(sheet, [line for line in lines if line is not None], margin, ink)

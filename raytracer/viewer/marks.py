@@ -1,6 +1,7 @@
-"""Marks of selected particles: a rim around each visible one, in a layer over the picture.
+"""Marks in a layer over the picture: rims of the selected particles, and lines of the box.
 
-A colour could be mistaken for that of an element or a value, and would hide it.
+A rim marks each visible selected particle: a colour could be mistaken for that of an element or a
+value, and would hide it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.outline import coverage
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
+from raytracer.drawing import raster
 from raytracer.scene.annotations import Outline
 from raytracer.scene.glyphs.ellipsoids import has_axes
 from raytracer.scene.scene import Scene, SphereSet
@@ -48,16 +50,19 @@ def marked(
     return selected
 
 
-def rims(
+def marks(
     request: RenderRequest, size: tuple[int, int], fine: int, check: Callable[[], None]
 ) -> NDArray[np.uint8] | None:
-    """Return the rims over a picture, uint8 (h, w, 4), straight alpha; None without a selection."""
+    """Return the marks over a picture, uint8 (h, w, 4), straight alpha; None without any."""
     loaded = request.loaded_scene
-    if loaded.marked is None:
-        return None
     view = request.buffers.view.with_size(*size)
-    projection = Projection.of(view, *loaded.job.space)
     factor = size[0] / request.size[0]
+    plan, box = loaded.job.plan, None
+    if plan is not None:
+        box = plan.box_lines(view, loaded.job.space, factor)
+    if loaded.marked is None and box is None:
+        return None
+    projection = Projection.of(view, *loaded.job.space)
     wide, line = (
         Outline(width=max(points * factor, least)) for points, least in ((EDGES, 2.0), (WIDTH, 1.0))
     )
@@ -65,6 +70,10 @@ def rims(
     hits = loaded.job.scene.first_hits
     for strip in strips(hits, view, projection, (0, 0, *size), fine, 1.0 + wide.width / 2.0):
         check()
+        if box is not None:
+            box.hide(strip)
+        if loaded.marked is None:
+            continue
         ids = strip.id
         chosen = loaded.marked[np.minimum(ids, len(loaded.marked) - 1)]
         only = replace(strip, id=np.where(chosen, ids, np.uint32(NONE)))
@@ -74,6 +83,9 @@ def rims(
         rows = layer[strip.y0 : strip.y1]
         rows[..., :3] = np.minimum(part, 1.0)[..., None] * RIM
         rows[..., 3] = alpha * 255.0
+    if box is not None:
+        box.draw()
+        raster.draw(box.sheet.drawing, layer)
     return layer
 
 

@@ -49,7 +49,7 @@ class Frame:
     rate: float  # camera rays per second
     # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
-    # The rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
+    # Marks such as rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
     marks: NDArray[np.uint8] | None = None
 
     @property

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.surface import COARSEST
 from raytracer.errors import SceneError, UserError
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.marks import layer_size, rims
+from raytracer.viewer.marks import layer_size, marks
 from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
@@ -82,7 +82,9 @@ class Worker:
         self._free_pictures: list[Any] = []
         self.current: RenderRequest | None = None  # that the film is for
         self._film = ProgressiveFilm()
-        self._rims: tuple[Any, NDArray[np.uint8] | None] | None = None  # of buffers, size, fineness
+        self._layer: tuple[Any, NDArray[np.uint8] | None] | None = (
+            None  # of buffers, size, fineness
+        )
         self._saved_last = False  # whether the latest idle pass was for the save job
         self._idle_from = 0.0  # time at which idle rendering may start
         self._rest_until = 0.0  # time at which the next state may be rendered
@@ -280,7 +282,7 @@ class Worker:
 
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
         """Free the memory of the scenes that this one replaces, and cancel their save job."""
-        self._rims = None
+        self._layer = None
         with self._changed:
             count = self.loaded_scenes.index(loaded_scene)
             replaced = self.loaded_scenes[:count]
@@ -343,8 +345,8 @@ class Worker:
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
         size, draft = self._film.size, self._film.draft
-        marks = self._marks(request)
-        frame = Frame(request, picture, size, film.samples, rate, draft, marks)
+        over = self._marks(request)
+        frame = Frame(request, picture, size, film.samples, rate, draft, over)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)
@@ -353,7 +355,7 @@ class Worker:
         self._wake()
 
     def _marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
-        """Return the rims of selected particles over the film: coarse ones until it is finished."""
+        """Return the marks over the film: coarse ones until it is finished."""
         fine = COARSEST if self._film.finished(request) else 1
         size = self._film.size if fine > 1 else layer_size(self._film.size)
         key = request.buffers, size, fine
@@ -363,9 +365,9 @@ class Worker:
             if fine > 1 and wanted is not None and wanted.buffers is not request.buffers:
                 raise Superseded
 
-        if self._rims is None or self._rims[0] != key:
-            self._rims = key, rims(request, size, fine, check)
-        return self._rims[1]
+        if self._layer is None or self._layer[0] != key:
+            self._layer = key, marks(request, size, fine, check)
+        return self._layer[1]
 
     def _perform(self, task: Task) -> None:
         try:
