@@ -475,6 +475,12 @@ def _inferred(call: Call, source: Source, job: Job) -> list[str]:
     if camera is not None and all(call.settings.get(name) is None for name in CAMERA):
         up = max(AXES, key=lambda name: sum(map(mul, AXES[name], camera.upward)))
         words, options = [f"{up} is up"], ["--up"]
+    if job.plan is not None:
+        from raytracer.scene.annotations import PLAIN_BOX
+
+        if job.plan.annotations.box is PLAIN_BOX:
+            words.append("the simulation box is drawn")
+            options.append("--box=off")
     factor = job.settings.brightness
     if factor not in (1.0, "auto") and call.settings.get("brightness") is None:
         words.append(f"the light is {factor:.3g} times that of the look")

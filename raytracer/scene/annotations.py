@@ -204,6 +204,11 @@ class SimulationBox(Defined, place="box"):
     )
 
 
+PLAIN_BOX = SimulationBox(style="lines", width=0.8)
+"""The box of particle files without a scene. Whoever asks for a box gets a `SimulationBox` with
+its own defaults instead."""
+
+
 OUTLINES = ("all", "silhouette")
 
 
@@ -334,6 +339,7 @@ class Annotations:
         if name == "texts":
             return (*self.texts, *value)
         now, kind = getattr(self, name), KINDS[name]
+        now = None if now is PLAIN_BOX else now
         if value is None or value is False:
             return None
         if value is True:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, definitions, setting
-from raytracer.scene.field_types import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, SHUTTER, ZOOM
+from raytracer.scene.field_types import (
+    APERTURE,
+    ELEVATION,
+    FIELD_OF_VIEW,
+    PICTURE_HEIGHT,
+    SHUTTER,
+    ZOOM,
+)
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, FITS, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
@@ -34,7 +41,8 @@ class Camera(Defined, place="camera"):
         up: Up direction: three numbers of any length, or an axis. The default is y, and z with a
             `view`; but away from a ball on which the others stand. A particle file without a scene
             has that of its box, of gravity or of the floor that the particles lie on.
-        vertical_fov: Vertical field of view in degrees, also of a fitted camera.
+        vertical_fov: Vertical field of view in degrees, also of a fitted camera; that of a particle
+            file without a scene is 30.
         height: Height of the picture in scene units; not with `fit`.
         type: Camera type.
         fit: Whether to place the camera so that the spheres fill the frame. At most 1% of the
@@ -52,6 +60,7 @@ class Camera(Defined, place="camera"):
         shutter: Time for which the shutter is open, half before and half after the shown moment:
             moving particles are blurred. The unit is the distance of two frames of the trajectory,
             or that of time in the velocities.
+        elevation: Angle of the default direction above the plane across `up`, in degrees.
 
     Raises:
         SceneError: a value is out of range, or settings contradict each other.
@@ -76,6 +85,9 @@ class Camera(Defined, place="camera"):
     aperture: float = setting(0.0, APERTURE, variant="perspective")
     focus: Triple | None = setting(None, Vector3(), default_text="`look_at`", variant="perspective")
     shutter: float = setting(0.0, SHUTTER)
+    elevation: float | None = setting(
+        None, ELEVATION, default_text="22; of a particle file without a scene 30"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,7 +146,7 @@ class Camera(Defined, place="camera"):
         if self.view is not None:
             direction, up = looking(self.view, up)
         elif self.position is None and direction is None:
-            direction = standard_direction(up)
+            direction = standard_direction(up, self.elevation)
         if (up, direction, None) == (self.up, self.direction, self.view):
             return self
         settled = copy(self)
@@ -164,8 +176,8 @@ class Camera(Defined, place="camera"):
         import json  # whose words, numbers and lists are those of TOML
 
         names = (
-            "type", "view", "direction", "position", "look_at", "up", "vertical_fov", "aperture",
-            "focus", "height", "zoom", "fit", "shutter",
+            "type", "view", "direction", "elevation", "position", "look_at", "up", "vertical_fov",
+            "aperture", "focus", "height", "zoom", "fit", "shutter",
         )  # fmt: skip
         keys = definitions(Camera)
         values = {n: getattr(self, n) for n in names if keys[n].variant in ("", self.type)}

@@ -35,6 +35,7 @@ COLOR: Schema = {"anyOf": [TEXT, _NUMBERS]}
 
 # Camera fields of scenes, calls and keyframes.
 FIELD_OF_VIEW = Number(0.001, 179.0)
+ELEVATION = Number(-89.0, 89.0)
 PICTURE_HEIGHT = Number(0.0, above=True)
 ZOOM = Number(0.01, 1000.0)
 APERTURE = Number(0.0, 1.0)

@@ -34,6 +34,7 @@ class InferredDefaults:
         self.is_complete = self.is_frozen = False
         self._radii: dict[str, float] = {}
         self._ranges: dict[str, tuple[float, float]] = {}
+        self._truths: dict[str, bool] = {}
         self._names: dict[str, list[str]] = {}
         self._places: dict[str, int] = {}
         self._open: set[str] = set()
@@ -67,6 +68,12 @@ class InferredDefaults:
         if isfinite(low) and isfinite(high):
             self._ranges[key] = low, high
         return low, high
+
+    def truth(self, key: str, compute: Callable[[], bool]) -> bool:
+        """Return whether something is so in the first scene."""
+        if key not in self._truths:
+            self._truths[key] = compute()
+        return self._truths[key]
 
     def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
         """Return the categories of a scale: known ones first, then new ones."""
@@ -120,6 +127,12 @@ def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
     if defaults is None or name is None:
         return compute()
     return defaults.radius(name, compute, decides)
+
+
+def inferred_truth(key: str, compute: Callable[[], bool]) -> bool:
+    """Return whether something is so, in an animation in its first scene."""
+    defaults = _defaults.get()
+    return compute() if defaults is None else defaults.truth(key, compute)
 
 
 def inferred_range(key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:

@@ -24,8 +24,6 @@ from raytracer.errors import (
 from raytracer.field_types import Mistakes
 from raytracer.files.access import OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
@@ -39,7 +37,6 @@ from raytracer.scene.presets import PRESETS
 from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
-from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -83,8 +80,9 @@ def load(
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, on grey,
-            atoms in the colours of elements. A pattern such as `snap_*.h5` or `frame_%04d.xyz`, or
-            a folder of such files, names a series with one frame per file.
+            atoms in the colours of elements, and a simulation box that particles fill. A pattern
+            such as `snap_*.h5` or `frame_%04d.xyz`, or a folder of such files, names a series with
+            one frame per file.
         frame: frame of a trajectory, from 0, or from -1 backwards; in a scene file, of each data
             file with several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed. They are read together with the spheres;
@@ -127,15 +125,16 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
             values = read_table(stream, suffix)
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()
+        from raytracer.scene.bare import close_surface, defaults_of  # late: not for scene files
+
         with making_set("spheres"):
             data = read(file, wanted=wanted_of(columns), stream=stream, others=SCENE_SUFFIXES)
             if data.is_empty:
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
+            close_surface(data)
             spheres, shape = SphereSet.of_particles(data), None
-        from raytracer.scene.up_axis import up_of_particles  # late: not for scene files
-
         if data.are_ellipsoids:
             from raytracer.scene.glyphs.ellipsoids import shape_of
 
@@ -143,11 +142,9 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
         return Scene(
             spheres=(spheres,),
             shape=shape,
-            render=RenderSettings.of_particles(),
-            background=Background.of_particles(),
-            camera=Camera(up=up_of_particles(data), fit="bulk"),
             title=stem(file.path),
             source=stream.source,
+            **defaults_of(data),
         )
 
 

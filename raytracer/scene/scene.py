@@ -264,18 +264,17 @@ class Scene:
             SceneError: the object has no particles, or an argument is wrong.
             DataFileError: its columns are not those of spheres.
         """
+        from raytracer.scene.bare import close_surface, defaults_of
         from raytracer.scene.particles.objects.registry import read_object
-        from raytracer.scene.up_axis import up_of_particles
 
         if frame is not None:
             frame = whole(frame, "frame")
         with making_set("spheres"):
             data = read_object(particles, arrays, labels, frame)
+            if radius is None:
+                close_surface(data)
             spheres = SphereSet.of_particles(data, radius, color, material=material)
-        scene.setdefault("render", RenderSettings.of_particles())
-        scene.setdefault("background", Background.of_particles())
-        scene.setdefault("camera", Camera(up=up_of_particles(data), fit="bulk"))
-        return cls(spheres=(spheres,), **scene)
+        return cls(spheres=(spheres,), **(defaults_of(data) | scene))
 
     def __repr__(self) -> str:
         name = f" {shown_value(self.title)}" if self.title else ""

@@ -25,20 +25,26 @@ BESIDE, NEAR, FAR = 2, 4, 8
 particles are moved about at random, and equal the spacing of a lattice. The spheres of a surface
 overlap, so that a scan has no holes."""
 
+CLOSING = 1.6
+"""Factor of the radius on a surface whose points are not particles: a share exp(-8 * 0.8**2) of
+it, 0.6%, is then between spheres at random places."""
+
 DENSE = 0.25  # quantile of the distance in a volume: dense regions of a cluster decide
 
 FEW = 100  # number of particles up to which most are at the edge, where neighbours are missing
 QUERIES = 32  # number of particles whose neighbours are searched
 
 
-def default_radius(centers: NDArray[Any]) -> float:
-    """Return the radius of particles without one, from centres (N, 3)."""
+def default_radius(centers: NDArray[Any], closed: bool = False) -> float:
+    """Return the radius of particles without one, from centres (N, 3); closed: `local_spacing`."""
     from raytracer.scene.inferred import inferred_radius
 
-    return inferred_radius(lambda: local_spacing(centers) * TOUCHING, decides=len(centers) > 0)
+    return inferred_radius(
+        lambda: local_spacing(centers, closed) * TOUCHING, decides=len(centers) > 0
+    )
 
 
-def local_spacing(centers: NDArray[Any]) -> float:
+def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
     """Return the distance at which most spheres around particles touch.
 
     In a volume it is a low quantile of the distances to the fourth neighbour, on a surface the
@@ -48,6 +54,7 @@ def local_spacing(centers: NDArray[Any]) -> float:
 
     Args:
         centers: (N, 3), any unit.
+        closed: whether the spheres of a surface leave no gaps, as those of a scan.
 
     Returns:
         A length in the same unit; 1 if all particles coincide.
@@ -65,7 +72,7 @@ def local_spacing(centers: NDArray[Any]) -> float:
     if inverse * LINE > 1.0:
         return float(np.median(found[:, BESIDE - 1]))
     if inverse * SURFACE > 1.0:
-        return float(np.median(found[:, FAR - 1]))
+        return float(np.median(found[:, FAR - 1])) * (CLOSING if closed else 1.0)
     return float(np.quantile(found[:, NEAR - 1], DENSE))
 
 

@@ -19,7 +19,7 @@ and `x` still from +x.
 
 from __future__ import annotations
 
-from math import hypot
+from math import hypot, radians, tan
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -110,9 +110,15 @@ def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | Non
     return (x, y, z)
 
 
-def standard_direction(up: Triple) -> Vector:
-    """Return the default direction from the spheres to a fitted camera, any length."""
-    return frame(up).vector(STANDARD)
+def standard_direction(up: Triple, elevation: float | None = None) -> Vector:
+    """Return the default direction from the spheres to a fitted camera, any length.
+
+    elevation: angle above the plane across `up`, in degrees; None is that of `STANDARD`.
+    """
+    right, height, back = STANDARD
+    if elevation is not None:
+        height = hypot(right, back) * tan(radians(elevation))
+    return frame(up).vector((right, height, back))
 
 
 def looking(view: str, up: Triple) -> tuple[Vector, Vector]:

@@ -273,7 +273,9 @@ def toggle_box(viewer: ViewerState) -> None:
     if not has_box(viewer) and not knows_box(viewer):
         viewer.notify("the file has no simulation box")
         return
-    _change(viewer, box=not has_box(viewer))
+    wanted, annotations = not has_box(viewer), _plain(viewer).annotations
+    stated = annotations is not None and annotations.box is not None
+    _change(viewer, box=None if wanted == stated else wanted)
 
 
 def has_box(viewer: ViewerState) -> bool:

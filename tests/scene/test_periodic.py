@@ -76,7 +76,7 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
         '[[spheres]]\nfile = "a.xyz"\nwrap = true\nreplicate = [2, 2, 1]\n'
         '[render]\nlook = "soft"\nao_samples = 4'
     )
-    write(tmp_path / "a.toml", f'{scene}\n[camera]\nup = "z"\n')
+    write(tmp_path / "a.toml", f'{scene}\n[camera]\nup = "z"\nelevation = 30\nvertical_fov = 30\n')
     small: Any = {"width": 48, "height": 32, "samples": 1, "background": "white"}
     files = raytracer.render(tmp_path / "a.toml", **small).array
     image = raytracer.render(path, wrap=True, replicate="2x2x1", **small)

@@ -565,3 +565,28 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         assert counts("set-arrows", "") == {"sphere": 48, "capsule": 104}
         with pytest.raises(UserError, match="there is no style 'sticks'"):
             session.do("set-style", "sticks")
+
+
+def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
+    """As lines that follow the background; hidden and shown again it is as before."""
+    axis = np.arange(4.0) + 0.5
+    atoms = np.stack(np.meshgrid(axis, axis, axis), -1).reshape(-1, 3)
+    path = tmp_path / "a.xyz"
+    head = f'{len(atoms)}\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3\n'
+    path.write_text(head + "".join(f"H {x} {y} {z}\n" for x, y, z in atoms))
+    with opened(path, size=(160, 120)) as session:
+        seen = [finished(session).pixels]
+        for _ in range(2):
+            session.do("toggle-box")
+            seen.append(finished(session).pixels)
+        assert session.viewer.content.box is None
+        job, inks = session.viewer.loaded_scene.job, []
+        assert job.plan is not None
+        for background in ("white", "black", "transparent"):
+            session.do("set-background", background)
+            lines = job.plan.box_lines(session.viewer.pack().view, job.space)
+            assert lines is not None
+            inks.append(lines.ink[0])
+    assert (seen[0] != seen[1]).any()
+    assert np.array_equal(seen[0], seen[2])
+    assert inks == [0.0, 1.0, 0.0]

@@ -118,7 +118,7 @@ class Pose:
             )
         return replace(
             given, position=position, look_at=look_at, height=height, fit=False, direction=None,
-            vertical_fov=angle, zoom=1.0,
+            elevation=None, vertical_fov=angle, zoom=1.0,
         )  # fmt: skip
 
 

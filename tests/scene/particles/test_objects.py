@@ -269,10 +269,9 @@ def test_pictures_of_objects() -> None:
     colors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], np.float32)
     table = {"position": POINTS, "radius": SPEEDS + 1.0, "color": colors}
     size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu", "background": "white"}
-    arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors)
-    expected = raytracer.render(
-        arrays, look="soft", ao_samples=4, brightness="auto", up="z", **size
-    )
+    camera = raytracer.Camera(up="z", elevation=30.0, vertical_fov=30.0)
+    arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors, camera=camera)
+    expected = raytracer.render(arrays, look="soft", ao_samples=4, brightness="auto", **size)
     np.testing.assert_array_equal(raytracer.render(table, **size).array, expected.array)
     scene = raytracer.Scene.from_object(
         table | {"size": np.full(4, 0.5)}, color="red", arrays={"diameters": "size"}, title="four"
