@@ -12,7 +12,7 @@ from raytracer.benchmark.products.model import Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tiles import has_clusters
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, Variant, split_architecture
+from raytracer.variants import Kernel, Launch, Variant, split_architecture
 
 WIDTH = 96
 DEFAULT_ARCHITECTURE = "sm_90a"
@@ -75,20 +75,12 @@ def rung(
             extra += " of the transpose" * chosen.tile.swapped
             extra += f", k divided among {chosen.tile.parts} blocks" * (chosen.tile.parts > 1)
     yield f"  block {block}{grid}{extra}"
-    threads, shared = _launched(variant, axes)
-    if chosen is not None:
-        shared = chosen.tile.shared
+    launch = variant.launch(axes, MULTIPROCESSORS) if variant.grid else Launch((1, 1, 1), 0)
+    threads = launch.block[0] if launch.block else variant.threads
+    shared = chosen.tile.shared if chosen else launch.shared
     yield f"  {_resources(variant, arch, macros, threads, shared)}"
     yield from wrap(f"source: {variant.source}", WIDTH, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip
-
-
-def _launched(variant: Kernel, axes: Axes) -> tuple[int, int]:
-    """Return the threads of a block and its dynamic shared memory."""
-    if not variant.grid:
-        return variant.threads, 0
-    launch = variant.launch(axes, MULTIPROCESSORS)
-    return (launch.block[0] if launch.block else variant.threads), launch.shared
 
 
 def _resources(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from raytracer.arguments import one_of
 from raytracer.buffers import Bvh
-from raytracer.errors import UserError, suggestion
+from raytracer.errors import UserError
 from raytracer.layout import code
 from raytracer.variants.kernel import SOLIDS
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Return the arrays of a layout of the wide tree; raise UserError for an unknown layout."""
-    if layout not in LAYOUTS:
-        raise UserError(f"a render kernel has layout {layout!r}; {suggestion(layout, LAYOUTS)}")
+    one_of(layout, "a render kernel", LAYOUTS, "layout", UserError)
     return LAYOUTS[layout](buffers, tree)
 
 

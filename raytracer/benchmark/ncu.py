@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import BackendError
@@ -59,12 +59,10 @@ SHOWN_STALLS = 2
 
 def find() -> str:
     """Return the path of ncu; raise BackendError if it is not installed."""
-    paths = [shutil.which("ncu")]
-    homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
-    paths += [str(Path(home) / "bin" / "ncu") for home in homes if home]
-    for path in paths:
-        if path and os.access(path, os.X_OK):
-            return path
+    home = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+    folders = (os.environ.get("PATH", ""), f"{home}/bin", "/usr/local/cuda/bin")
+    if path := shutil.which("ncu", path=os.pathsep.join(folders)):
+        return path
     raise BackendError(
         "--ncu: Nsight Compute is not found; install it with the CUDA toolkit or put ncu on PATH"
     )
@@ -78,21 +76,17 @@ def supported(program: str) -> list[str]:
     return [metric for metric in metrics if metric.split(".")[0] in available] or metrics
 
 
-def command(program: str, op: str, options: Sequence[str]) -> list[str]:
-    """Return the command that profiles an operation with options of `raytracer bench`."""
-    metrics = supported(program)
-    ncu = [program, "--csv", "--page", "raw", "--profile-from-start", "off"]
-    ncu += ["--target-processes", "application-only", "--metrics", ",".join(metrics)]
-    return [*ncu, sys.executable, "-m", "raytracer", "bench", op, "--profile", *options]
-
-
 def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
     """Run ncu and return the counters of each launched kernel, in order.
 
     Raises:
         BackendError: ncu is missing or fails, or may not read the counters.
     """
-    process = subprocess.run(command(find(), op, options), capture_output=True, text=True)
+    program = find()
+    command = [program, "--csv", "--page", "raw", "--profile-from-start", "off"]
+    command += ["--target-processes", "application-only", "--metrics"]
+    command += [",".join(supported(program)), sys.executable, "-m", "raytracer", "bench", op]
+    process = subprocess.run([*command, "--profile", *options], capture_output=True, text=True)
     if "ERR_NVGPUCTRPERM" in process.stdout + process.stderr:
         raise BackendError(
             "--ncu: the driver lets only administrators read the counters of this GPU; run as root "
@@ -108,25 +102,15 @@ def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
 
 def parse(lines: Iterable[str]) -> list[dict[str, float]]:
     """Parse the raw page of ncu in CSV into counters by kernel, without non-numeric values."""
-    rows = iter(csv.reader(line for line in lines if line.startswith('"')))
-    names = next(rows, [])
-    counters = []
-    for row in rows:
-        values = dict(zip(names, row, strict=False))
-        if not values.get("ID"):  # the row of units
-            continue
-        counters.append(_counters(values))
-    return counters
-
-
-def _counters(values: Mapping[str, str]) -> dict[str, float]:
     metrics = METRICS | {f"stall_{name}": STALL.format(name) for name in STALLS}
-    counters = {}
-    for name, metric in metrics.items():
-        try:
-            counters[name] = float(values.get(metric, "").replace(",", ""))
-        except ValueError:
+    counters = list[dict[str, float]]()
+    for row in csv.DictReader(line for line in lines if line.startswith('"')):
+        if not row["ID"]:  # the row of units
             continue
+        counters.append({})
+        for name, metric in metrics.items():
+            with suppress(ValueError):
+                counters[-1][name] = float((row.get(metric) or "").replace(",", ""))
     return counters
 
 
@@ -142,13 +126,17 @@ def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float
 
 def cells(row: Row) -> list[list[str]]:
     """Return the table rows of one variant, one for each of its kernels."""
-    cells_made = []
+    lines = []
     for step, kernel in enumerate(row["ncu"], start=1):
         label = row["label"] if len(row["ncu"]) == 1 else f"{row['label']} {step}"
-        shares = [_percent(kernel.get(name)) for name in ("occupancy", "issue", "dram", "l2", "l1")]
-        passes = [_passes(kernel, "load"), _passes(kernel, "store")]
-        cells_made.append([label, *shares, *passes, stalls(kernel)])
-    return cells_made
+        shares = [
+            f"{kernel[name]:.0f}%" if name in kernel else ""
+            for name in ("occupancy", "issue", "dram", "l2", "l1")
+        ]
+        lines.append(
+            [label, *shares, _passes(kernel, "load"), _passes(kernel, "store"), _stalls(kernel)]
+        )
+    return lines
 
 
 def _passes(kernel: Mapping[str, float], kind: str) -> str:
@@ -160,12 +148,8 @@ def _passes(kernel: Mapping[str, float], kind: str) -> str:
     return f"{kernel.get(f'{kind}_passes', 0) / count:.2f}" if count else ""
 
 
-def stalls(kernel: Mapping[str, float]) -> str:
+def _stalls(kernel: Mapping[str, float]) -> str:
     """Return the largest stall reasons, in cycles per issued instruction."""
     waits = {name: kernel.get(f"stall_{name}", 0.0) for name in STALLS}
     largest = sorted(waits, key=lambda name: -waits[name])[:SHOWN_STALLS]
     return ", ".join(f"{STALLS[name]} {waits[name]:.1f}" for name in largest if waits[name] > 0)
-
-
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{value:.0f}%"

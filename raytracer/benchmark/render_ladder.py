@@ -13,7 +13,7 @@ from raytracer.benchmark.cuda.kernel import require
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import matching, names_of
 from raytracer.benchmark.record import Resources, Row
-from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
+from raytracer.errors import BackendError, RaytracerError, UserError
 from raytracer.film.film import Film
 from raytracer.variants import Variant, discover
 
@@ -70,21 +70,12 @@ class Entry:
 
 def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
     """Return the kernels of "cpu" or "cuda" by label, name or number, all without words."""
+    every = [Rung(f"cpu_{level}", text, level) for level, text in render_levels.LEVELS.items()]
     if backend == "cuda":
-        every = [_of_variant(variant) for variant in discover("render")]
-    else:
-        every = [Rung(f"cpu_{level}", text, level) for level, text in render_levels.LEVELS.items()]
+        every = [Rung(v.label, v.title, v.shows, v.layout, v) for v in discover("render")]
     return matching(
         every, words, lambda r: names_of(r.variant) if r.variant else (r.label, r.level), "render"
     )
-
-
-def _of_variant(variant: Variant) -> Rung:
-    level = variant.shows
-    if level not in render_levels.LEVELS:
-        hint = suggestion(level, render_levels.LEVELS)
-        raise UserError(f"{variant.place} shows {level!r}; {hint}")
-    return Rung(variant.label, variant.title, level, variant.layout, variant)
 
 
 class Ladder:
@@ -107,7 +98,10 @@ class Ladder:
         self, selection: Sequence[Rung], min_time: float, tell: Callable[[str], None]
     ) -> list[Row]:
         """Check kernels, then time those that are correct and fast enough; return their rows."""
-        entries = [Entry(rung, _blank(rung)) for rung in selection]
+        entries = []
+        for rung in selection:
+            row = record.row(rung.label, rung.title, "variant" if rung.variant else "cpu")
+            entries.append(Entry(rung, row | {"shows": rung.level}))
         try:
             for entry in entries:
                 tell(f"checking render {entry.rung.label}")
@@ -214,9 +208,3 @@ def _time_in_turns(entries: list[Entry], min_time: float, tell: Callable[[str], 
         unsettled = [
             e for e in unsettled if not timing.settled(e.samples, sum(e.samples), min_time)
         ]
-
-
-def _blank(rung: Rung) -> Row:
-    row = record.row(rung.label, rung.title, "cpu" if rung.variant is None else "variant")
-    row["shows"] = rung.level
-    return row

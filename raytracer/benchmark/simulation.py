@@ -62,22 +62,19 @@ def rows(
 
     The processor time tells what the view costs where others use the machine, too.
     """
-    if device.has_own_memory and not _has_torch():
+    has_torch = find_spec("torch") is not None and import_module("torch").cuda.is_available()
+    if device.has_own_memory and not has_torch:
         yield record.row(LABEL, "", "variant", "skipped", "PyTorch with CUDA is not installed")
         return
     simulation, turns = Simulation(device, centers), max(int(min_time / TURN), MIN_TURNS)
-    times: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     with unseen(**settings) as view:
-        for number in range(2 * turns + 2):
-            is_seen = number % 2 == 0
-            spent = _turn(simulation, view if is_seen else None, radius)
-            if number > 1:  # the first pair opens the view
-                times[is_seen].append(spent)
-    pairs = list(zip(times[True], times[False], strict=True))
+        pairs = [
+            [_turn(simulation, each, radius) for each in (view, None)] for _ in range(turns + 1)
+        ][1:]  # the first pair opens the view
     wall, processor = (median(seen[k] / alone[k] for seen, alone in pairs) for k in (0, 1))
     title = f"{wall:.3f} of the time alone, {processor:.3f} of the processor time"
-    yield timing.row(LABEL, [seconds for seconds, _ in times[True]], title)
-    yield timing.row(ALONE, [seconds for seconds, _ in times[False]], kind="stage")
+    yield timing.row(LABEL, [seen[0] for seen, _ in pairs], title)
+    yield timing.row(ALONE, [alone[0] for _, alone in pairs], kind="stage")
 
 
 def _turn(simulation: Simulation, view: LiveView | None, radius: float) -> tuple[float, float]:
@@ -92,7 +89,3 @@ def _turn(simulation: Simulation, view: LiveView | None, radius: float) -> tuple
         simulation.wait()
         spent, processor = perf_counter() - start, thread_time() - processor
     return spent / count, processor / count
-
-
-def _has_torch() -> bool:
-    return find_spec("torch") is not None and bool(import_module("torch").cuda.is_available())

@@ -67,8 +67,7 @@ class Memory:
 
         size = self._sizes[name]
         tail = np.empty(_padded(size) + GUARD - size, np.uint8)
-        with translated(self._session.driver):
-            staging(self._session.ordinal).to_host(self.address(name) + size, tail)
+        self.download(name, tail, size)
         return bool((tail != 0xFF).any())
 
     def close(self) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.products.problem import Operand, Problem
     from raytracer.benchmark.record import Resources
-    from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
 
 BYTES = {2: "bfloat16", 4: "float32"}
@@ -38,12 +37,6 @@ class Loaded:
     function: Any  # the product
     cubin: Cubin
     shared: int = 0  # bytes of dynamic shared memory that blocks may have: the most of any launch
-
-    def allow(self, shared: int) -> None:
-        """Let blocks have some bytes of shared memory; launches that were bound keep theirs."""
-        self.shared = max(self.shared, shared)
-        key = bindings().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-        self.function.set_attribute(key, self.shared)
 
 
 class ProductKernel:
@@ -79,32 +72,27 @@ class ProductKernel:
             clusters=self._clusters,
             usable=self._is_usable,
         )
-        if not choices:
-            raise self._refusal(problem)
-        if len(choices) == 1:
+        if len(choices) > 1:
+            return min(choices, key=lambda choice: self.seconds(problem, choice))
+        if choices:
             return choices[0]
-        return min(choices, key=lambda choice: self.seconds(problem, choice))
+        number, clusters = self._session.multiprocessors, self._clusters
+        if not proposals(problem, number, clusters=clusters, usable=self._fits):
+            raise SizeError("every tile needs more shared memory than this GPU has")
+        raise compiler.NoCompilerError(
+            f"no tile of {self.variant.path.name} is compiled for {self._session.arch}, and there "
+            f"is no compiler: {compiler.GET_COMPILER}"
+        )
+
+    def _fits(self, tile: AnyTile) -> bool:
+        return tile.shared <= self._session.shared_limit
 
     def _is_usable(self, tile: AnyTile) -> bool:
         """Whether a tile runs on the device, and its machine code is at hand or can be made."""
-        macros, fits = tile.macros(), tile.shared <= self._session.shared_limit
-        if not fits or tuple(sorted(macros.items())) in self._loaded:
-            return fits
-        source = self.variant.translation_unit
-        return compiler.is_available(source, self._session.arch, self.variant.folder, macros)
-
-    def _refusal(self, problem: Problem) -> RaytracerError:
-        """Return why no tile is usable."""
-        if not proposals(
-            problem,
-            self._session.multiprocessors,
-            clusters=self._clusters,
-            usable=lambda tile: tile.shared <= self._session.shared_limit,
-        ):
-            return SizeError("every tile needs more shared memory than this GPU has")
-        return compiler.NoCompilerError(
-            f"no tile of {self.variant.path.name} is compiled for {self._session.arch}, and there "
-            f"is no compiler: {compiler.GET_COMPILER}"
+        macros, source = tile.macros(), self.variant.translation_unit
+        return self._fits(tile) and (
+            tuple(sorted(macros.items())) in self._loaded
+            or compiler.is_available(source, self._session.arch, self.variant.folder, macros)
         )
 
     def seconds(self, problem: Problem, choice: Choice) -> float:
@@ -117,7 +105,10 @@ class ProductKernel:
         choice = choice or self.choose(problem)
         tile, cluster = choice.tile, 0
         self._used = loaded = self._load(tile.macros())
-        loaded.allow(tile.shared)
+        # Launches that were bound before keep the shared memory that they need.
+        loaded.shared = max(loaded.shared, tile.shared)
+        key = bindings().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        loaded.function.set_attribute(key, loaded.shared)
         steps: list[Enqueue] = []
         memory: list[Any] = []  # scratch memory and aligned copies
         with translated(self._session.driver):
@@ -126,7 +117,8 @@ class ProductKernel:
             else:
                 scratch = self._scratch(choice, tile.rows * tile.cols, memory)
                 if isinstance(tile, TensorTile):
-                    copied, pack = _unaligned(problem), _tensor_arguments
+                    copied = not problem.a.aligned, not problem.b.aligned
+                    pack = _tensor_arguments
                 else:
                     copied, pack = tile.copied, _simt_arguments
                 problem = self._aligned(problem, copied, loaded.module, memory, steps)
@@ -194,10 +186,6 @@ class ProductKernel:
             )
         )
         return replace(problem, a=moved[0], b=moved[1])
-
-
-def _unaligned(problem: Problem) -> tuple[bool, bool]:
-    return not problem.a.aligned, not problem.b.aligned
 
 
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:
