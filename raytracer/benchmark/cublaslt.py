@@ -18,7 +18,7 @@ from raytracer.errors import BackendError
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.guarded_memory import Memory
     from raytracer.benchmark.cuda.session import Enqueue, Session
-    from raytracer.benchmark.products.problem import Operand, Problem
+    from raytracer.benchmark.products.problem import Problem
     from raytracer.benchmark.runner import Plan
 
 WORKSPACE = 64 << 20  # bytes; twice what PyTorch gives on Hopper
@@ -76,12 +76,17 @@ def fastest(session: Session, problem: Problem, workspace: int) -> Enqueue:
         BackendError: it refuses the product.
     """
     a, b, c = problem.a, problem.b, problem.c
-    product, preference = ctypes.c_void_p(), ctypes.c_void_p()
-    _call("cublasLtMatmulDescCreate", ctypes.byref(product), COMPUTE_32F, TYPES[4])
-    _set("cublasLtMatmulDesc", product, TRANSPOSED_FIRST, ctypes.c_int32(b.size == 2))
-    _call("cublasLtMatmulPreferenceCreate", ctypes.byref(preference))
-    _set("cublasLtMatmulPreference", preference, MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE))
-    of_a, of_b, of_c = map(_layout, (a, b, c))
+    product = _made("MatmulDesc", COMPUTE_32F, TYPES[4])
+    _set("MatmulDesc", product, TRANSPOSED_FIRST, ctypes.c_int32(b.size == 2))
+    preference = _made("MatmulPreference")
+    _set("MatmulPreference", preference, MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE))
+    of_a, of_b, of_c = (  # rows are columns to the library
+        _made(
+            "MatrixLayout", TYPES[each.size], ctypes.c_uint64(each.cols),
+            ctypes.c_uint64(each.rows), ctypes.c_int64(each.pitch),
+        )
+        for each in (a, b, c)
+    )  # fmt: skip
     proposals, count = (Proposal * PROPOSALS)(), ctypes.c_int()
     _call(
         "cublasLtMatmulAlgoGetHeuristic", _handle(), product, of_b, of_a, of_c, of_c, preference,
@@ -111,19 +116,17 @@ def version() -> str:
     return str(number())
 
 
-def _layout(operand: Operand) -> ctypes.c_void_p:
-    """Describe a matrix, whose rows are columns to the library."""
-    layout = ctypes.c_void_p()
-    sizes = (ctypes.c_uint64(operand.cols), ctypes.c_uint64(operand.rows))
-    pitch = ctypes.c_int64(operand.pitch)
-    _call("cublasLtMatrixLayoutCreate", ctypes.byref(layout), TYPES[operand.size], *sizes, pitch)
-    return layout
+def _made(name: str, *arguments: Any) -> ctypes.c_void_p:
+    """Create an object of the library."""
+    made = ctypes.c_void_p()
+    _call(f"cublasLt{name}Create", ctypes.byref(made), *arguments)
+    return made
 
 
 def _set(kind: str, target: ctypes.c_void_p, key: int, value: Any) -> None:
     """Set an attribute of a descriptor."""
     size = ctypes.c_size_t(ctypes.sizeof(value))
-    _call(f"{kind}SetAttribute", target, key, ctypes.byref(value), size)
+    _call(f"cublasLt{kind}SetAttribute", target, key, ctypes.byref(value), size)
 
 
 def _call(name: str, *arguments: Any) -> None:
@@ -134,9 +137,7 @@ def _call(name: str, *arguments: Any) -> None:
 @cache
 def _handle() -> ctypes.c_void_p:
     """Return the handle of the library, whose creation takes long."""
-    handle = ctypes.c_void_p()
-    _call("cublasLtCreate", ctypes.byref(handle))
-    return handle
+    return _made("")
 
 
 @cache

@@ -15,9 +15,10 @@ from raytracer.benchmark.record import Device, Result, device_of
 from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene import generate
+from raytracer.scene.scene import Scene
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene
     from raytracer.viewer.preview import PreviewResult
 
 # Number of spheres, and size of the window in pixels.
@@ -69,17 +70,10 @@ def results(
     measured = []
     for spheres, size in cases or CASES[backend]:
         tell(f"turning {spheres:,} spheres")
-        measured.append(_result(cloud(spheres), backend, size, count))
+        arrays = generate.arrays("cloud", spheres, 1)
+        scene = Scene.from_arrays(arrays["centers"], arrays["radii"], arrays["colors"])
+        measured.append(_result(scene, backend, size, count))
     return device_of(device), measured
-
-
-def cloud(count: int) -> Scene:
-    """Return a scene of random spheres in a cube, with the default light."""
-    from raytracer.scene import generate
-    from raytracer.scene.scene import Scene
-
-    arrays = generate.arrays("cloud", count, 1)
-    return Scene.from_arrays(arrays["centers"], arrays["radii"], arrays["colors"])
 
 
 def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> Result:
