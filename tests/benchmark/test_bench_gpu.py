@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 import raytracer
-from raytracer.cli import main
 from raytracer.variants import discover
 
 pytestmark = pytest.mark.gpu
@@ -33,17 +29,3 @@ def test_copy_moves_every_byte(cuda: str) -> None:
     record = raytracer.bench("copy", backend=cuda, axes={"n": 1 << 20}, min_time=0.05)
     rows = record["results"][0]["rows"]
     assert [row["status"] for row in rows] == ["ok"] * 5
-
-
-def test_command_line_saves_compares_and_profiles(
-    cuda: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved = tmp_path / "a.json"
-    words = ["bench", "matrixadd", "--backend", cuda, "--size", "512", "--min-time", "0.02"]
-    assert main([*words, "--save", str(saved)]) == 0
-    assert "03_coalesced" in capsys.readouterr().out
-    assert json.loads(saved.read_text())["backend"] == "cuda"
-    assert main([*words, "--compare", str(saved)]) in (0, 1)
-    assert "matrixadd rows=512" in capsys.readouterr().out
-    assert main(["bench", "matrixadd", "--profile", "--size", "512"]) == 0
-    assert "launched 01_by_rows" in capsys.readouterr().out

@@ -31,15 +31,6 @@ PAGE = [
 ]
 
 
-def test_page_is_read_kernel_by_kernel() -> None:
-    first, second, third = ncu.parse(PAGE)
-    assert first["occupancy"] == 12.5
-    assert first["load_passes"] == 1024
-    assert first["stall_long_scoreboard"] == 7.25
-    assert "load_passes" not in second
-    assert third["occupancy"] == 50
-
-
 def test_rows_get_the_kernels_they_launched() -> None:
     rows: list[Any] = [
         {"label": "01_one"},

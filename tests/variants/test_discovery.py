@@ -48,45 +48,18 @@ def message(root: Path, op: str = "sum") -> str:
     return str(caught.value)
 
 
-def test_reads_every_field(tmp_path: Path) -> None:
-    path = write(tmp_path / SUM, "07_warp_tiles.cu", block="32 x 4", needs="sm_90a, sm_120+")
-    (variant,) = discover("sum", tmp_path)
-    assert (variant.op, variant.number, variant.name) == ("sum", 7, "warp_tiles")
-    assert variant.label == "07_warp_tiles"
-    assert (variant.title, variant.idea, variant.source) == (
-        "One thread a pixel",
-        "the simplest thing that works",
-        "own",
-    )
-    assert variant.block == (32, 4, 1)
-    assert [str(requirement) for requirement in variant.needs] == ["sm_90a", "sm_120+"]
-    assert variant.path == path
-    assert variant.code == path.read_text(encoding="utf-8")
-
-
-def test_sorts_by_number_and_skips_other_files(tmp_path: Path) -> None:
-    for name in ("10_last.cu", "02_second.cu", "01_first.cu"):
-        write(tmp_path / SUM, name)
+def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "10_last.cu", maps="a 64x64 swizzle128, a 8x32 as low")
+    write(tmp_path / SUM, "01_first.cu", block="32 x 4", idea="each warp\n//       takes a row")
     (tmp_path / SUM / "sum.h").write_text("no variant")
-    assert [v.label for v in discover("sum", tmp_path)] == ["01_first", "02_second", "10_last"]
-
-
-def test_a_value_goes_on_over_indented_lines(tmp_path: Path) -> None:
-    write(
-        tmp_path / SUM,
-        "01_a.cu",
-        idea="each warp\n//       takes a row\n// remark without key",
-    )
-    (variant,) = discover("sum", tmp_path)
-    assert variant.idea == "each warp takes a row"
-
-
-def test_operations_are_the_folders_with_variants(tmp_path: Path) -> None:
-    write(tmp_path / SUM, "01_a.cu")
-    write(tmp_path / LADDERS / "dot", "01_a.cu")
     (tmp_path / LADDERS / "core").mkdir()
-    (tmp_path / LADDERS / "README.md").write_text("no folder")
-    assert operations(tmp_path) == ["dot", "sum"]
+    assert operations(tmp_path) == ["sum"]
+    first, last = discover("sum", tmp_path)
+    assert (first.label, last.label) == ("01_first", "10_last")
+    assert (first.op, first.idea, first.block) == ("sum", "each warp takes a row", (32, 4, 1))
+    assert [each.constant for each in last.maps] == ["c_map_a", "c_map_low"]
+    write(tmp_path / SUM, "01-a.cu")
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01-a.cu: a variant's file is called")
 
 
 @pytest.mark.parametrize(
@@ -104,39 +77,6 @@ def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
     write(tmp_path / SUM, "01_a.cu", needs=needs)
     (variant,) = discover("sum", tmp_path)
     assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
-
-
-@pytest.mark.parametrize("file_name", ["1_a.cu", "01-a.cu"])
-def test_refuses_a_bad_file_name(tmp_path: Path, file_name: str) -> None:
-    write(tmp_path / SUM, file_name)
-    assert message(tmp_path).startswith(f"kernels/{SUM}/{file_name}: a variant's file is called")
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        *((key, value, f"the header lacks a value for {key!r}") for key in KEYS
-          for value in (None, "")),
-        *(("block", value, f"block {value!r} is not a thread block")
-          for value in ("8x", "8x8x8x8", "33x32")),
-        *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
-        ("best", "sometimes", "does not name sizes"),
-        ("best", "n", "does not name sizes"),
-        ("sizes", "even", "give any"),
-    ],
-)  # fmt: skip
-def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: str) -> None:
-    write(tmp_path / SUM, "01_a.cu", **{key: value})
-    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu: ")
-    assert words in message(tmp_path)
-
-
-def test_refuses_unknown_and_repeated_keys(tmp_path: Path) -> None:
-    path = write(tmp_path / SUM, "01_a.cu", idea="x\n// blocks: 3")
-    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: unknown key 'blocks'")
-    path.unlink()
-    write(tmp_path / SUM, "01_a.cu", idea="x\n// idea: y")
-    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: 'idea' occurs twice")
 
 
 def test_every_variant_of_the_package_is_sound() -> None:
@@ -161,6 +101,33 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
     write(folder, "03_c.cu")
     found = preferred(discover("sum", tmp_path), {"n": n}, dtype)
     assert [each.number for each in found] == order
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        *((key, None, f"the header lacks a value for {key!r}") for key in KEYS),
+        *(("block", value, f"block {value!r} is not a thread block") for value in ("8x", "33x32")),
+        *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
+        ("best", "n", "does not name sizes"),
+        ("sizes", "even", "give any"),
+        *(
+            ("maps", each, "is not a tensor map")
+            for each in ("a 64", "a 64x512", "a 8x8 swizzle16")
+        ),
+        ("idea", "x\n// blocks: 3", "line 3: unknown key 'blocks'"),
+        ("idea", "x\n// idea: y", "line 3: 'idea' occurs twice"),
+        ("flags", "--include=x.h", "give options of nvcc out of --fmad"),
+        ("flags", "-O0", "give options of nvcc out of --fmad"),
+    ],
+)
+def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: str) -> None:
+    path = write(tmp_path / SUM, "01_a.cu", **{key: value})
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu")
+    assert words in message(tmp_path)
+    if key == "flags":
+        with pytest.raises(VariantError, match=words):
+            flags_of(path, tmp_path)
 
 
 FUSED = "--fmad=false"
@@ -192,14 +159,6 @@ def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
     assert f"its only line of code is #include {include}, and it has no" in message(tmp_path)
     write(tmp_path / SUM, "01_a.cu", **{**header, "product": "drawn"})
     assert message(tmp_path) == "there is no kernel 'drawn' in kernels/cuda; did you mean 'draw'?"
-
-
-@pytest.mark.parametrize("flags", ["-fmad=false", "--include=x.h", "-O0", "--fmad=a b"])
-def test_refuses_flags_that_a_cubins_key_does_not_cover(tmp_path: Path, flags: str) -> None:
-    path = write(tmp_path / SUM, "01_a.cu", flags=flags)
-    assert "give options of nvcc out of --fmad" in message(tmp_path)
-    with pytest.raises(VariantError, match=r"01_a\.cu: flags"):
-        flags_of(path, tmp_path)
 
 
 def test_what_renders_rounds_as_the_cpu_does() -> None:

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import backend_missing
-from raytracer import ops, variants
+from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import runner
 from raytracer.benchmark.cuda.guarded_memory import Memory
@@ -265,13 +265,3 @@ def test_timed_proposals_agree_with_float64(session: Session, dtype: str) -> Non
     if not rung(op.name).admits(session.arch):
         pytest.skip(f"{op.name} does not run on {session.arch}")
     assert runner.wrong(session, plan, rung(op.name)) == ""
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("place", [np.ascontiguousarray, np.asfortranarray])
-@pytest.mark.usefixtures("session")
-def test_function_takes_columns_and_rows(dtype: str, place: Callable[[Any], Any]) -> None:
-    op, axes = find(DTYPES[dtype]), {"m": 71, "n": 53, "k": 91}
-    arrays = op.values(axes, dtype, "normal", 3)
-    result = getattr(ops, op.name)(*map(place, arrays.values()), dtype=dtype)
-    assert relative_error(result, op.reference(arrays)["c"]) <= op.tolerance(axes, dtype)
