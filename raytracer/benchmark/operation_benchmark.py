@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from raytracer.backends.cuda.check import translated
-from raytracer.benchmark import host, ncu, record, runner
+from raytracer.benchmark import ncu, record, runner, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import explain
-from raytracer.benchmark.operations.base import Axes, Op
+from raytracer.benchmark.operations.base import Axes, Op, relative_error
+from raytracer.benchmark.operations.elementwise import COPY
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result
+from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
+from raytracer.memory import size_text
+from raytracer.resources import available_memory
 from raytracer.variants import Variant
 
+MAX_BYTES, MAX_FLOP = 256 << 20, 2e9  # of the default sizes on a CPU
+COPIES = 12  # of each kind
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
 
 
@@ -109,11 +117,17 @@ class OperationBenchmark(Benchmark):
         op, dtype, results = self.op, options.dtype_of(self.op), []
         for axes in options.points(op):
             if not (options.sizes or options.axes):
-                axes = host.reduced(op, axes, dtype)
-            host.require_memory(op, axes, dtype)
+                axes = reduced(op, axes, dtype)
+            need, free = 2 * op.work(axes, dtype).bytes, available_memory()
+            if free is not None and need > free:
+                sizes = " ".join(f"{name}={size}" for name, size in axes.items())
+                raise UserError(
+                    f"{op.name} at {sizes} needs about {size_text(need)} of memory and "
+                    f"{size_text(free)} are free: give smaller sizes with --axis"
+                )
             tell(f"timing {op.name} on the CPU")
             results.append(self._result(axes, options))
-            row = host.row(op, axes, dtype, options.distribution, options.min_time)
+            row = _numpy_row(op, axes, dtype, options)
             results[-1]["rows"], results[-1]["mode"] = [row], "NumPy"
         return results
 
@@ -159,3 +173,77 @@ def _count(
     if timed:
         steps = {variant.label: len(variant.entries) for variant in timed}
         ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
+
+
+def reduced(op: Op, axes: Axes, dtype: str) -> dict[str, int]:
+    """Halve the largest axes until bytes and FLOP of a call are below the limits."""
+    axes = dict(axes)
+    while True:
+        work, largest = op.work(axes, dtype), max(axes.values())
+        if (work.bytes <= MAX_BYTES and work.flop <= MAX_FLOP) or largest < 2:
+            return axes
+        axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
+
+
+def _numpy_row(op: Op, axes: Axes, dtype: str, options: BenchOptions) -> Row:
+    """Check and time the NumPy implementation."""
+    label, title = "numpy", "NumPy on the CPU"
+    arrays = op.values(axes, dtype, options.distribution, seed=1)
+    outputs = op.compute(arrays)
+    for name, expected in op.reference(arrays).items():
+        error = relative_error(outputs[name], expected)
+        if not error <= op.tolerance(axes, dtype):
+            return record.row(label, title, "cpu", "wrong", f"{name} is off by {error:.2g}")
+    samples = timing.clocked(lambda: op.compute(arrays), options.min_time)
+    return timing.row(label, samples, title, "cpu")
+
+
+class CopyBenchmark(OperationBenchmark):
+    """Copies by the driver; there are no kernels."""
+
+    takes_kernels = False
+    is_counted = False
+
+    def __init__(self) -> None:
+        """Create the benchmark of the operation `copy`."""
+        super().__init__(COPY)
+
+    def profile(self, options: BenchOptions) -> list[str]:
+        """Raise UserError: there are no kernels."""
+        raise UserError("copy has no kernels to profile")
+
+    def measure(
+        self,
+        session: Session,
+        plan: runner.Plan,
+        kernels: list[Variant],
+        tell: Tell,
+        into: Result,
+    ) -> None:
+        """Measure one size."""
+        tell("timing copies")
+        size = plan.axes["n"]
+        pageable = plan.values()["a"]
+        locked = session.driver.pagelocked_empty(size, np.uint8)
+        locked[:] = pageable
+        back, kept = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)
+        with Memory(session, {"a": size, "b": size}) as memory:
+            a, b = memory.address("a"), memory.address("b")
+            driver, stream = session.driver, session.stream
+            ways = {
+                "host to device, pageable": lambda: driver.memcpy_htod_async(a, pageable, stream),
+                "host to device, page-locked": lambda: driver.memcpy_htod_async(a, locked, stream),
+                "device to host, pageable": lambda: driver.memcpy_dtoh_async(back, a, stream),
+                "device to host, page-locked": lambda: driver.memcpy_dtoh_async(kept, a, stream),
+                "on the device": lambda: driver.memcpy_dtod_async(b, a, size, stream),
+            }
+            rows = []
+            for label, launch in ways.items():
+                session.cold(launch, 2, False)
+                samples = session.cold(launch, COPIES, False)
+                rows.append(timing.row(label, samples, label, "copy"))
+                rows[-1]["bytes"] = size * (2 if label == "on the device" else 1)
+            ok = bool((back == pageable).all() and (kept == pageable).all())
+        for row in [] if ok else rows:
+            row["status"], row["reason"] = "wrong", "bytes differ"
+        into["rows"] = rows

@@ -7,8 +7,7 @@ from functools import cache
 
 from raytracer.benchmark import operations
 from raytracer.benchmark.benchmark import Benchmark
-from raytracer.benchmark.copy_benchmark import CopyBenchmark
-from raytracer.benchmark.operation_benchmark import OperationBenchmark
+from raytracer.benchmark.operation_benchmark import CopyBenchmark, OperationBenchmark
 from raytracer.benchmark.preview_benchmark import PreviewBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
