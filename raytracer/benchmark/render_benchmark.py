@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
@@ -18,10 +19,10 @@ from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.record import Result, Row, device_of
+from raytracer.benchmark.record import Result, device_of
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
-from raytracer.errors import UserError, suggestion
+from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
@@ -134,7 +135,7 @@ class RenderBenchmark(Benchmark):
 
 def _sticks() -> Scene:
     """Return the example molecule as balls and sticks."""
-    return load(_path("molecule")).styled(style="ball-and-stick")
+    return load(SCENE_FOLDER / "molecule.toml").styled(style="ball-and-stick")
 
 
 def _rods() -> Scene:
@@ -167,11 +168,9 @@ def names() -> list[str]:
 
 def chosen(selection: Sequence[str]) -> list[str]:
     """Return example scenes by name, all by default; raise UserError for an unknown one."""
-    available = names()
-    for word in selection:
-        if word not in available:
-            raise UserError(f"there is no example scene {word!r}; {suggestion(word, available)}")
-    return list(selection) or available
+    return [one_of(name, "render", names(), "example scene", UserError) for name in selection] or (
+        names()
+    )
 
 
 def result(
@@ -190,21 +189,14 @@ def result(
     ladder = Ladder(buffers, tree, size)
     rows = ladder.run(ladder_rungs, min_time, tell)
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
-    rows += [_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()]
-    axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
-    axes["spheres"] = _count_of(scene)
-    made = record.result("render", axes, rows, "frames", name)
+    count = scene.count + scene.solid_count
+    for what, seconds in stages.items():
+        rows.append(timing.row(what, seconds, "on the host, before the first frame", "stage"))
+        rows[-1]["mspheres"] = 1e-6 * count / rows[-1]["time"]["median"]
+    sizes = {"width": size[0], "height": size[1], "spheres": count}
+    made = record.result("render", {"scene": name, **sizes}, rows, "frames", name)
     made["backend"], made["note"], made["device"] = backend, NOTE, device_of(select(backend))
     return made
-
-
-def _count_of(scene: Scene) -> int:
-    """Return the number of spheres and other solids."""
-    return scene.count + scene.solid_count
-
-
-def _path(name: str) -> Path:
-    return SCENE_FOLDER / f"{name}.toml"
 
 
 def _prepared(
@@ -213,7 +205,7 @@ def _prepared(
     """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
     stages: dict[str, list[float]] = {}
     begin = time.perf_counter()
-    scene = SOLID_SCENES[name]() if name in SOLID_SCENES else load(_path(name))
+    scene = SOLID_SCENES.get(name, lambda: load(SCENE_FOLDER / f"{name}.toml"))()
     stages["load"] = [time.perf_counter() - begin]
     begin = time.perf_counter()
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
@@ -224,12 +216,6 @@ def _prepared(
         tree = build_bvh(buffers)
         stages["build"].append(time.perf_counter() - begin)
     return scene, buffers, tree, stages
-
-
-def _stage(what: str, samples: list[float], spheres: int) -> Row:
-    row = timing.row(what, samples, "on the host, before the first frame", "stage")
-    row["mspheres"] = 1e-6 * spheres / row["time"]["median"]
-    return row
 
 
 def _count(result: Result) -> None:

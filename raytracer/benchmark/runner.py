@@ -220,7 +220,8 @@ def measure(
                     entry.reject("skipped", error)
         if plan.peers:
             entries += _peer_entries(session, plan, memory, arrays, tell)
-        into["memory_used"] = session.total_memory() - session.free_memory()
+        free, total = session.driver.mem_get_info()
+        into["memory_used"] = int(total - free)
         _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
         into["clock"] = _clock_under_load(session, entries)
     for entry in entries:

@@ -209,10 +209,6 @@ class Variant(Kernel):
         """Whether it computes with a type of the operation; by default with all of them."""
         return not self.dtypes or dtype in self.dtypes.split()
 
-    def is_best(self, axes: Mapping[str, int], dtype: str) -> bool:
-        """Whether its header calls it the fastest one for sizes and a type."""
-        return any(each.applies(axes, dtype) for each in self.best)
-
     @property
     def entries(self) -> tuple[str, ...]:
         """Names of the entry functions, in launch order."""
@@ -222,7 +218,7 @@ class Variant(Kernel):
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
     """Order variants: those that are the fastest ones at these sizes, then from the last on."""
     later = sorted(variants, key=lambda each: each.number, reverse=True)
-    return sorted(later, key=lambda each: not each.is_best(axes, dtype))
+    return sorted(later, key=lambda v: not any(best.applies(axes, dtype) for best in v.best))
 
 
 def split_architecture(arch: str) -> tuple[int, str]:

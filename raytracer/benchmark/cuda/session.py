@@ -81,10 +81,6 @@ class Session:
         """Return the free bytes of device memory."""
         return int(self.driver.mem_get_info()[0])
 
-    def total_memory(self) -> int:
-        """Return the size of device memory in bytes."""
-        return int(self.driver.mem_get_info()[1])
-
     def fill(self, address: int, nbytes: int, word: int) -> None:
         """Queue the filling of memory with a 32-bit word; `nbytes` is a multiple of 4."""
         self.driver.memset_d32_async(address, word, nbytes // 4, self.stream)
@@ -130,26 +126,18 @@ class Session:
         """Return `times` samples of seconds per launch, of a graph with `count` launches.
 
         Raises:
-            BackendError: the work cannot be captured.
+            BackendError: the work cannot be captured, or cuda-bindings is missing.
         """
 
         def work() -> None:
             for _ in range(count):
                 launch()
 
-        graph = self.captured(work)
+        graph = bindings().Graph(self.stream, work)
         graph.launch()
         samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
         self.wait()
         return samples
-
-    def captured(self, work: Callable[[], Any]) -> Any:
-        """Return a graph of the work that a function queues, which is replayed by its `launch`.
-
-        Raises:
-            BackendError: the work cannot be captured, or cuda-bindings is missing.
-        """
-        return bindings().Graph(self.stream, work)
 
     def short(self, launch: Enqueue) -> list[float]:
         """Return samples of a kernel that is shorter than the time of a launch."""

@@ -205,15 +205,6 @@ class SimtTile(Shape):
         pieces = 8 * WARPS[self.rows, self.cols][2]  # of 16 bytes, of a thread
         return max(stages, self.parts * -(-pieces // self.parts) * self.threads * 16)
 
-    def with_copies(self, problem: Problem) -> SimtTile:
-        """Return the kernel for operands that are copied to aligned rows where that makes it wide.
-
-        Operands stored along k are copied by single values in any case.
-        """
-        a = self.along_m and not self.wide_a and problem.k > 1
-        b = not self.along_k and not self.wide_b and problem.k > 1
-        return replace(self, wide_a=self.wide_a or a, wide_b=self.wide_b or b, copied=(a, b))
-
     def macros(self) -> dict[str, str]:
         """Return the macros that the kernel is compiled with."""
         warp_rows, warp_cols, groups, blocks = WARPS[self.rows, self.cols]
@@ -266,5 +257,10 @@ def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTi
         wide_b=not b.transposed and b.aligned and b.cols % 4 == 0,
         unaligned_c=not c.aligned,
     )
-    copied = tile.with_copies(problem)
-    return [tile, copied] if copied != tile else [tile]
+    # Copies to aligned rows make it wide; operands stored along k are copied by single values.
+    copy_a = tile.along_m and not tile.wide_a and problem.k > 1
+    copy_b = not tile.along_k and not tile.wide_b and problem.k > 1
+    if not (copy_a or copy_b):
+        return [tile]
+    wide_a, wide_b = tile.wide_a or copy_a, tile.wide_b or copy_b
+    return [tile, replace(tile, wide_a=wide_a, wide_b=wide_b, copied=(copy_a, copy_b))]
