@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from raytracer.benchmark.record import Device, Record, Result, Row
-from raytracer.benchmark.report import figures, kind, number, origin, sizes
+from raytracer.benchmark.report import figures, kind, number, sizes
 from raytracer.errors import UserError
 from raytracer.files import output
 
@@ -47,7 +48,13 @@ def draw(record: Record, path: Path) -> None:
         _bars(axis, result, record["device"])
     if with_roof:
         _roofline(axes[count - 1], results, record["device"])
-    figure.suptitle(origin(record), fontsize=9, color="#555555")
+    words = [record["device"].get("device", "")]
+    if record["backend"] != "cpu":
+        # The last line of `nvcc --version` has the toolkit.
+        toolkit = re.search(r"\bcuda_(\d+\.\d+)", record["compiler"])
+        words.append(f"CUDA {toolkit[1]}" if toolkit else record["compiler"])
+    origin = " · ".join(word for word in (*words, record["date"][:10]) if word)
+    figure.suptitle(origin, fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from typing import Any
 
 from raytracer.benchmark import ncu
@@ -19,7 +18,6 @@ COLUMNS = (
 )  # fmt: skip
 LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
 SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
-_TOOLKIT = re.compile(r"\bcuda_(\d+\.\d+)")  # in the last line of `nvcc --version`
 
 
 def text(record: Record, form: str) -> str:
@@ -39,18 +37,11 @@ def text(record: Record, form: str) -> str:
         if counters:
             blocks.append(_grid(ncu.COLUMNS, counters, form))
         blocks += ["\n".join(_remarks(result)), result["note"]]
-    if record["backend"] == "cpu":
-        blocks.append(_cpu_line(record))
+    ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
+    if record["backend"] == "cpu" and ops:
+        why = f": {record['why_no_gpu']}" if record["why_no_gpu"] else "."
+        blocks.append(f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU{why}")
     return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def origin(record: Record) -> str:
-    """Return device, toolkit and date of a record in one line, for plots."""
-    words = [record["device"].get("device", "")]
-    if record.get("backend") != "cpu":
-        toolkit = _TOOLKIT.search(record.get("compiler", ""))
-        words.append(f"CUDA {toolkit[1]}" if toolkit else record.get("compiler", ""))
-    return " · ".join(word for word in (*words, record["date"][:10]) if word)
 
 
 def sizes(result: Result) -> str:
@@ -177,15 +168,6 @@ def _device_line(record: Record) -> str:
     if "fma_tflops" in ceilings:
         words.append(f"FP32 FMA {ceilings['fma_tflops']:.1f} TFLOP/s")
     return "; ".join([*words, record["date"]])
-
-
-def _cpu_line(record: Record) -> str:
-    """Format a remark on kernels that need a GPU; "" if there are none."""
-    ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
-    if not ops:
-        return ""
-    line = f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU"
-    return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
 
 
 def _remarks(result: Result) -> list[str]:

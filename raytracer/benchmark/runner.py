@@ -128,15 +128,10 @@ def launcher(
     pointers = [memory.address(name) for name in (*arrays, *plan.outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     if kernel.variant.maps:
-        # uint16 arrays hold the bits of bfloat16
         matrices = plan.op.input_arrays(plan.axes, plan.dtype) | plan.outputs
         kernel.fill_maps(
             {
-                name: (
-                    memory.address(name),
-                    a.shape,
-                    "bfloat16" if a.dtype == "uint16" else a.dtype,
-                )
+                name: (memory.address(name), a.shape, a.itemsize)
                 for name, a in matrices.items()
                 if len(a.shape) == 2
             }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raytracer.variants import Kernel, Variant
 
 Enqueue = Callable[[], Any]
-Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
+Matrix = tuple[int, tuple[int, ...], int]  # address, rows and columns, bytes of a value
 
 # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, for releases of PyCUDA without the name.
 MAX_DYNAMIC_SHARED = 8
@@ -102,10 +102,10 @@ class LoadedKernel:
         for request in self.variant.maps:
             if request.array not in matrices:
                 raise RefusedError(f"maps: there is no matrix {request.array!r}")
-            address, shape, dtype = matrices[request.array]
+            address, shape, size = matrices[request.array]
             box = request.rows, request.cols
             try:
-                encoded = tensor_map.encode(address, shape, dtype, box, request.swizzle)
+                encoded = tensor_map.encode(address, shape, size, box, request.swizzle)
             except tensor_map.PitchError as error:
                 raise SizeError(f"{request.array}: {error}") from error
             target, _ = self._constant(request.constant, tensor_map.BYTES)

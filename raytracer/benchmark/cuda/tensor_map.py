@@ -10,8 +10,7 @@ from raytracer.errors import BackendError
 
 BYTES = 128  # of a CUtensorMap
 PITCH = 16  # the bytes from row to row must be a multiple of this
-TYPES = {"uint8": 0, "uint16": 1, "int32": 3, "float16": 6, "float32": 7, "float64": 8}
-BFLOAT16 = 9
+TYPES = {2: 9, 4: 7}  # of matrices, by the bytes of a value: bfloat16 and float32
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 PROMOTION = 2  # of what the L2 cache fetches: its lines of 128 bytes
 
@@ -22,26 +21,22 @@ class PitchError(BackendError):
 
 def encode(
     address: int,
-    shape: tuple[int, int],
-    dtype: str,
+    shape: tuple[int, ...],
+    size: int,
     box: tuple[int, int],
     swizzle: int = 0,
     pitch: int | None = None,
 ) -> bytes:
     """The map of a row-major matrix, as the 128 bytes that a kernel takes by value.
 
-    address: on the device, a multiple of 16. shape: rows and columns. dtype: of NumPy, or
-        "bfloat16". box: rows and columns that one copy brings, each at most 256; what lies outside
-        of the matrix arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the
-        box then has at most that many bytes.
+    address: on the device, a multiple of 16. shape: rows and columns. size: bytes of a value. box:
+        rows and columns that one copy brings, each at most 256; what lies outside of the matrix
+        arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the box then has
+        at most that many bytes.
     pitch: values from row to row; by default those of a row.
     Raises PitchError where rows are no multiple of 16 bytes, BackendError for what the driver
     refuses, and where cuda-bindings is missing.
     """
-    import numpy as np
-
-    kind = BFLOAT16 if dtype == "bfloat16" else TYPES[dtype]
-    size = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     rows, cols = shape
     row_bytes = (cols if pitch is None else pitch) * size
     if row_bytes % PITCH:
@@ -49,11 +44,11 @@ def encode(
     driver = bindings()
     try:
         made = driver.tensor_map(
-            kind, address, (cols, rows), row_bytes, box[::-1], SWIZZLES[swizzle], PROMOTION
+            TYPES[size], address, (cols, rows), row_bytes, box[::-1], SWIZZLES[swizzle], PROMOTION
         )
     except BackendError as error:
         raise BackendError(
-            f"the driver refuses a tensor map of {rows} x {cols} {dtype} with boxes of {box[0]} x "
-            f"{box[1]} and swizzle {swizzle} ({error})"
+            f"the driver refuses a tensor map of {rows} x {cols} values of {size} bytes with boxes "
+            f"of {box[0]} x {box[1]} and swizzle {swizzle} ({error})"
         ) from error
     return bytes(made)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.record import Resources
     from raytracer.variants import Variant
 
-BYTES = {2: "bfloat16", 4: "float32"}
 PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
@@ -204,7 +203,7 @@ def _rows_to_align(operand: Operand, target: Operand) -> bytes:
 
 def _map(operand: Operand, box: tuple[int, int], swizzle: int) -> bytes:
     shape, pitch = (operand.rows, operand.cols), operand.pitch
-    return tensor_map.encode(operand.address, shape, BYTES[operand.size], box, swizzle, pitch)
+    return tensor_map.encode(operand.address, shape, operand.size, box, swizzle, pitch)
 
 
 def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) -> bytes:
