@@ -15,7 +15,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
 from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
 from raytracer.scene.coloring.by_scale import by_scale
-from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.warning import warn
@@ -158,26 +158,38 @@ def _close(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> NDArray[np.int32]:
     kinds, reaches = _reaches(spheres, wanted, bonding)
-    box = spheres.box
-    edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
-    origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
     require_room(f"{bonding.place}bonds", spheres.count * 64, "for the search of neighbours")
-    points = np.ascontiguousarray(spheres.centers, np.float64)
     try:
-        pairs: NDArray[np.int32] = core().close_pairs(
-            points,
-            kinds,
-            reaches,
-            np.vstack([origin[None], edges]),
-            list(periodic),
-            thread_count(0),
-        )
+        pairs = close_pairs(spheres, kinds, reaches)
     except ValueError:
         raise SceneError(
             f"{bonding.place}bonds: a particle has more than 64 neighbours within "
             f"{float(reaches.max()):g}, the longest bond: give a shorter distance"
         ) from None
     require_room(f"{bonding.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
+    return pairs
+
+
+def close_pairs(
+    spheres: SphereSet, kinds: NDArray[np.int32], reaches: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Return the pairs of close particles with periodic images, as `_Pairs.rows`.
+
+    Args:
+        kinds: of the particles, (N,).
+        reaches: largest distances of pairs of kinds, (K, K).
+
+    Raises:
+        ValueError: a particle has more than 64 neighbours.
+    """
+    box = spheres.box
+    edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
+    origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
+    points = np.ascontiguousarray(spheres.centers, np.float64)
+    corners = np.vstack([origin[None], edges])
+    pairs: NDArray[np.int32] = core().close_pairs(
+        points, kinds, reaches, corners, list(periodic), thread_count(0)
+    )
     return pairs
 
 
@@ -249,7 +261,7 @@ def _capsules(
     A bond across a periodic boundary becomes two halves, one at each atom.
     """
     if bonding.select is not None and len(pairs.rows):
-        pairs = pairs.taken(_chosen(spheres, pairs, bonding))
+        pairs = pairs.taken(_chosen(spheres, pairs, bonding.select, bonding.place))
     if not len(pairs.rows):
         warn(f"{bonding.place}bonds: no particles of {spheres.source or 'the set'} are bonded")
         return None
@@ -311,16 +323,9 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
-def _chosen(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> NDArray[np.bool_]:
-    assert bonding.select is not None
-    table = _table(spheres, pairs, columns_in(bonding.select))
-    chosen = evaluate(bonding.select, table.columns, f"{bonding.place}bond_select")
-    if chosen.dtype != bool:
-        raise SceneError(
-            f"{bonding.place}bond_select: '{shown(bonding.select)}' is not a condition; compare "
-            f"it, for example '{shown(bonding.select)} > 0'"
-        )
-    return chosen
+def _chosen(spheres: SphereSet, pairs: _Pairs, select: str, place: str) -> NDArray[np.intp]:
+    table = _table(spheres, pairs, columns_in(select))
+    return rows_of(select, table.columns, f"{place}bond_select")
 
 
 def _by_values(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> tuple[SphereSet, ColorScale]:

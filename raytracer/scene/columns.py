@@ -12,8 +12,8 @@ import numpy as np
 from raytracer.arguments import text
 from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
-from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
 from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.elements import RADII, radii_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import element_symbols

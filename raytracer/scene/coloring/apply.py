@@ -11,9 +11,8 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
-from raytracer.scene.coloring.by_scale import by_scale, with_palette
-from raytracer.scene.coloring.expression import Texts, evaluate, names_in
-from raytracer.scene.coloring.limits import limits_of
+from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
+from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
 from raytracer.scene.field_types import Expression, Share
@@ -21,8 +20,6 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.periodic import replicated, wrapped
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
@@ -186,15 +183,6 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
-
-
-def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the indices of rows that fulfil a condition."""
-    chosen = evaluate(condition, columns, place)
-    if chosen.dtype != bool:
-        text = shown(condition)
-        raise SceneError(f"{place}: '{text}' is not a condition; compare it, as in '{text} > 0'")
-    return np.flatnonzero(chosen)
 
 
 def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> SphereSet:

@@ -81,6 +81,15 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     return result
 
 
+def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
+    """Return the indices of rows that fulfil a condition."""
+    chosen = evaluate(condition, columns, place)
+    if chosen.dtype != bool:
+        text = shown(condition)
+        raise SceneError(f"{place}: '{text}' is not a condition; compare it, as in '{text} > 0'")
+    return np.flatnonzero(chosen)
+
+
 def texts_of(text: str, source: Columns) -> Texts | None:
     """Return the text column that an expression names, or None."""
     name = _without_quotes(text)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer._native import core
 from raytracer.errors import DataFileError, SceneError, naming, shown, suggestion
-from raytracer.resources import thread_count
+from raytracer.scene.bonds import close_pairs
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.shared import (
@@ -19,7 +18,6 @@ from raytracer.scene.glyphs.shared import (
     Glyphs,
     RowColors,
     Rows,
-    cell_of,
     chosen,
     jumps,
     lengths_of,
@@ -158,27 +156,18 @@ def _touching(spheres: SphereSet) -> _Pairs:
     steps, classes = np.unique(np.ceil(np.log(radii) * CLASSES), return_inverse=True)
     largest = np.exp(steps / CLASSES)
     reaches = np.ascontiguousarray(largest[:, None] + largest[None, :])
-    cell, origin = cell_of(spheres.box), np.zeros(3)
-    edges, periodic = (np.eye(3), np.zeros(3, bool)) if cell is None else cell
-    if cell is not None and spheres.box is not None:
-        origin = np.array(spheres.box.origin, np.float64)
-    points = np.ascontiguousarray(spheres.centers, np.float64)
+    kinds = np.ascontiguousarray(classes.reshape(-1), np.int32)
     try:
-        pairs = core().close_pairs(
-            points,
-            np.ascontiguousarray(classes.reshape(-1), np.int32),
-            reaches,
-            np.vstack([origin[None], edges]),
-            periodic.tolist(),
-            thread_count(0),
-        )
+        pairs = close_pairs(spheres, kinds, reaches)
     except ValueError:
         raise SceneError(
             "contacts: a particle has more than 64 neighbours: the radii are too large; set "
             "them with radius"
         ) from None
     first, second = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
-    spans = points[second] + affine_rows(pairs[:, 2:], edges.T) - points[first]
+    points = np.asarray(spheres.centers, np.float64)
+    edges = np.eye(3) if spheres.box is None else np.array(spheres.box.edges, np.float64)
+    spans = points[second] + affine_rows(pairs[:, 2:].astype(np.float64), edges.T) - points[first]
     overlap = radii[first] + radii[second] - lengths_of(spans)
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
@@ -199,8 +188,6 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
         with source_of(DataFile(path, frame=frame)) as source:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
-            if len(names) < 2:
-                raise DataFileError(f"{path}: has no two columns with numbers of particles")
             table = source.load(names)
     first, second = (_rows_of(spheres, table[name], path, name) for name in ids)
     shown_pairs = (first >= 0) & (second >= 0)

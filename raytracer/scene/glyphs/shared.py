@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
-from raytracer.scene.coloring.apply import rows_of
 from raytracer.scene.coloring.by_scale import by_scale
-from raytracer.scene.coloring.expression import Texts, evaluate
+from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.packing.render_space import affine_rows

@@ -21,8 +21,6 @@ from raytracer.scene.transform import Vector
 from raytracer.scene.views import frame
 from raytracer.settings import KEY_LIGHTS, Look, RenderSettings
 
-Place = str | tuple[float, float, float]  # of the key light: one of `KEY_LIGHTS`, or a direction
-
 
 def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
@@ -69,8 +67,11 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
     return tuple(lights) if look.key else ()
 
 
-def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
-    """Return the direction from the scene to the key light, (3,), of any length."""
+def towards_key(axes: Basis, place: str | tuple[float, float, float]) -> NDArray[np.float64]:
+    """Return the direction to the key light, (3,), of any length.
+
+    place: one of `KEY_LIGHTS`, or the direction of travel.
+    """
     if not isinstance(place, str):
         return -np.array(place, np.float64)
     right, up, backward = KEY_LIGHTS[place]

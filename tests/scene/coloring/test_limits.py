@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raytracer.scene.coloring import limits
+from raytracer.scene.coloring import by_scale as limits
 from raytracer.scene.coloring.field_types import limit_of
 
 
