@@ -112,8 +112,11 @@ def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) 
             )
         x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
         position = x, y, z
+    name = balls.material
+    if not isinstance(name, str):
+        name = next((known for known, one in scene.materials.items() if one is name), "own")
     return SphereInfo(
-        prim_id, set_index, row, position, radius, color, _material_name(scene, balls),
+        prim_id, set_index, row, position, radius, color, name,
         scene.material_of(each), each.noun, place, balls.source if balls is each else "", values,
         note,
     )  # fmt: skip
@@ -142,13 +145,6 @@ def _color(spheres: SphereSet, row: int) -> RGB:
     linear = spheres.color_space == "linear"
     red, green, blue = (linear_to_srgb(parts) if linear else parts).tolist()
     return (red, green, blue)
-
-
-def _material_name(scene: Scene, spheres: SphereSet) -> str:
-    if isinstance(spheres.material, str):
-        return spheres.material
-    known = (name for name, one in scene.materials.items() if one is spheres.material)
-    return next(known, "own")
 
 
 def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:

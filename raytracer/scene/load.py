@@ -33,7 +33,6 @@ from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_database, start_of
-from raytracer.scene.presets import PRESETS
 from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
@@ -63,7 +62,7 @@ _TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[
 TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
 """Keys with too many parts, and all tokens that cannot contain one: words, texts, comments."""
 
-MAX_HINTS = 10  # most problems for which the nearest name is searched
+MAX_HINTS = 10  # most files that a warning lists
 MAX_PATH = 200  # longest path of a data file that a warning shows whole
 
 
@@ -277,7 +276,11 @@ class _Composer:
             name: self.make_typed(f"materials.{name}", MATERIALS, values, DEFAULT)
             for name, values in content.get("materials", {}).items()
         }
-        self.want_columns_of([parts[name] for name in ("arrows", "trails", "contacts", "shape")])
+        glyphs = [parts[name] for name in ("arrows", "trails", "contacts", "shape") if parts[name]]
+        if glyphs:
+            from raytracer.scene.glyphs.settings import columns_of
+
+            self.wanted += columns_of(glyphs)
         elements = self.elements()
         self.warn_of_other_folders()
         sets: dict[str, Any] = {
@@ -353,13 +356,6 @@ class _Composer:
         lines = enumerate(self.content.get("texts", ()))
         texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in lines]
         return None if self.problems else Annotations(texts=texts, **parts)
-
-    def want_columns_of(self, glyphs: Sequence[Any]) -> None:
-        """Note the columns that arrows, trails, contacts and shapes need."""
-        if made := [each for each in glyphs if each is not None]:
-            from raytracer.scene.glyphs.settings import columns_of
-
-            self.wanted += columns_of(made)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -445,7 +441,6 @@ class _Composer:
     ) -> SphereSet | SolidSet | None:
         """Make one set; `kind` is its key in the file."""
         place = f"{kind}[{index}]"
-        self.check_material(place, values)
         if problem := contradiction(kind, values):
             self.problems.append(f"{place}{problem}")
             return None
@@ -458,15 +453,6 @@ class _Composer:
             text = str(error)
             self.problems.append(text if text.startswith(place) else f"{place}.file: {text}")
             return None
-
-    def check_material(self, place: str, values: Values) -> None:
-        known = self.content.get("materials", {})
-        material = values.get("material", "default")
-        if not (material == "default" or material in known or material in PRESETS):
-            unknown = f"{place}.material: there is no material named '{shown(material)}'"
-            if len(self.problems) < MAX_HINTS:
-                unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
-            self.problems.append(unknown)
 
     def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
         file = self.path.parent / values["file"] if "file" in values else None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown
-from raytracer.scene.arrays import each_block
+from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.field_types import PALETTES, Limit
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import SphereSet
 
 MAX_CATEGORIES = 1000
-
-Result = TypeVar("Result")
 
 
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
@@ -262,33 +260,17 @@ def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tup
     )
 
 
-def _of_blocks(values: NDArray[Any], work: Callable[[NDArray[Any]], Result]) -> list[Result]:
-    """Apply a function to each block of values; results are in any order."""
-    results: list[Result] = []
-    each_block(len(values), lambda rows: results.append(work(values[rows])))
-    return results
-
-
 def extremes(values: NDArray[Any]) -> tuple[float, float]:
-    if values.dtype.kind != "f":
-        return (float(values.min()), float(values.max())) if len(values) else (inf, -inf)
-
-    def ends(block: NDArray[Any]) -> tuple[float, float]:
-        low, high = float(np.minimum.reduce(block)), float(np.maximum.reduce(block))
-        if not (isfinite(low) and isfinite(high)):
-            block = block[np.isfinite(block)]
-            low, high = float(block.min(initial=inf)), float(block.max(initial=-inf))
-        return low, high
-
-    parts = [(inf, -inf), *_of_blocks(values, ends)]
-    return min(low for low, _ in parts), max(high for _, high in parts)
+    """Return the least and the greatest finite value; inf and -inf without any."""
+    low, high = extremes_of(values) if len(values) else (inf, -inf)
+    if not (isfinite(low) and isfinite(high)) and len(values):
+        finite = values[np.isfinite(values)]
+        return float(finite.min(initial=inf)), float(finite.max(initial=-inf))
+    return low, high
 
 
 def least_positive(parts: Sequence[NDArray[Any]]) -> float:
-    def least(block: NDArray[Any]) -> float:
-        return float(np.min(block, initial=inf, where=block > 0))
-
-    return min((each for values in parts for each in _of_blocks(values, least)), default=inf)
+    return min((float(np.min(each, initial=inf, where=each > 0)) for each in parts), default=inf)
 
 
 def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:

@@ -38,7 +38,7 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.extent import Outliers, Subject, lowest
+from raytracer.scene.extent import Subject, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
@@ -387,15 +387,12 @@ def _sky(
 
 
 def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
-    """Warn of the spheres that a fitted camera leaves out, and of a focus that is behind it."""
-    if pose.outliers is not None:
-        _warn_of(pose.outliers, spheres, space)
+    """Warn of a focus behind the camera, and of the spheres that a fitted camera leaves out."""
     if pose.is_focus_behind:
         warn("camera.focus: is behind the camera, so nothing is blurred; move it to the front")
-
-
-def _warn_of(outliers: Outliers, spheres: Spheres, space: Space) -> None:
-    """Warn of the spheres that a fitted camera leaves out, with how to include them."""
+    outliers = pose.outliers
+    if outliers is None:
+        return
     verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
     center = zip(taken(spheres, np.array([row]))[:3], space.center, strict=True)
