@@ -28,6 +28,9 @@ SETS = {
     "eggs": "[[ellipsoids]]; centers = [[0, 0, 0], [0, 1, 0]]",
     "file": "[[spheres]]; file = 'a.xyz'",
     "lines": "[[capsules]]; radius = 1; file",
+    "far": "[[spheres]]; centers = [[0, 0, 0], [1, 0, 0]]; radius = 0.1",
+    "bulb": "[[lights]]; type = 'point'",
+    "speck": "[[spheres]]; centers = [[0, 0, 0]]; radius = 1e-30",
 }
 
 # What the message names after the scene file, and the text of the scene, ";" for ends of lines.
@@ -95,15 +98,21 @@ ellipsoids[0].orientations | <eggs>; semi_axes = [1, 1, 1]; orientations = [0, 0
 """
 
 
-@pytest.mark.parametrize("row", SCENES.strip().splitlines())
-def test_broken_scene(row: str, tmp_path: Path) -> None:
+def written(row: str, folder: Path) -> tuple[str, Path]:
+    """Write the scene of a row; returns what the message names, and the file."""
     named, _, text = row.partition(" | ")
     text = re.sub(r"<(\w+)>", lambda found: SETS[found[1]], text)
+    path = folder / "scene.toml"
+    path.write_text(text.replace("; ", "\n") + "\n")
+    return named, path
+
+
+@pytest.mark.parametrize("row", SCENES.strip().splitlines())
+def test_broken_scene(row: str, tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text("2\n\nO 0 0 0\nH 1 0 0\n")
     (tmp_path / "part.csv").write_text("x1,y1,x2,y2,z2\n0,0,1,1,1\n")
     (tmp_path / "words.csv").write_text("x1,y1,z1,x2,y2,z2\na,0,0,1,1,1\n")
-    path = tmp_path / "scene.toml"
-    path.write_text(text.replace("; ", "\n") + "\n")
+    named, path = written(row, tmp_path)
     with pytest.raises(UserError) as caught:
         load(path)
     message = str(caught.value)
@@ -265,56 +274,28 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     assert len(lines) == 3
 
 
-TWO = "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.1\n"
-
-# Text of scene.toml, then the field or the file that the message must name.
-UNPACKABLE = {
-    "light too far": (
-        TWO + "[[lights]]\ntype = 'point'\nposition = [1e40, 0, 0]\n",
-        "lights[0].position: is too far",
-    ),
-    "light too bright": (
-        TWO + "[[lights]]\ntype = 'directional'\ndirection = [0, 1, 0]\nintensity = 1e39\n",
-        "lights[0].intensity: 1e+39 is too large",
-    ),
-    "ambient light too bright": (TWO + "[ambient]\nintensity = 1e39\n", "ambient.intensity: 1e+39"),
-    "camera too far": (
-        TWO + "[camera]\nposition = [1e40, 0, 0]\nlook_at = [0, 0, 0]\n",
-        "camera.position: too far",
-    ),
-    "camera in the middle": (
-        BALL + "[camera]\nposition = [0, 0, 0]\n",
-        "camera.look_at: is missing",
-    ),
-    "spheres too small": (
-        BALL + BALL.replace("1.0", "1e-30"),
-        "sphere 0 is too far away, too large or",
-    ),
-    "units too large": (BALL.replace("1.0", "1e305"), "the spheres extend over 1e+305 scene units"),
-    "data too large": (
-        BALL * 40 + "[[spheres]]\nfile = 'a.npz'\nradius = 1e30\n",
-        "a.npz: sphere 0 is too far",
-    ),
-}
+# What cannot be packed, as above.
+UNPACKABLE = """
+lights[0].position: is too far | <far>; <bulb>; position = [1e40, 0, 0]
+lights[0].intensity: 1e+39 | <far>; <bulb>; position = [1, 0, 0]; intensity = 1e39
+ambient.intensity: 1e+39 | <far>; [ambient]; intensity = 1e39
+camera.position: too far | <far>; [camera]; position = [1e40, 0, 0]; look_at = [0, 0, 0]
+camera.look_at: is missing | <ball>; [camera]; position = [0, 0, 0]
+sphere 0 is too far away, too large or | <ball>; <speck>
+the spheres extend over 1e+305 scene units | [[spheres]]; centers = [[0, 0, 0]]; radius = 1e305
+"""
 
 
-@pytest.mark.parametrize("name", UNPACKABLE)
+@pytest.mark.parametrize("row", UNPACKABLE.strip().splitlines())
 def test_what_cannot_be_packed_names_the_scene_file(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    row: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, words = UNPACKABLE[name]
-    np.savez(tmp_path / "a.npz", centers=POINTS)
-    path = tmp_path / "scene.toml"
-    path.write_text(text)
-    picture = ["-o", str(tmp_path / "a.png")]
-    render = ["render", str(path), "--backend", "cpu"]
-    check = ["scene", "check", str(path)]
-    for command in ([*render, *picture], [*render, "--only", "0,0,0"], check):
-        assert main(command) == 2
-        assert capsys.readouterr().err.startswith(f"raytracer: {path}: {words}")
+    words, path = written(row, tmp_path)
     with pytest.raises(SceneError) as caught:
         pack(load(path))
     assert str(caught.value).startswith(f"{path}: {words}")
+    assert main(["render", str(path), "--backend", "cpu", "-o", str(tmp_path / "a.png")]) == 2
+    assert capsys.readouterr().err.startswith(f"raytracer: {path}: {words}")
 
 
 @pytest.mark.parametrize(
