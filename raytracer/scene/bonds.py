@@ -18,13 +18,13 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.simulation_box import cell_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2
@@ -183,23 +183,14 @@ def close_pairs(
         ValueError: a particle has more than 64 neighbours.
     """
     box = spheres.box
-    edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
+    edges, periodic = cell_of(box) or (np.eye(3), np.zeros(3, np.bool_))
     origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
     points = np.ascontiguousarray(spheres.centers, np.float64)
     corners = np.vstack([origin[None], edges])
     pairs: NDArray[np.int32] = core().close_pairs(
-        points, kinds, reaches, corners, list(periodic), thread_count(0)
+        points, kinds, reaches, corners, periodic.tolist(), thread_count(0)
     )
     return pairs
-
-
-def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
-    """Return the box edges, (3, 3), and which are periodic; a flat box counts as none."""
-    edges = np.array(box.edges, np.float64)
-    lengths = np.linalg.norm(edges, axis=1)
-    if not abs(np.linalg.det(edges)) > 1e-9 * lengths.prod() or not lengths.all():
-        return np.eye(3), (False, False, False)
-    return edges, box.periodic
 
 
 def _reaches(

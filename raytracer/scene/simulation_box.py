@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import SimulationBox
     from raytracer.scene.scene import Scene, SphereSet
 
+MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within float64
 
 
@@ -54,12 +55,21 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
     edges = np.array(box.edges, np.float64)
     if np.abs(edges).max() > MAX_COORDINATE or np.abs(box.origin).max() > MAX_COORDINATE:
         raise SceneError(f"box.edges: a number is above {MAX_COORDINATE:g}; give smaller edges")
-    lengths = np.linalg.norm(edges, axis=1)
-    if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
+    if cell_of(box) is None:
         raise SceneError(
             "box.edges: the three edges lie in a plane; give three independent vectors"
         )
     return box
+
+
+def cell_of(box: Box | None) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
+    """Return the edges (3, 3) of a box, and which are periodic; None without volume."""
+    if box is None:
+        return None
+    edges = np.array(box.edges, np.float64)
+    volume = abs(np.linalg.det(edges))
+    is_flat = not volume > MIN_VOLUME * np.linalg.norm(edges, axis=1).prod()
+    return None if is_flat else (edges, np.array(box.periodic))
 
 
 def box_of_file(spheres: SphereSet) -> Box | None:

@@ -18,6 +18,7 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.simulation_box import cell_of
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -50,14 +51,6 @@ def lengths_of(vectors: Doubles) -> Doubles:
 def radii_of(spheres: SphereSet) -> Doubles:
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
-
-
-def cell_of(box: Box | None) -> tuple[Doubles, NDArray[np.bool_]] | None:
-    """Return the edges (3, 3) of a simulation box, and which are periodic; None without volume."""
-    if box is None:
-        return None
-    edges = np.array(box.edges, np.float64)
-    return (edges, np.array(box.periodic)) if abs(np.linalg.det(edges)) > 0.0 else None
 
 
 def jumps(steps: Doubles, box: Box | None) -> Doubles:
