@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, real
@@ -24,8 +23,6 @@ COLOR_SPACES = ("srgb", "linear")
 
 OPACITY = "give `opacity` instead"  # remedy in the warning that an alpha below 1 is ignored
 
-_HEXADECIMAL = len("#rrggbb")
-
 _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
 
@@ -39,8 +36,7 @@ def parse_color(value: Any) -> RGB:
             is ignored, with a warning.
     """
     if isinstance(value, str):
-        value = value.strip()
-        return _parse_known(value) if len(value) == _HEXADECIMAL else _parse_text(value)
+        return _parse_text(value.strip())
     top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
     try:
         parts = [real(number, "") / top for number in items(value, "")]
@@ -63,12 +59,6 @@ def out_of_range(parts: Sequence[float]) -> str:
     wholes = [round(part) for part in parts[:3] if part % 1 == 0 and 0 <= part <= 255]
     way = f"; write bytes as 'rgb({', '.join(map(str, wholes))})'" if len(wholes) == 3 else ""
     return f"its numbers must be from 0 to 1{way}"
-
-
-@lru_cache(1024)
-def _parse_known(text: str) -> RGB:
-    """Parse a text as long as #rrggbb, cached, since many lights may have the same colour."""
-    return _parse_text(text)
 
 
 def _parse_numbers(text: str) -> RGB:
