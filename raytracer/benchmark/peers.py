@@ -42,10 +42,13 @@ def _torch(peer: Peer, session: Session, arrays: Arrays) -> Callable[[], Any]:
     if not torch.cuda.is_available():
         raise ImportError("this PyTorch has no CUDA")
     stream = torch.cuda.ExternalStream(int(session.stream.handle))
-    tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
+    # int16 in place of uint16: PyTorch has few unsigned types.
+    signed = {k: a.view("i2") if a.dtype == "u2" else a for k, a in arrays.items()}
+    tensors = {name: torch.from_numpy(array).cuda() for name, array in signed.items()}
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
-        work = peer.make(tensors)
+        assert peer.make is not None
+        work = peer.make(torch, tensors)
         work()
     stream.synchronize()
 
@@ -90,8 +93,3 @@ def version(package: str) -> str:
         nvcc = find_nvcc()
         return nvcc_version(nvcc).splitlines()[-1] if nvcc else "unknown"
     return str(getattr(import_module(package), "__version__", "unknown"))
-
-
-def _signed(array: Any) -> Any:
-    """View uint16 as int16: PyTorch has few unsigned types."""
-    return array.view("i2") if array.dtype == "u2" else array

@@ -61,26 +61,22 @@ class Array:
         return np.dtype(self.dtype).itemsize
 
 
-def _not_called(_arrays: dict[str, Any]) -> Callable[[], Any]:
-    raise NotImplementedError
-
-
 @dataclass(frozen=True)
 class Peer:
     """An implementation by a library, timed in the same run if the library is installed.
 
     Attributes:
         name: in tables.
-        make: takes the inputs as PyTorch tensors on the GPU, by name (16-bit patterns are int16:
-            `.view(torch.bfloat16)`); returns a function without arguments that launches the work
-            on the current stream.
+        make: takes PyTorch and the inputs as its tensors on the GPU, by name (16-bit patterns are
+            int16: `.view(torch.bfloat16)`); returns a function without arguments that launches
+            the work on the current stream.
         package: "torch"; "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of the
             toolkit; or "cublaslt" (raytracer/benchmark/cublaslt.py). Only "torch" uses `make`.
         dtypes: supported types of the operation; all if empty.
     """
 
     name: str
-    make: Callable[[dict[str, Any]], Callable[[], Any]] = _not_called
+    make: Callable[[Any, dict[str, Any]], Callable[[], Any]] | None = None
     package: str = "torch"
     dtypes: tuple[str, ...] = ()
 
@@ -243,9 +239,10 @@ def _shape(text: str, axes: Axes) -> tuple[int, ...]:
     return tuple((axes[name] if name in axes else int(name)) + more for name, more in _words(text))
 
 
-def sizes_of(names: str, *sizes: tuple[int, ...]) -> tuple[Axes, ...]:
-    """Return axes by name for each of some sizes; a tuple may leave out the last names."""
-    return tuple(dict(zip(names.split(), each, strict=False)) for each in sizes)
+def sizes_of(names: str, sizes: str) -> tuple[Axes, ...]:
+    """Return axes by name for sizes like "1 2, 3 4, 5"; one may leave out the last names."""
+    rows = (map(int, each.split()) for each in sizes.split(","))
+    return tuple(dict(zip(names.split(), row, strict=False)) for row in rows)
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:

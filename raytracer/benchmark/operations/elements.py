@@ -6,6 +6,7 @@ n and the type are macros, so that loops have constant length.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from raytracer.benchmark.operations.base import Arrays, Axes, Op, Peer, sizes_of
@@ -14,8 +15,8 @@ POINTS = (*range(2, 17), 20)  # supported n
 TYPES = {"float32": "float", "float64": "double"}
 # Every n, since each has its own partition, with numbers of elements that do not fill a group, and
 # more elements than fit on the device at once, for kernels with a loop over elements.
-FEW = tuple((2_000 // n**2, n) for n in POINTS if n > 3 and n != 8)
-AWKWARD = sizes_of("elements n", (1, 8), (2_003, 8), (1_001, 2), (101, 3), (9_001, 8), *FEW)
+FEW = [f"{2_000 // n**2} {n}" for n in POINTS if n > 3 and n != 8]
+AWKWARD = sizes_of("elements n", ",".join(["1 8, 2003 8, 1001 2, 101 3, 9001 8", *FEW]))
 BLOCK = "elements n n n"
 # Row and column of each of the six factors in the symmetric 3 x 3 matrix of a point.
 FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -33,6 +34,11 @@ def along(d: Any, u: Any, axis: int) -> Any:
         elements, n = u.shape[:2]
         return (d @ u.reshape(elements, n, n * n)).reshape(u.shape)
     return d @ u if axis == 1 else u @ d.T
+
+
+def contraction(axis: int, arrays: Arrays) -> Arrays:
+    """Return v = D u, D being d along one axis."""
+    return {"v": along(arrays["d"], arrays["u"], axis)}
 
 
 def advection(arrays: Arrays) -> Arrays:
@@ -72,16 +78,13 @@ def mass(arrays: Arrays) -> Arrays:
     return {"v": v}
 
 
-def torch_einsum(*equations: str) -> Callable[[dict[str, Any]], Callable[[], Any]]:
+def einsum(*equations: str) -> tuple[Peer, ...]:
     """Return einsums of PyTorch as a peer; they allocate their results."""
 
-    def make(tensors: dict[str, Any]) -> Callable[[], Any]:
-        import torch
+    def make(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+        return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
 
-        d, u = tensors["d"], tensors["u"]
-        return lambda: [torch.einsum(equation, d, u) for equation in equations]
-
-    return make
+    return (Peer("PyTorch einsum", make),)
 
 
 def element_op(
@@ -110,20 +113,6 @@ def element_op(
     )
 
 
-def contraction_along(axis: int) -> Op:
-    """Return the contraction along one axis."""
-    letter = "xyz"[axis]
-    return element_op(
-        f"contraction_{letter}",
-        f"an (n, n) operator along {letter} of (n, n, n) elements",
-        lambda arrays: {"v": along(arrays["d"], arrays["u"], axis)},
-        lambda n: 2 * n,
-        {"u": BLOCK, "d": "n n"},
-        peers=(Peer("PyTorch einsum", torch_einsum(EINSUM[axis])),),
-        note="The count of published tables: one pass and one contraction.",
-    )
-
-
 OPS = (
     element_op(
         "advection",
@@ -144,10 +133,21 @@ OPS = (
         lambda n: 3 * 2 * n,
         {"u": BLOCK, "d": "n n"},
         ("gx", "gy", "gz"),
-        peers=(Peer("PyTorch einsum", torch_einsum(*EINSUM)),),
+        peers=einsum(*EINSUM),
         note="u is read once and three outputs are written.",
     ),
-    *(contraction_along(axis) for axis in range(3)),
+    *(
+        element_op(
+            f"contraction_{'xyz'[axis]}",
+            f"an (n, n) operator along {'xyz'[axis]} of (n, n, n) elements",
+            partial(contraction, axis),
+            lambda n: 2 * n,
+            {"u": BLOCK, "d": "n n"},
+            peers=einsum(EINSUM[axis]),
+            note="The count of published tables: one pass and one contraction.",
+        )
+        for axis in range(3)
+    ),
     element_op(
         "diffusion",
         "stiffness of (n, n, n) elements, fused: gradient, six factors, transposed gradient",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from raytracer.benchmark.operations.base import Op, Peer, sizes_of
@@ -14,19 +15,16 @@ COPY = Op(
     inputs={"a": "n"},
     outputs={"b": "n"},
     compute=lambda arrays: {"b": arrays["a"].copy()},
-    awkward=sizes_of("n", (1,), (4099,)),
+    awkward=sizes_of("n", "1, 4099"),
     dtypes=("uint8",),
     is_exact=True,
     note="A byte counts once over the bus, and twice (read and written) on the device.",
 )
 
 
-def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
+def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     """Return the addition of PyTorch into allocated memory."""
-    import torch
-
-    out = torch.empty_like(tensors["a"])
-    return lambda: torch.add(tensors["a"], tensors["b"], out=out)
+    return partial(torch.add, of["a"], of["b"], out=torch.empty_like(of["a"]))
 
 
 VECADD = Op(
@@ -38,18 +36,8 @@ VECADD = Op(
     compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
     flop=lambda axes: axes["n"],
     has_offset=True,
-    awkward=sizes_of(
-        "n offset",
-        (1,),
-        (3,),
-        (255,),
-        (1025,),
-        (4099,),
-        (3, 2),
-        (8195, 1),  # three different places in 16 bytes
-        (8195, 4),
-        (1_000_003,),
-    ),
+    # The offsets are three different places in 16 bytes.
+    awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
     peers=(Peer("PyTorch add", torch_add), Peer("CUB DeviceTransform", package="cub")),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
 )
@@ -65,14 +53,7 @@ MATRIXADD = Op(
     has_offset=True,
     awkward=sizes_of(
         "rows cols offset",
-        (1, 1),
-        (3, 1030),
-        (1027, 5),
-        (33, 65),
-        (257, 1001),
-        (91, 93, 1),
-        (5, 4096, 2),
-        (70_001, 3),
+        "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93 1, 5 4096 2, 70001 3",
     ),
     peers=(Peer("PyTorch add", torch_add),),
     note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,20 +119,15 @@ def _integers(
     return (values + (first + last) / 2).clip(0, np.iinfo(dtype).max).astype(dtype)
 
 
-def torch_bincount(tensors: dict[str, Any]) -> Callable[[], Any]:
+def torch_bincount(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     """Return bincount of PyTorch, which allocates its result."""
-    import torch
-
-    return lambda: torch.bincount(tensors["keys"], minlength=BINS)
+    return partial(torch.bincount, of["keys"], minlength=BINS)
 
 
-def torch_histc(tensors: dict[str, Any]) -> Callable[[], Any]:
+def torch_histc(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     """Return histc of PyTorch, which allocates its result."""
-    import torch
-
-    keys, edges = tensors["keys"], tensors["edges"]
-    lower, upper, bins = float(edges[0]), float(edges[-1]), len(edges) - 1
-    return lambda: torch.histc(keys, bins, lower, upper)
+    edges = of["edges"]
+    return partial(torch.histc, of["keys"], len(edges) - 1, float(edges[0]), float(edges[-1]))
 
 
 OPS = (
@@ -147,18 +143,8 @@ OPS = (
         has_offset=True,
         # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
         awkward=sizes_of(
-            "n offset",
-            (1,),
-            (15,),
-            (17,),
-            (255,),
-            (4099,),
-            (3, 9),  # all keys before the first aligned address
-            (16_400, 1),
-            (16_385,),
-            (1_000_003,),
-            (20_000_033,),
-        ),
+            "n offset", "1, 15, 17, 255, 4099, 3 9, 16400 1, 16385, 1000003, 20000033"
+        ),  # 3 9: all keys before the first aligned address
         dtypes=("uint8",),
         distributions=DISTRIBUTIONS,
         peers=(
@@ -179,16 +165,9 @@ OPS = (
         has_offset=True,
         awkward=sizes_of(
             "n bins offset",
-            (1, 1),
-            (15, 2),
-            (4099, 257),
-            (8193, 1000),
-            (2, 3, 1),  # all keys before the first aligned address
-            (8200, 1000, 1),
-            (1_000_003, 16_385),
-            (300_007, 65_535),  # three slices
-            (100_003, 500_000),
-            (5_000_011, 100),
+            # 2 3 1: all keys before the first aligned address; 65535 bins: three slices.
+            "1 1, 15 2, 4099 257, 8193 1000, 2 3 1, 8200 1000 1, 1000003 16385, 300007 65535,"
+            "100003 500000, 5000011 100",
         ),
         dtypes=tuple(TYPES),
         distributions=DISTRIBUTIONS,

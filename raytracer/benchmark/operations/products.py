@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -84,23 +85,14 @@ def _operand(address: int, array: Array, transposed: bool) -> Operand:
     return Operand(address, rows, cols, cols, array.itemsize, transposed)
 
 
-def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """Return the product of PyTorch in float32, not in TF32, into allocated memory."""
-    import torch
-
+def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return the product of PyTorch, in float32 and not in TF32, or C in bfloat16."""
     torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = tensors["a"], tensors["b"]
+    a, b = of["a"], of["b"]
+    if a.dtype == torch.int16:
+        a, b = a.view(torch.bfloat16), b.view(torch.bfloat16).t()
     out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
-    return lambda: torch.matmul(a, b, out=out)
-
-
-def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """Return the product of PyTorch, C in bfloat16, into allocated memory."""
-    import torch
-
-    a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
-    out = torch.empty((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
-    return lambda: torch.matmul(a, b.t(), out=out)
+    return partial(torch.matmul, a, b, out=out)
 
 
 CUBLASLT = Peer("cuBLASLt, best of its proposals", package="cublaslt")
@@ -116,14 +108,9 @@ OPS = (
         flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
         awkward=sizes_of(
             "m n k",
-            (1, 1, 1),
-            (3, 1030, 5),
-            (37, 45, 29),
-            (129, 130, 131),  # rows not aligned to 16 bytes
-            (1027, 7, 33),
-            (260, 516, 100),  # 16-byte rows, tails of every tile
-            (256, 512, 256),  # whole tiles
-            (385, 1284, 517),
+            # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
+            "1 1 1, 3 1030 5, 37 45 29, 129 130 131, 1027 7 33, 260 516 100, 256 512 256,"
+            "385 1284 517",
         ),
         peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul), CUBLASLT),
         note="TF32 is off for the library too. 2 m n k FLOP: a multiply-add counts as two.",
@@ -139,17 +126,12 @@ OPS = (
         rounding=10,
         awkward=sizes_of(
             "m n k",
-            (1, 1, 1),
-            (3, 1030, 5),
-            (37, 45, 29),  # rows not aligned to 16 bytes
-            (129, 131, 136),
-            (1027, 7, 40),
-            (260, 518, 328),  # 16-byte rows, tails of every tile
-            (256, 512, 512),  # whole tiles
-            (385, 1284, 1096),
+            # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
+            "1 1 1, 3 1030 5, 37 45 29, 129 131 136, 1027 7 40, 260 518 328, 256 512 512,"
+            "385 1284 1096",
         ),
         dtypes=("bfloat16", BFLOAT16_OUT),
-        peers=(Peer("cuBLAS (PyTorch)", torch_matmul_bf16), CUBLASLT),
+        peers=(Peer("cuBLAS (PyTorch)", torch_matmul), CUBLASLT),
         note="The libraries write C in bfloat16, half the bytes of float32: --dtype bfloat16_out "
         "too.",
     ),
