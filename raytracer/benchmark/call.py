@@ -40,8 +40,9 @@ def call(
             raise BackendError(f"no variant of {op.name} runs on {session.arch}")
         axes = op.axes_of(inputs)
         order = preferred(supported, axes, dtype)
+        fortran = {name for name, a in inputs.items() if a.ndim == 2 and a.flags.fnc}
         for each in order:
-            by_columns = columns_first(inputs) if each.sizes else frozenset()
+            by_columns = frozenset(fortran if each.sizes else ())  # transposes are uploaded
             plan = Plan(op, axes, dtype, transposed=by_columns)
             stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
             contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}
@@ -53,15 +54,6 @@ def call(
                     raise
     results = tuple(outputs.values())
     return results[0] if len(results) == 1 else results
-
-
-def columns_first(inputs: Arrays) -> frozenset[str]:
-    """Return the names of matrices whose columns are contiguous: their transposes are uploaded."""
-    return frozenset(
-        name
-        for name, array in inputs.items()
-        if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
-    )
 
 
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:

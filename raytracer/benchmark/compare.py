@@ -34,15 +34,13 @@ class Change:
 def compare(old: Record, new: Record) -> list[Change]:
     """Compare the rows that both records have, in the order of the new one."""
     before = dict(_rows(old))
-    return [
-        change(where, before[where], time) for where, time in _rows(new) if where in before
-    ]  # fmt: skip
+    return [change(where, before[where], time) for where, time in _rows(new) if where in before]
 
 
 def change(where: str, old: Times, new: Times) -> Change:
     """Compare two statistics (see `timing.statistics`)."""
     # Half the interquartile range approximates the error of a median.
-    spread = math.hypot(_half(old), _half(new))
+    spread = math.hypot(*(0.5 * (time["q3"] - time["q1"]) / time["median"] for time in (old, new)))
     difference = new["median"] / old["median"] - 1
     if abs(difference) > max(FLOOR, 2 * spread):
         verdict = SLOWER if difference > 0 else FASTER
@@ -70,10 +68,6 @@ def read(path: Path) -> Record:
         with reading(file.source, "JSON"):
             content = parse_json(text.decode("utf-8"), file.source, "its results")
     return validated(content, str(path))
-
-
-def _half(time: Times) -> float:
-    return 0.5 * (time["q3"] - time["q1"]) / time["median"]
 
 
 def _rows(record: Record) -> Iterator[tuple[str, Times]]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from raytracer.arguments import one_of
 from raytracer.buffers import Bvh
 from raytracer.errors import UserError
@@ -22,20 +24,10 @@ def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
     return LAYOUTS[layout](buffers, tree)
 
 
-def _wide(_: SceneBuffers, tree: Bvh) -> Bvh:
-    """Wide compressed nodes; spheres float32 (N, 4) in leaf order."""
-    return tree
-
-
 def _solids(_: SceneBuffers, tree: Bvh) -> Bvh:
     """The same with records of solids of any form, float32 (N, 8): spheres have no length."""
-    import numpy as np
-
-    if tree.spheres.shape[1] == 8:
-        return tree
-    records = np.zeros((len(tree.spheres), 8), np.float32)
-    records[:, :4] = tree.spheres
-    return replace(tree, spheres=records)
+    padding = 8 - tree.spheres.shape[1]
+    return replace(tree, spheres=np.pad(tree.spheres, ((0, 0), (0, padding)))) if padding else tree
 
 
 def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
@@ -45,31 +37,23 @@ def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
 
 def _soa(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Struct of arrays x, y, z, radius: float32 (4, N)."""
-    import numpy as np
-
     return replace(_list(buffers, tree), spheres=np.ascontiguousarray(tree.spheres.T))
 
 
 def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Array of structs centre, radius, colour: float32 (N, 7)."""
-    import numpy as np
-
     mode = int(buffers.frame["scene"]["color_mode"][0])
     if mode == code("ColorMode", "uniform"):
         colors = np.broadcast_to(buffers.color[0], (len(tree.order), 3))
     else:
-        of_sphere = (
-            buffers.color
-            if mode == code("ColorMode", "per-sphere")
-            else buffers.color[buffers.color_id]
-        )
-        colors = of_sphere[tree.order]
+        per_sphere = mode == code("ColorMode", "per-sphere")
+        colors = (buffers.color if per_sphere else buffers.color[buffers.color_id])[tree.order]
     records = np.concatenate([tree.spheres, colors], axis=1, dtype=np.float32)
     return replace(_list(buffers, tree), spheres=records)
 
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
-    "": _wide,
+    "": lambda _, tree: tree,  # wide compressed nodes; spheres float32 (N, 4) in leaf order
     SOLIDS: _solids,
     "list": _list,
     "soa": _soa,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from raytracer.benchmark import record
 from raytracer.benchmark.record import Kind, Row, Times
@@ -19,16 +19,8 @@ PATIENCE = 6  # multiple of the minimum time after which sampling stops in any c
 def statistics(samples: list[float]) -> Times:
     """Return median, minimum, quartiles, noise and count of one or more samples."""
     times = quartiles(samples)
-    median = times["median"]
-    noise = (times["q3"] - times["q1"]) / median if median else 0.0
-    return {
-        "median": median,
-        "min": times["min"],
-        "q1": times["q1"],
-        "q3": times["q3"],
-        "noise": noise,
-        "count": len(samples),
-    }
+    noise = (times["q3"] - times["q1"]) / times["median"] if times["median"] else 0.0
+    return cast(Times, {**times, "noise": noise, "count": len(samples)})
 
 
 def uncertainty(samples: list[float]) -> float:
