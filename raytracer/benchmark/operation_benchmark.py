@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
 from raytracer.benchmark.operations.elementwise import COPY
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result, Row
+from raytracer.benchmark.record import Result, Row, WorkDone
 from raytracer.errors import RaytracerError, UserError
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
@@ -150,12 +152,7 @@ class OperationBenchmark(Benchmark):
         dtype = options.dtype_of(self.op)
         made = record.result(self.name, axes, [], options.mode, options.distribution)
         made["dtype"], made["note"] = dtype, self.op.note
-        work = self.op.work(axes, dtype)
-        made["work"] = {
-            "flop": work.flop,
-            "bytes_read": work.bytes_read,
-            "bytes_written": work.bytes_written,
-        }
+        made["work"] = cast(WorkDone, asdict(self.op.work(axes, dtype)))
         return made
 
 

@@ -15,10 +15,9 @@ from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
 from raytracer.benchmark import ncu, record, render_levels, timing
-from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, device_of
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh

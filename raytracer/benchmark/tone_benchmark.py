@@ -12,12 +12,11 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import rung
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.film import Film, develop, measure, tone_arguments

@@ -15,10 +15,9 @@ from raytracer import layout
 from raytracer.arguments import one_of
 from raytracer.backends.select import select
 from raytracer.benchmark import peers, record, simulation, timing
-from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import build_bvh
@@ -214,9 +213,6 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
     positions, count = np.stack([buffers.x, buffers.y, buffers.z], axis=1), buffers.count
     moves = _turns(device, _stepped(positions, buffers.radius), positions)
     with device.scene(buffers) as scene:
-        if not scene.can_update:
-            reason = f"trees of {device.name} do not follow spheres"
-            return record.row("refit", "", "variant", "skipped", reason)
         scene.max_excess = 1e300  # built once
 
         def refit() -> None:

@@ -105,7 +105,7 @@ Examples:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     require_start()
-    from raytracer.benchmark.axes import parse_axes, parse_size
+    from raytracer.benchmark.options import parse_axes, parse_size
 
     options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))

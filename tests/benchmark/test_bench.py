@@ -19,7 +19,7 @@ from raytracer.benchmark import (
     timing,
 )
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.axes import parse_axes, parse_size, points
+from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
 from raytracer.variants import discover
@@ -51,12 +51,14 @@ def test_sizes_that_are_none(text: str) -> None:
 def test_points_are_every_combination() -> None:
     op = ops.find("matrixadd")
     assert parse_axes(["rows=1,2", "cols=1e1"]) == {"rows": [1, 2], "cols": [10]}
-    found = points(op, [], {"rows": [1, 2], "cols": [3, 4]})
+    found = BenchOptions(axes={"rows": [1, 2], "cols": [3, 4]}).points(op)
     assert found == [{"rows": r, "cols": c} for r in (1, 2) for c in (3, 4)]
-    assert points(op, [5, 6], {"cols": [7]}) == [{"rows": s, "cols": 7} for s in (5, 6)]
-    assert points(op, [], {}) == [dict(op.axes)]
+    assert BenchOptions(sizes=(5, 6), axes={"cols": [7]}).points(op) == [
+        {"rows": s, "cols": 7} for s in (5, 6)
+    ]
+    assert BenchOptions().points(op) == [dict(op.axes)]
     with pytest.raises(UserError, match="no axis 'row'; did you mean 'rows'"):
-        points(op, [], {"row": [1]})
+        BenchOptions(axes={"row": [1]}).points(op)
     with pytest.raises(UserError, match="write NAME=SIZE"):
         parse_axes(["rows"])
 
