@@ -83,9 +83,7 @@ class Environment(Defined, place="environment"):
         else:
             edges = (self.top, self.bottom)
             top, bottom = (np.array(srgb_to_linear(parse_color(edge or ""))) for edge in edges)
-            middle = (
-                (np.arange(256) + 0.5) * np.pi / 256
-            )  # angle from the zenith of each row's middle
-            height = 0.5 + 0.5 * np.cos(middle)
+            angle = (np.arange(256) + 0.5) * np.pi / 256  # from the zenith, of each row's middle
+            height = 0.5 + 0.5 * np.cos(angle)
             rows = (bottom + height[:, None] * (top - bottom))[:, None, :]
         return np.asarray(rows * self.intensity, np.float32)

@@ -17,15 +17,11 @@ if TYPE_CHECKING:
 SEGMENTS = {"starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2")}
 COLORS = {"colors": ("r", "g", "b"), "end_colors": ("r2", "g2", "b2")}
 
+RODS = {**SEGMENTS, "radii": ("radius",), **COLORS, "opacities": ("opacity",)}
+
 COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
-    "capsules": {**SEGMENTS, "radii": ("radius",), **COLORS, "opacities": ("opacity",)},
-    "cones": {
-        **SEGMENTS,
-        "radii": ("radius",),
-        "end_radii": ("end_radius",),
-        **COLORS,
-        "opacities": ("opacity",),
-    },
+    "capsules": RODS,
+    "cones": {**RODS, "end_radii": ("end_radius",)},
     "ellipsoids": {
         "centers": ("x", "y", "z"),
         "semi_axes": ("rx", "ry", "rz"),

@@ -158,9 +158,7 @@ def _check_there(path: Path, frame: int | None = None) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         there = _scenes_in(path.parent)
-        stems = {
-            Path(name).stem: name for name in reversed(there)
-        }  # the scene file takes precedence
+        stems = {Path(name).stem: name for name in reversed(there)}  # scene files come last
         near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
         hint = f"; did you mean '{shown(near)}'?" if near else ""
         raise SceneError(f"{path}: there is no such file{hint}") from None

@@ -103,12 +103,11 @@ ARRAYS = Table(
             "Integers are bytes if one is above 1.",
             "`colors`, `color`",
         ),
-        "x": _key(Text(), "Column of x coordinates of a .csv.", "`x`"),
-        "y": _key(Text(), "Column of y coordinates of a .csv.", "`y`"),
-        "z": _key(Text(), "Column of z coordinates of a .csv.", "`z`"),
-        "r": _key(Text(), "Column of red of a .csv.", "`r`"),
-        "g": _key(Text(), "Column of green of a .csv.", "`g`"),
-        "b": _key(Text(), "Column of blue of a .csv.", "`b`"),
+        **{a: _key(Text(), f"Column of {a} coordinates of a .csv.", f"`{a}`") for a in "xyz"},
+        **{
+            name[0]: _key(Text(), f"Column of {name} of a .csv.", f"`{name[0]}`")
+            for name in ("red", "green", "blue")
+        },
     },
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,10 @@ from raytracer import (
     RenderSettings,
     Scene,
     SphereSet,
-    load,
 )
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.scene.colors import srgb_to_linear
-from raytracer.scene.lights import Ambient
 from raytracer.scene.packing.pack import pack, place, render_space
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform
@@ -191,24 +187,6 @@ def test_lights() -> None:
     assert buffers.frame["scene"]["light_count"] == 3
 
 
-def test_key_light_and_ambient_defaults() -> None:
-    ball: dict[str, Any] = {"centers": [[0, 0, 0]], "radius": 1.0}
-    plain = pack(Scene.from_arrays(**ball))
-    assert plain.lights["kind"].tolist() == [1]
-    towards, camera = plain.lights["vector"][0], plain.camera[0]
-    assert towards @ camera["right"] < 0 < towards @ camera["up"]
-    assert towards @ camera["forward"] < 0
-    np.testing.assert_allclose(np.linalg.norm(towards), 1.0, rtol=1e-6)
-    np.testing.assert_allclose(plain.frame["environment"]["ambient"], 0.25)
-    dark = pack(Scene.from_arrays(**ball, lights=()))
-    assert len(dark.lights) == 0
-    np.testing.assert_allclose(dark.frame["environment"]["ambient"], 0.1)
-    own = pack(Scene.from_arrays(**ball, ambient=Ambient("#808080", 0.5)))
-    np.testing.assert_allclose(
-        own.frame["environment"]["ambient"], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6
-    )
-
-
 def test_frame() -> None:
     scene = Scene(background=Background(bottom="#808080", top="white"))
     settings = RenderSettings(64, 48, 9, "tent", None, 7, 3, False)
@@ -310,26 +288,6 @@ def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv("RAYTRACER_THREADS", threads)
         digests.add(pack(scene).digest())
     assert len(digests) == 1
-
-
-def test_memory_is_that_of_the_input_and_the_buffers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAYTRACER_THREADS", "2")
-    count = 1_000_000
-    rng = np.random.default_rng(13)
-    np.savez(
-        tmp_path / "a.npz",
-        centers=rng.random((count, 3), np.float32),
-        radii=np.full(count, 0.01, np.float32),
-    )
-    tracemalloc.start()
-    buffers = pack(load(tmp_path / "a.npz"))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert buffers.count == count
-    # 16 bytes a sphere each for input and result; blocks of two threads, the sample, modules.
-    assert peak < 2 * 16 * count + 12e6
 
 
 @pytest.mark.parametrize("falloff", ["none", "inverse-square"])
