@@ -8,7 +8,7 @@ its docstring: a first sentence for help and reference, and perhaps more. ::
 
 From these follow the check of arguments in Python, the check of scene files and their JSON Schema
 (`raytracer.scene.tables`), command line options (`raytracer.commands.options`), class
-documentation, and the reference of all keys (`raytracer.scene.reference`).
+documentation, and the reference of all keys (`docs/scene_reference.py`).
 """
 
 from __future__ import annotations

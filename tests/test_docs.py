@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from runpy import run_path
 from types import FunctionType
 from typing import Any
 
@@ -18,7 +19,6 @@ import pytest
 import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
-from raytracer.scene import reference
 from raytracer.viewer.controls import help_groups
 from support.pages import (
     DOCS,
@@ -35,7 +35,7 @@ from support.pages import (
 
 CONTRIBUTING = DOCS / "contributing.md"
 PYTHON = DOCS / "reference" / "python.md"
-GENERATED = "<!-- generated: python -m raytracer.scene.reference -->\n\n"
+GENERATED = "<!-- generated: python docs/scene_reference.py -->\n\n"
 # What builds, tools and people leave in a checkout; names that start with a dot are left out too.
 NOT_OURS = {"build", "dist", "venv", "output", "__pycache__"}
 
@@ -161,7 +161,8 @@ def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
     table = (
         text_of(DOCS / "reference" / "scene.md").split(GENERATED)[1].split("\n\n<!-- end -->")[0]
     )
-    assert table == reference.markdown(), "python -m raytracer.scene.reference"
+    markdown = run_path(str(DOCS / "scene_reference.py"))["markdown"]
+    assert table == markdown(), "python docs/scene_reference.py"
 
 
 def test_every_public_name_is_described() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from runpy import run_path
+
 from raytracer.scene.field_types import all_tables
 from raytracer.scene.lights import LIGHTS
-from raytracer.scene.reference import rows
 from raytracer.scene.tables import SCENE
+from support.pages import DOCS
+
+rows = run_path(str(DOCS / "scene_reference.py"))["rows"]
 
 
 def test_a_row_for_each_key() -> None:

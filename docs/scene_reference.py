@@ -1,6 +1,6 @@
 """The reference of all keys of a scene file, from their definitions.
 
-    python -m raytracer.scene.reference
+    python docs/scene_reference.py
 
 prints it as a table in Markdown.
 """
