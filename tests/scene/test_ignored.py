@@ -299,17 +299,3 @@ def test_a_data_file_without_particles_beside_others_is_told_of(tmp_path: Path) 
     assert (scene.count, found) == (1, ["a.csv: holds no particles"])
     with pytest.raises(UserError, match=r"s\.toml: has no spheres: a\.csv holds no particles"):
         loaded(write(tmp_path / "s.toml", a_set))
-
-
-@pytest.mark.parametrize("text", ["spheres = []\n", "[[spheres]]\ncenters = []\nradius = 1\n"])
-def test_a_scene_that_says_it_is_empty_is_its_background(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "s.toml", text)
-    size = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
-    assert main(["render", "s.toml", *size]) == 0
-    assert "raytracer: warning: the scene has no spheres" in capsys.readouterr().err
-    write(tmp_path / "s.toml", "title = 'forgotten'\n")
-    assert main(["render", "s.toml", *size]) == 2
-    assert "s.toml: has no spheres" in capsys.readouterr().err

@@ -10,7 +10,6 @@ import pytest
 
 import raytracer
 from raytracer import Scene, UserError
-from raytracer.cli import main
 from support.particle_files import dump, write
 
 EDGES = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.5, -1.0, 6.0]])
@@ -68,27 +67,6 @@ def test_images_have_the_rows_colours_and_radii_of_their_particles(tmp_path: Pat
     # The box is that of all images: more of them go beside these.
     again = scene.styled(replicate=(2, 1, 1)).spheres[0].centers
     assert len(np.unique(np.round(again, 9), axis=0)) == 24
-
-
-def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -> None:
-    path = extended(tmp_path / "a.xyz", [[-1, 0.5, 0.5], [1, 1, 1]])
-    scene = (
-        '[[spheres]]\nfile = "a.xyz"\nwrap = true\nreplicate = [2, 2, 1]\n'
-        '[render]\nlook = "soft"\nao_samples = 4'
-    )
-    write(tmp_path / "a.toml", f'{scene}\n[camera]\nup = "z"\nelevation = 30\nvertical_fov = 30\n')
-    small: Any = {"width": 48, "height": 32, "samples": 1, "background": "white"}
-    files = raytracer.render(tmp_path / "a.toml", **small).array
-    image = raytracer.render(path, wrap=True, replicate="2x2x1", **small)
-    arguments, film = image.array, image.film.sums
-    assert np.array_equal(files, arguments)
-    assert not np.array_equal(files, raytracer.render(path, **small).array)
-    target = tmp_path / "a.npz"
-    options = ["--wrap", "--replicate", "2,2,1", "--size", "48x32", "--samples", "1", "-q"]
-    options += ["--background", "white"]
-    picture = str(tmp_path / "a.png")
-    assert main(["render", str(path), *options, "-o", picture, "--film", str(target)]) == 0
-    assert np.array_equal(raytracer.Film.load(target).sums, film)
 
 
 def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> None:
