@@ -45,7 +45,7 @@ MIN_IDLE_RAYS = 8
 """Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a
 molecule, 6 for packed spheres (tests/reference/draft_noise.py)."""
 
-GPU_SHARE = 0.02
+GPU_SHARE = 0.015
 """Largest share of the time of a GPU that pictures take which follow no hand, beside a simulation
 that computes on the same GPU."""
 
