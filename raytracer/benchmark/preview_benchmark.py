@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
@@ -17,9 +18,6 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene import generate
 from raytracer.scene.scene import Scene
-
-if TYPE_CHECKING:
-    from raytracer.viewer.preview import PreviewResult
 
 # Number of spheres, and size of the window in pixels.
 CASES = {
@@ -77,45 +75,32 @@ def results(
 
 
 def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> Result:
+    from raytracer.viewer.preview import preview
+
     # A GPU renders at full size; on a CPU the resolution adapts while the camera moves.
     full = backend == "cuda"
-    ways = (True, False) if full else (True,)
+    run = partial(
+        preview, scene, backend=backend, width=size[0], height=size[1], samples=SAMPLES,
+        adaptive=not full,
+    )  # fmt: skip
     rows = []
-    for interop in ways:
-        run = _run(scene, backend, size, frames + WARM, adaptive=not full, interop=interop)
-        rows.append(timing.row(run.presenter, run.latency[WARM:], _summary(run)))
-    first = _run(scene, backend, size, WARM + 1, adaptive=not full)
-    idle_times = [first.rest] + [
-        _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(IDLE_RUNS - 1)
-    ]
+    for interop in (True, False) if full else (True,):
+        shown = run(offscreen=frames + WARM, interop=interop)
+        times, traced = shown.spread(WARM), min(shown.traced[WARM:])
+        title = (
+            f"{1.0 / times['median']:.0f} frames/s, 19 of 20 above {1.0 / times['q95']:.0f}, "
+            f"traced at {traced[0]}x{traced[1]} or more"
+        )
+        rows.append(timing.row(shown.presenter, shown.latency[WARM:], title))
+    idle_times = [run(offscreen=WARM + 1).rest for _ in range(IDLE_RUNS)]
     rows.append(timing.row("last event to full size at rest", idle_times, kind="stage"))
-    alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
+    alone = _kernels(scene, backend, traced, frames)
     rows.append(timing.row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
     axes = {"spheres": scene.count, "width": size[0], "height": size[1]}
     made = record.result("preview", axes, rows, "full size" if full else "adaptive", "cloud")
     made["backend"], made["note"] = backend, NOTE.format(frames=frames)
-    made["traced"] = list(min(run.traced[WARM:]))
+    made["traced"] = list(traced)
     return made
-
-
-def _run(
-    scene: Scene, backend: str, size: tuple[int, int], frames: int, **options: Any
-) -> PreviewResult:
-    from raytracer.viewer.preview import preview
-
-    return preview(
-        scene, backend=backend, width=size[0], height=size[1], samples=SAMPLES,
-        offscreen=frames, **options,
-    )  # fmt: skip
-
-
-def _summary(run: PreviewResult) -> str:
-    """Format frames per second and the lowest resolution."""
-    times, (width, height) = run.spread(WARM), min(run.traced[WARM:])
-    return (
-        f"{1.0 / times['median']:.0f} frames/s, 19 of 20 above {1.0 / times['q95']:.0f}, traced at "
-        f"{width}x{height} or more"
-    )
 
 
 def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:

@@ -44,7 +44,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
             f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
             "kernels/README.md shows its arguments"
         )
-    _copy_headers(Path(str(resources.kernels())), folder)
+    shutil.copytree(str(resources.kernels()), folder, ignore=_no_headers, dirs_exist_ok=True)
     target_folder = folder / variants.LADDERS / op.name
     target_folder.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():
@@ -56,9 +56,5 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     return replace(variants.read(op.name, target, folder), folder=folder)
 
 
-def _copy_headers(root: Path, folder: Path) -> None:
-    for header in root.rglob("*"):
-        if header.suffix in HEADERS and header.is_file():
-            target = folder / header.relative_to(root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(header, target)
+def _no_headers(folder: str, names: list[str]) -> list[str]:
+    return [n for n in names if not n.endswith(HEADERS) and not Path(folder, n).is_dir()]
