@@ -55,8 +55,8 @@ def operations(root: Traversable | None = None) -> list[str]:
     NAME_y and NAME_z.
     """
     ladders = _ladders(root)
-    folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
-    names = (folder.name for folder in folders if any(_sources(folder)))
+    folders = ladders.iterdir() if ladders.is_dir() else ()
+    names = [folder.name for folder in folders if any(_sources(folder))]
     ends = {True: [f"_{axis}" for axis in AXES[1:]], False: [""]}
     return sorted(
         name.removesuffix(AXES) + end for name in names for end in ends[name.endswith(AXES)]
@@ -124,8 +124,7 @@ def flags_of(path: Traversable, root: Traversable | None = None) -> tuple[str, .
 
 def _product_names(root: Traversable | None) -> list[str]:
     folder = (root or resources.kernels()).joinpath(PRODUCT)
-    paths = _sources(folder) if folder.is_dir() else ()
-    return sorted(path.name.removesuffix(".cu") for path in paths)
+    return sorted(path.name.removesuffix(".cu") for path in _sources(folder))
 
 
 def _required_product(
@@ -160,4 +159,5 @@ def _ladders(root: Traversable | None) -> Traversable:
 
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:
-    return (path for path in folder.iterdir() if path.name.endswith(".cu"))
+    paths = folder.iterdir() if folder.is_dir() else ()
+    return (path for path in paths if path.name.endswith(".cu"))

@@ -51,11 +51,9 @@ def changed(*path: str | int, to: Any) -> Any:
     ("content", "words"),
     [
         ([], "the whole: Input should be a valid dictionary"),
-        (changed("format", to=2), "format: Input should be 1"),
         (changed("date", to=None), "date: Field required"),
         (changed("results", 0, "rows", 2, "kind", to="king"), "results.0.rows.2.kind: Input"),
         (changed("results", 0, "rows", 0, "time", "median", to=0.0), "rows.0.time.median: Input"),
-        (changed("results", 0, "axes", "n", to=1.5), "results.0.axes.n"),
         (changed("device", "color", to="green"), "device.color: Extra inputs are not permitted"),
         (changed("device", "a" * 5000, to=1), "..."),
         (changed("load_average", to=float("nan")), "load_average: Input should be a finite"),
