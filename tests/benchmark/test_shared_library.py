@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -16,6 +17,7 @@ from raytracer.benchmark.cuda import shared_library
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.peers import CUB
+from raytracer.errors import BackendError
 
 NVCC = """#!/bin/sh
 [ "$1" = --version ] && { echo "release 1.0"; exit 0; }
@@ -48,6 +50,19 @@ def test_library_is_built_once_for_each_architecture(nvcc: Path, tmp_path: Path)
     assert (nvcc.parent / "runs").read_text(encoding="utf-8").count("run") == 3
 
 
+def test_a_library_that_was_changed_is_built_again(nvcc: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sum.cu"
+    source.write_text("int x;", encoding="utf-8")
+    built = shared_library.build(source, "sm_80")
+    good = built.read_bytes()
+    built.write_bytes(good.replace(b"made", b"evil"))
+    assert shared_library.build(source, "sm_80").read_bytes() == good
+    built.chmod(0o777)
+    assert shared_library.build(source, "sm_80").stat().st_mode & 0o022 == 0
+    assert (nvcc.parent / "runs").read_text().count("run") == 3
+    assert built.parent.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing")
 def test_the_file_in_the_cache_is_loaded_as_a_library(nvcc: Path, tmp_path: Path) -> None:
     source = tmp_path / "sum.cu"
@@ -55,6 +70,17 @@ def test_the_file_in_the_cache_is_loaded_as_a_library(nvcc: Path, tmp_path: Path
     nvcc.write_text(NVCC.replace('echo made > "$2"', f'g++ -shared -fPIC -o "$2" -x c++ {source}'))
     library = shared_library.Launcher(shared_library.build(source, "sm_80"), (17,))
     assert library.scratch_bytes() == 17
+
+
+def test_a_folder_of_another_user_is_not_loaded_from(nvcc: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a folder of another user")
+    source = tmp_path / "sum.cu"
+    source.write_text("int x;", encoding="utf-8")
+    folder = shared_library.build(source, "sm_80").parent
+    os.chown(folder, 12345, 12345)
+    with pytest.raises(BackendError, match=r"only you can access.*set RAYTRACER_CACHE"):
+        shared_library.build(source, "sm_80")
 
 
 def test_what_nvcc_refuses_is_said(nvcc: Path, tmp_path: Path) -> None:
