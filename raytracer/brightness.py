@@ -4,8 +4,9 @@ The lights of a look show a white surface that nothing occludes as white. In a d
 surfaces see little of the sky and lie in the shadow of others, so that its colours would be dull.
 Tiles of the picture are rendered with the lights as they are. The light of their covered pixels,
 divided by that of surfaces in their full colours, says how much is lost, and the lights become
-brighter by it, as far as highlights stay below white. (A small picture of the whole would take
-longer: its neighbouring rays meet other spheres.)
+brighter by it, as far as no channel of a highlight is above white: a clipped red ball is a flat
+disc, though its luminance is low. (A small picture of the whole would take longer: its
+neighbouring rays meet other spheres.)
 
 The factor is rounded, so that devices, whose sums differ in the last bits, find the same one.
 """
@@ -32,8 +33,8 @@ COLUMNS, ROWS = 12, 8  # number of tiles across and down the picture
 SIDE = 8  # of a tile in pixels: about as many as a packet of rays
 SAMPLES = 4  # per pixel
 TARGET = 0.72  # light of covered pixels, relative to that of surfaces in their full colours
-HIGHLIGHTS = 95.0  # percentile of the luminance of covered pixels that stays below `MAX_LIGHT`
-MAX_LIGHT = 0.95
+HIGHLIGHTS = 95.0  # percentile of the brightest channel of covered pixels: at most `MAX_LIGHT`
+MAX_LIGHT = 1.05
 MAX_FACTOR = 1.6
 STEPS = 32  # of the factor between 1 and 2
 COVERED = 0.5  # coverage from which a pixel counts for the highlights
@@ -76,7 +77,8 @@ def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float
     if not (shown.any() and np.isfinite(light).all() and albedo.sum() > 0.0 and light.sum() > 0.0):
         return 1.0
     share = float(light.sum()) / SAMPLES / float(albedo.sum())
-    highlight = float(np.percentile(light[shown] / coverage[shown], HIGHLIGHTS))
+    brightest = pixels[shown, :3].max(axis=1) / coverage[shown]
+    highlight = float(np.percentile(brightest, HIGHLIGHTS))
     limit = MAX_LIGHT / highlight if highlight > 0.0 else MAX_FACTOR
     factor = min(TARGET / share, limit, MAX_FACTOR)
     return max(round(factor * STEPS) / STEPS, 1.0)
