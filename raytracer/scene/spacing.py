@@ -25,9 +25,13 @@ BESIDE, NEAR, FAR = 2, 4, 8
 particles are moved about at random, and equal the spacing of a lattice. The spheres of a surface
 overlap, so that a scan has no holes."""
 
-CLOSING = 1.6
-"""Factor of the radius on a surface whose points are not particles: a share exp(-8 * 0.8**2) of
-it, 0.6%, is then between spheres at random places."""
+CLOSING = 1.4
+"""Factor of the radius on a surface whose points are not particles. Between spheres at random
+places, as dense as where the radius is measured, is a share exp(-8 * 0.7**2) of it, 2%."""
+
+UNEVEN = 2.0
+"""Greatest ratio of the distances between sparse and usual points of a surface that closes: what
+is near a scanner is not to be hidden by what is far away."""
 
 DENSE = 0.25  # quantile of the distance in a volume: dense regions of a cluster decide
 
@@ -72,8 +76,20 @@ def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
     if inverse * LINE > 1.0:
         return float(np.median(found[:, BESIDE - 1]))
     if inverse * SURFACE > 1.0:
-        return float(np.median(found[:, FAR - 1])) * (CLOSING if closed else 1.0)
+        far = found[:, FAR - 1]
+        return CLOSING * _median_of_area(far) if closed else float(np.median(far))
     return float(np.quantile(found[:, NEAR - 1], DENSE))
+
+
+def _median_of_area(distances: NDArray[np.float64]) -> float:
+    """Return the median over a surface of distances at its points, (Q,), at most `UNEVEN` medians.
+
+    A scan is denser near the scanner: each point counts by the area that it has for itself.
+    """
+    ordered = np.sort(distances)
+    area = np.cumsum(ordered**2)
+    middle = float(ordered[np.searchsorted(area, area[-1] / 2.0)])
+    return min(middle, UNEVEN * float(np.median(distances)))
 
 
 def _neighbor_distances(centers: NDArray[Any]) -> NDArray[np.float64]:
