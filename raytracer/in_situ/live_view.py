@@ -6,8 +6,10 @@ import atexit
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from os import PathLike
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
@@ -198,6 +200,7 @@ class LiveView:
         self._step: list[str] = []  # names that were logged in this step
         self._last: str | None = None  # of the step before
         self._is_wanted = False  # whether an outlet takes this step
+        self._due = 0.0  # when an outlet may take the next one
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._images = 0
@@ -207,6 +210,7 @@ class LiveView:
     def _open(self, outlet: Outlet) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
         self._outlets.append(outlet)
+        self._due = 0.0
         try:
             self.address = outlet.runner.ready() or self.address
         except UserError:
@@ -221,7 +225,7 @@ class LiveView:
 
         For a view it returns at once. The arrays are copied, those of the GPU that renders within
         its memory and others to the host, at most 60 times per second, and less often if copying
-        would take more than 1% of the time; a state that comes sooner is left out (see `flush`).
+        would take more than 0.8% of the time; a state that comes sooner is left out (see `flush`).
         For a frame of a movie it waits until the state of the frame before is
         taken. Nothing is shown after the view was closed. A step ends when a name is logged that
         was logged in it already.
@@ -244,8 +248,10 @@ class LiveView:
                 that make no spheres. Of later states a view says what is wrong and goes on, and a
                 movie ends (see `close`).
         """
-        if name in self._step or not self._step:
-            self._begin_step()
+        step = self._step
+        if name in step or not step:
+            self._last, self._step = step[-1] if step else None, []
+            self._is_wanted = perf_counter() >= self._due and self._begin_step()
         given = positions, radii, colors, columns, stream
         if not self._is_wanted and name in self._logged.given:  # of most steps: in a microsecond
             self._logged.given[name] = given
@@ -257,15 +263,15 @@ class LiveView:
         self._logged.given[name] = given
         self._step.append(name)
         is_last = self._last is None or name == self._last
-        for outlet in self._outlets:
+        for outlet in self._outlets if self._is_wanted else ():
             if outlet.is_taken and outlet.look():
                 outlet.log(name, self._said, is_last)
+        self._due = min((each.due for each in self._outlets if not each.has_ended), default=inf)
 
-    def _begin_step(self) -> None:
-        self._last, self._step = self._step[-1] if self._step else None, []
-        self._is_wanted = False
-        for outlet in self._outlets:
-            self._is_wanted |= outlet.begin()
+    def _begin_step(self) -> bool:
+        """Let outlets begin a step; whether one takes it."""
+        taken = [outlet.begin() for outlet in self._outlets]
+        return any(taken)
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -332,6 +338,7 @@ class LiveView:
         widget = show(runner.feed, height=height, **settings | threads)
         runner.is_closed = lambda: widget.closed
         self._outlets.append(view)
+        self._due = 0.0
         ipython = sys.modules.get("IPython")
         self._shell = None if ipython is None else ipython.get_ipython()
         if self._shell is not None:  # which keeps one of equal calls

@@ -24,7 +24,7 @@ from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, c
 from raytracer.in_situ.points import Given, Logged
 from raytracer.warning import warn
 
-SHARE = 0.01
+SHARE = 0.008
 """Largest share of the simulation's time that copying takes."""
 
 INTERVAL = 1.0 / 60.0
@@ -207,6 +207,8 @@ class Outlet(ABC):
     def __init__(self, runner: Runner, logged: Logged) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
+        self.due = 0.0
+        """Time before which no step is taken."""
         self.is_taken = False
         """Whether the sets of this step are copied."""
         self.has_ended = False
@@ -264,11 +266,10 @@ class View(Outlet):
 
     def __init__(self, runner: Runner, logged: Logged) -> None:
         super().__init__(runner, logged)
-        self._due = 0.0  # when the next step may be copied
         self._spent = 0.0  # seconds of copying in this step
 
     def begin(self) -> bool:
-        self.is_taken = not self.has_ended and perf_counter() >= self._due
+        self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
             if self._unpublished:  # fewer sets than in the step before, or the reader was looking
                 self._publish()
@@ -284,7 +285,7 @@ class View(Outlet):
             self._publish()
         end = perf_counter()
         self._spent += end - start
-        self._due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
+        self.due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self, about: Mapping[str, Any]) -> None:
         self._about = about

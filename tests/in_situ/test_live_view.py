@@ -320,7 +320,8 @@ def test_arrays_of_other_packages_are_read_when_they_are_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(outlets, "perf_counter", clock)
+    for module in (outlets, live_view):
+        monkeypatch.setattr(module, "perf_counter", clock)
     with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
         view.log_points("points", Foreign(grid(3)), radii=Foreign(np.ones(3)))
         reads = []
@@ -357,7 +358,8 @@ class Clock:
 
 def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(outlets, "perf_counter", clock)
+    for module in (outlets, live_view):
+        monkeypatch.setattr(module, "perf_counter", clock)
     with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
         writer = view._outlets[0].writer
         published: list[int] = []
@@ -384,7 +386,8 @@ def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(outlets, "perf_counter", clock)
+    for module in (outlets, live_view):
+        monkeypatch.setattr(module, "perf_counter", clock)
     monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
     with raytracer.live(**SETTINGS) as view:
         runner = view._outlets[0].runner
