@@ -16,6 +16,10 @@ from raytracer.resources import thread_count
 
 Pixels = NDArray[np.float32]
 
+MARGIN = 32
+"""Pixels around a picture in which it is mirrored: at the edges of its input, Open Image Denoise
+darkens and tints."""
+
 
 def require_denoiser() -> None:
     """Raise UserError if the library is not installed."""
@@ -81,11 +85,11 @@ def filtered(
     """
     import pyoidn
 
-    images: dict[str, Any] = {"color": np.ascontiguousarray(color)}
+    images: dict[str, Any] = {"color": _mirrored(color)}
     if guides is not None:
         albedo = np.clip(np.nan_to_num(guides[0], nan=0.0), 0, 1)
         normal = np.clip(np.nan_to_num(guides[1], nan=0.0), -1, 1)
-        images |= {"albedo": np.ascontiguousarray(albedo), "normal": np.ascontiguousarray(normal)}
+        images |= {"albedo": _mirrored(albedo), "normal": _mirrored(normal)}
     images["output"] = np.empty_like(images["color"])
     with ExitStack() as stack:
         device = stack.enter_context(pyoidn.Device(pyoidn.OIDN_DEVICE_TYPE_CPU))
@@ -101,8 +105,13 @@ def filtered(
         denoiser.commit()
         denoiser.execute()
         _check(device)
-    output: Pixels = images["output"]
+    output: Pixels = images["output"][MARGIN:-MARGIN, MARGIN:-MARGIN]
     return output
+
+
+def _mirrored(image: Pixels) -> Pixels:
+    """Return a picture with its mirror images around it, contiguous."""
+    return np.pad(image, ((MARGIN, MARGIN), (MARGIN, MARGIN), (0, 0)), mode="symmetric")
 
 
 def _check(device: Any) -> None:

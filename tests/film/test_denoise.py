@@ -110,3 +110,18 @@ def test_the_library_removes_noise() -> None:
     assert after < 0.75 * before
     one, two = (denoised(noisy.film, threads).sums for threads in (1, 2))
     np.testing.assert_array_equal(one, two)
+
+
+@has_library
+@pytest.mark.parametrize("size", [(96, 160), (45, 71), (3, 1)])
+def test_the_edges_of_a_picture_are_denoised_like_its_middle(size: tuple[int, int]) -> None:
+    height, width = size
+    even = np.ones((height, width, 3), np.float32) * (0.3, 0.6, 0.9)
+    noise = np.random.default_rng(1).normal(1.0, 0.1, even.shape)
+    found = denoise.filtered((even * noise).astype(np.float32), None, hdr=True)
+    assert found.shape == even.shape
+    error = np.abs(found / even - 1.0)
+    rim = np.ones((height, width), np.bool_)
+    rim[1:-1, 1:-1] = False
+    assert error[rim].mean() < 0.1
+    assert error[rim].max() < 0.3
