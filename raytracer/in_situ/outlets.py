@@ -294,9 +294,11 @@ class View(Outlet):
             self._publish()
 
     def finish(self) -> None:
-        if not self.runner.wait(PATIENCE):
+        if self.runner.wait(PATIENCE):
+            self.look()
+        else:
             self.runner.kill()
-        self.look()
+            self.has_ended = True
 
     def _publish(self) -> None:
         self._unpublished = not self.writer.publish(self._about)

@@ -150,7 +150,7 @@ def test_repeated_renders_leave_no_memory_behind() -> None:
 
     sums(samples=1)
     # Other processes use the GPU too; memory that is left behind would be so each time.
-    assert min(left_behind() for _ in range(5)) <= 1 << 20
+    assert any(left_behind() <= 1 << 20 for _ in range(20))
 
 
 def test_large_array_goes_to_the_device_and_back() -> None:
