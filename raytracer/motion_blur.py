@@ -143,7 +143,7 @@ class MotionBlur:
 
     def moments(
         self, device: Device, device_scene: DeviceScene, view: View
-    ) -> Iterator[DeviceScene]:
+    ) -> Generator[DeviceScene]:
         """Yield the scene on a device at some times, evenly spread over the shutter."""
         return self._scenes(device, device_scene, view.seed, range(self.MOMENTS))
 

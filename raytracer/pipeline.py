@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -599,9 +599,10 @@ class Job:
         if self.blur is None or not sources:
             return self._aovs(film, sources, self.scene, GUIDE_RAYS)
         sums: dict[str, NDArray[Any]] = {}
-        for scene in self.blur.moments(self.device, self.scene, self.view):
-            for name, values in self._aovs(film, sources, scene, GUIDE_RAYS).items():
-                sums[name] = sums.get(name, 0.0) + values / self.blur.MOMENTS
+        with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
+            for scene in scenes:
+                for name, values in self._aovs(film, sources, scene, GUIDE_RAYS).items():
+                    sums[name] = sums.get(name, 0.0) + values / self.blur.MOMENTS
         return sums
 
     def _aovs(

@@ -50,7 +50,10 @@ class GpuMemory:
         self.size, self.device = -(-size // ALIGNMENT) * ALIGNMENT, device
         self._memory = DeviceMemory(self.size, device)
         self.address = self._memory.address
-        self.complete = Fence(device, shared=True)
+        try:
+            self.complete = Fence(device, shared=True)
+        except BackendError:  # without events for other processes: it serves in this one
+            self.complete = Fence(device)
 
     def handle(self) -> SharedHandle:
         """Return what `mapped` takes in another process.

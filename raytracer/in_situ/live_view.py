@@ -9,6 +9,7 @@ from contextlib import suppress
 from math import inf
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -31,7 +32,7 @@ from raytracer.in_situ.outlets import (
     Runner,
     View,
 )
-from raytracer.in_situ.points import Logged, Points
+from raytracer.in_situ.points import Given, Logged, Points
 from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations, SimulationBox
@@ -196,9 +197,9 @@ class LiveView:
         self.address = ""
         self._settings, self._fps, self._gpu = settings, fps, gpu
         self._outlets: list[Outlet] = []
-        self._logged = Logged()
+        self._logged, self._lock = Logged(), RLock()
         self._step: list[str] = []  # names that were logged in this step
-        self._last: str | None = None  # of the step before
+        self._last: list[str] = []  # those of the step before
         self._is_wanted = False  # whether an outlet takes this step
         self._due = 0.0  # when an outlet may take the next one
         self._about: dict[str, Any] = {}  # of the state as a whole
@@ -248,25 +249,36 @@ class LiveView:
                 that make no spheres. Of later states a view says what is wrong and goes on, and a
                 movie ends (see `close`).
         """
-        step = self._step
-        if name in step or not step:
-            self._last, self._step = step[-1] if step else None, []
-            self._is_wanted = perf_counter() >= self._due and self._begin_step()
         given = positions, radii, colors, columns, stream
-        if not self._is_wanted and name in self._logged.given:  # of most steps: in a microsecond
-            self._logged.given[name] = given
+        with self._lock:
+            begins = name in self._step or not self._step
+            is_wanted = perf_counter() >= self._due if begins else self._is_wanted
+            if is_wanted or name not in self._logged.given:
+                self._log(name, given, begins)
+                return
+            self._logged.given[name] = given  # of most steps: in a microsecond
+            if begins:
+                self._last, self._step, self._is_wanted = self._step, [], False
             self._step.append(name)
-            return
+
+    def _log(self, name: str, given: Given, begins: bool) -> None:
+        """Take a set of a step that an outlet may take; begins: whether it is the first one."""
         points = Points.of(name, given)
         if name not in self._logged.given:
             scene_of(self._state({name: points}))  # for its errors
+        if begins:
+            self._last, self._step = self._step, []
+            self._is_wanted = self._begin_step()
         self._logged.given[name] = given
         self._step.append(name)
-        is_last = self._last is None or name == self._last
-        for outlet in self._outlets if self._is_wanted else ():
-            if outlet.is_taken and outlet.look():
-                outlet.log(name, self._said, is_last)
-        self._due = min((each.due for each in self._outlets if not each.has_ended), default=inf)
+        is_last = not self._last or name == self._last[-1]
+        try:
+            for outlet in self._outlets if self._is_wanted else ():
+                if outlet.is_taken and outlet.look():
+                    outlet.log(name, self._said, is_last)
+        finally:
+            running = (each.due for each in self._outlets if not each.has_ended)
+            self._due = min(running, default=inf)
 
     def _begin_step(self) -> bool:
         """Let outlets begin a step; whether one takes it."""
@@ -276,7 +288,7 @@ class LiveView:
     @property
     def _said(self) -> dict[str, Any]:
         """What is said of a state as a whole."""
-        return self._about if self._last is not None else self._about | {IS_FIRST: True}
+        return self._about if self._last else self._about | {IS_FIRST: True}
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -399,12 +411,19 @@ class LiveView:
             UserError: the movie could not be written completely.
         """
         atexit.unregister(self._close_or_warn)
+        errors = list[UserError]()
         try:
-            for outlet in self._outlets:
-                if outlet.look():
-                    outlet.flush(self._said)
+            with self._lock:
+                for outlet in self._outlets:
+                    try:
+                        if outlet.look():
+                            outlet.flush(self._said)
+                    except UserError as error:  # of one: the others are completed
+                        errors.append(error)
         finally:
             self._end()
+        if errors:
+            raise errors[0]
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.
@@ -412,9 +431,10 @@ class LiveView:
         The arrays are copied as they are now. `wait`, `image` and `close` do this too, and so does
         the end of a cell in a notebook. A movie has the step as a whole, when that has ended.
         """
-        for outlet in self._outlets:
-            if isinstance(outlet, View) and outlet.look():
-                outlet.flush(self._said)
+        with self._lock:
+            for outlet in self._outlets:
+                if isinstance(outlet, View) and outlet.look():
+                    outlet.flush(self._said)
 
     def _end(self) -> None:
         """End all outlets, and free their memory."""

@@ -303,9 +303,14 @@ class Writer:
         before = room.memory
         if room.lay_out(arrays):
             assert room.memory is not None
-            self._link.share(index, room.generation, room.memory)
+            room.shapes = None
             if isinstance(before, GpuMemory):
                 self._outgrown.append((int(self._words[NUMBER]), before))
+            try:
+                self._link.share(index, room.generation, room.memory)
+            except BaseException:
+                room.memory, room.capacity = None, 0  # the next state gets another
+                raise
         room.shapes = shapes
 
     def publish(self, about: Mapping[str, Any]) -> bool:
@@ -412,7 +417,8 @@ class Reader:
         """Return memory of a set when it has arrived, and forget what was before it."""
         key = index, on_gpu, generation
         with self._arrived:
-            self._arrived.wait_for(lambda: key in self._memories, PATIENCE)
+            if not self._arrived.wait_for(lambda: key in self._memories, PATIENCE):
+                raise UserError("live: memory of the simulation has not arrived: log again")
             memory = self._memories[key]
             for other in [each for each in self._memories if each[:2] == key[:2] and each < key]:
                 del self._memories[other]

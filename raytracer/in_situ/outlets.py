@@ -17,7 +17,7 @@ from multiprocessing.reduction import send_handle
 from time import perf_counter, sleep
 from typing import Any
 
-from raytracer.errors import UserError
+from raytracer.errors import BackendError, UserError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.gpu_memory import GpuMemory
 from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
@@ -84,7 +84,14 @@ class ProcessRunner(Runner):
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
         control = control_memory()
-        self.gpu, self._trial = gpu, None if gpu is None else GpuMemory(1, gpu)
+        self.gpu, handle = gpu, None
+        self._trial: GpuMemory | None = None
+        if gpu is not None:
+            try:
+                self._trial = GpuMemory(1, gpu)
+                handle = self._trial.handle()
+            except BackendError:  # arrays come to the host
+                self.gpu = self._trial = None
         self._look_at = 0.0  # when the process is looked at again
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
@@ -100,7 +107,6 @@ class ProcessRunner(Runner):
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            handle = self._trial and self._trial.handle()
             self._connection.send((kind, dict(settings), control.size, handle))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
@@ -238,9 +244,9 @@ class Outlet(ABC):
 
     def _write(self, name: str) -> None:
         """Copy a set of points, to be published."""
+        self._sent[name] = self._logged.given[name]  # what is wrong is said once
         points = self._logged.points(name).near(name, self.runner.gpu)
         self.writer.write(name, points.arrays, points.values, points.stream)
-        self._sent[name] = self._logged.given[name]
         self._unpublished = True
 
     def _write_newer(self) -> None:
@@ -279,19 +285,23 @@ class View(Outlet):
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         start = perf_counter()
         self._about = about
-        self._write(name)
-        if is_last:
-            self._write_newer()
-            self._publish()
-        end = perf_counter()
-        self._spent += end - start
-        self.due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
+        try:
+            self._write(name)
+            if is_last:
+                self._write_newer()
+                self._publish()
+        finally:
+            end = perf_counter()
+            self._spent += end - start
+            self.due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self, about: Mapping[str, Any]) -> None:
         self._about = about
         self._write_newer()
-        while self._unpublished:  # the reader looks for some microseconds
+        while self._unpublished:
             self._publish()
+            if self._unpublished:  # the reader looks for some microseconds
+                sleep(LOOK)
 
     def finish(self) -> None:
         if self.runner.wait(PATIENCE):
@@ -331,6 +341,8 @@ class Movie(Outlet):
             self._write_newer()
         while self._unpublished:
             self._unpublished = not self.writer.publish(self._about)
+            if self._unpublished:
+                sleep(LOOK)
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered

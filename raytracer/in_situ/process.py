@@ -51,7 +51,7 @@ def main(descriptor: int) -> None:
 
 def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
     """Take what the simulation sends until it ends."""
-    with suppress(EOFError, OSError):
+    try:
         while True:
             message = connection.recv()
             if message[0] == "memory":
@@ -64,7 +64,13 @@ def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
                 reader.on_change()
             else:
                 break
-    feed.close()
+    except (EOFError, OSError):
+        pass  # the simulation has ended
+    except RaytracerError as error:
+        with suppress(OSError):
+            connection.send(("error", *error.sentences))
+    finally:
+        feed.close()
 
 
 if __name__ == "__main__":

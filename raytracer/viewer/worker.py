@@ -50,8 +50,8 @@ GPU_SHARE = 0.015
 that computes on the same GPU."""
 
 PAUSE = 1.0
-"""Seconds without a new state after which refinement takes all of the GPU: the simulation rests, or
-its steps take so long that a picture is little beside them."""
+"""Seconds without a new state after which pictures take all of a GPU: the simulation rests, or its
+steps take so long that a picture is little beside them."""
 
 CPU_SLICE = 0.02  # seconds after which the CPU kernel returns, so that a pass can be interrupted
 
@@ -89,6 +89,7 @@ class Worker:
         self._idle_from = 0.0  # time at which idle rendering may start
         self._rest_until = 0.0  # time at which the next state may be rendered
         self._arrived = 0.0  # time of the latest state
+        self._of_hand: RenderRequest | None = None  # the latest, if it is of the same state
         self._published = 0.0  # time of the latest frame
         self._background = ThreadPoolExecutor(1, "background")
         self._thread = Thread(target=self._run, name="render", daemon=True)
@@ -98,9 +99,11 @@ class Worker:
 
     def show(self, request: RenderRequest) -> None:
         with self._changed:
-            if self._request is None or _frame_of(self._request) != _frame_of(request):
-                self._arrived = perf_counter()
-            self._request = request
+            before, self._request = self._request, request
+            if before is None or _frame_of(before) != _frame_of(request):
+                self._arrived, self._of_hand = perf_counter(), None
+            else:
+                self._of_hand = request
             if request.loaded_scene not in self.loaded_scenes:
                 self.loaded_scenes.append(request.loaded_scene)
             self._changed.notify()
@@ -199,10 +202,14 @@ class Worker:
 
     def _is_due(self, request: RenderRequest) -> bool:
         """Return whether a request may be rendered now."""
-        current = self.current
-        if current is None or request is current:
-            return current is None
-        return perf_counter() >= self._rest_until or _frame_of(request) == _frame_of(current)
+        if self.current is None or request is self.current:
+            return self.current is None
+        return request is self._of_hand or perf_counter() >= self._rests_until
+
+    @property
+    def _rests_until(self) -> float:
+        """The time at which pictures that follow no hand may be rendered."""
+        return min(self._rest_until, self._arrived + PAUSE)
 
     def _save_is_next(self) -> bool:
         """Return whether the save job is next: once full size is reached, every second pass."""
@@ -214,19 +221,21 @@ class Worker:
 
     def _wait_seconds(self) -> float | None:
         if self._has_new_request():
-            return max(self._rest_until - perf_counter(), 0.0)
+            return max(self._rests_until - perf_counter(), 0.0)
         if self.current is None or self._film.finished(self.current):
             return None
         return max(self._refine_from - perf_counter(), 0.0)
 
     def _can_refine(self) -> bool:
         assert self.current is not None
-        return not self._film.finished(self.current) and perf_counter() >= self._refine_from
+        is_old = self._request is not None and self._request.buffers is not self.current.buffers
+        is_idle = perf_counter() >= self._refine_from
+        return is_idle and not is_old and not self._film.finished(self.current)
 
     @property
     def _refine_from(self) -> float:
         """The time at which samples may be added."""
-        return max(self._idle_from, min(self._rest_until, self._arrived + PAUSE))
+        return max(self._idle_from, self._rests_until)
 
     def _start_request(self, request: RenderRequest) -> None:
         before, self.current = self.current, request

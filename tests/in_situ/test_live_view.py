@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.errors import BackendError
 from raytracer.film import png
 from raytracer.in_situ import feed, live_view, outlets
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
@@ -410,6 +411,49 @@ def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
         for name in ("grains", "walls"):
             view.log_points(name, grid(6), radii=0.5)
         assert runner.feed.load(0).count == 6 + 6 + 5
+
+
+def test_a_set_that_was_left_out_and_is_wrong_is_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    for module in (outlets, live_view):
+        monkeypatch.setattr(module, "perf_counter", clock)
+    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+    with raytracer.live(**SETTINGS) as view:
+        runner = view._outlets[0].runner
+        assert isinstance(runner, InlineRunner)
+
+        def log(name: str, count: int, seconds: float = 1.0, columns: int = 3) -> None:
+            clock.now += seconds
+            view.log_points(name, np.zeros((count, columns)), radii=0.5)
+
+        for name in ("grains", "walls"):
+            log(name, 2)
+        log("grains", 2, 0.001)
+        log("walls", 4, 0.0, columns=2)  # is not looked at
+        log("grains", 3)
+        with pytest.raises(raytracer.UserError, match=r"'walls': positions: give \(N, 3\)"):
+            log("grains", 4)
+        log("grains", 5)
+        assert runner.feed.load(0).count == 5 + 2
+
+
+def test_without_memory_that_processes_share_arrays_come_to_the_host(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise BackendError("no memory for other processes")
+
+    with_host_memory(monkeypatch)
+    monkeypatch.setattr(outlets, "GpuMemory", refuse)
+    monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
+    positions = grid(3).astype(np.float32)
+    with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
+        assert view._outlets[0].runner.gpu is None
+        view.log_points("points", ByInterface(positions), radii=0.5)
+        expected = view.image().to_uint8()
+    assert (pixels(tmp_path / "0.png") == expected).all()
 
 
 def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:
