@@ -114,9 +114,11 @@ def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     return [((x + 1) / 2 * width, (1 - y) / 2 * height) for x, y in places.tolist()]
 
 
-def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None:
+def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path, site: Site) -> None:
     width, height = STAGE
     camera = first_camera(atoms, STAGE)
+    # measured in the first view, which had the size of another window
+    brightness = site.call(lambda session: session.viewer.loaded_scene.job.settings.brightness)
     image = raytracer.render(
         atoms,
         camera=camera,
@@ -125,6 +127,7 @@ def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None
         height=height,
         samples=SAMPLES,
         ao_samples=1,
+        brightness=brightness,
         backend="cpu",
     )  # the page shows its first sample sooner with one occlusion ray
     np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])

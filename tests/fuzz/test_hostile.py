@@ -71,7 +71,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.toml", f"[[spheres]]\ngenerate = {{name = 'cloud', count = {2**63}}}\n", 2, "a.toml"),
     ("a.toml", '[[spheres]]\nfile = "a\\u0000.npz"\n', 2, "a.toml: spheres[0]"),
     ("a.toml", f'[[spheres]]\nfile = "{"a/" * 3000}b.npz"\n', 2, "a.toml: spheres[0]"),
-    ("a.toml", (BALL + "material = 'x'\n") * 20_000, 2, "more mistakes"),
+    ("a.toml", (BALL + "material = 'x'\n") * 20_000, 2, "no material named 'x'"),
     ("a.toml", BALL + "[[lights]]\ntype='directional'\ndirection=[0,1,0]\n" * 50_000, 0, ""),
     ("a.json", '{"a":' * 5000 + "1" + "}" * 5000, 2, "nested too deeply"),
     ("a.json", '{"title": "a", "title": "b"}', 2, "is repeated"),
