@@ -56,7 +56,7 @@ class GpuMemory:
             self.complete = Fence(device)
 
     def handle(self) -> SharedHandle:
-        """Return what `mapped` takes in another process.
+        """Return what `MappedMemory` takes in another process.
 
         Raises:
             BackendError: processes cannot share memory of this GPU on this system.
