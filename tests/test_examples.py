@@ -28,7 +28,7 @@ MEAN_CODES = 0.05
 # The same with bloom, where the light from beyond the part that is rendered is missing.
 BLOOM_CODES = 2.0
 # Pictures made with `--denoise`.
-DENOISED = {"crystal", "lamps", "pile", "sphereflake", "three_balls", "weekend"}
+DENOISED = {"crystal", "lamps", "marbles", "pile", "sphereflake", "three_balls", "weekend"}
 # The same for means over blocks of such a picture; sides of a block in pixels.
 DENOISED_CODES, BLOCK = 3.0, 10
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 NEEDS = {"web": "h5py", "dam": "vtkmodules", "colloids": "gsd", "valley": "laspy",
          "perovskite": "gemmi"}  # fmt: skip
 
-CROP = (280, 168, 360, 216)
+CROP = (700, 420, 900, 540)
 """The part that is rendered again, in pixels of the picture."""
 
 

@@ -26,7 +26,8 @@ from raytracer.film import png
 from support import gallery
 
 TARGET = gallery.FOLDER / "ovito"
-GAP = 8
+GAP = 16
+"""Pixels between the two pictures, which are then shown at half their size."""
 
 
 def from_file(name: str, *modifiers: Any) -> Any:
@@ -170,7 +171,8 @@ FIGURES: dict[str, tuple[str, Callable[[], Any]]] = {
         "point clouds",
         lambda: from_arrays(
             "valley.las", "z", colored("Value", *_ends("valley.las", 2),
-            ["#2b6c43", "#a3b86c", "#e8d9a0", "#a9714b"]), sized(0.45),
+            ["#2b6c43", "#a3b86c", "#e8d9a0", "#a9714b"]),
+            sized(load("valley.las").spheres[0].radius),
         ),
     ),
 }  # fmt: skip
@@ -230,9 +232,10 @@ def make(name: str) -> None:
         both = Image.new("RGB", (2 * width + GAP, height), "#808080")
         both.paste(Image.open(kept).convert("RGB"), (0, 0))
         both.paste(Image.open(other).convert("RGB"), (width + GAP, 0))
+        both = both.resize((both.width // 2, both.height // 2), Image.Resampling.LANCZOS)
         draw = ImageDraw.Draw(both)
-        for text, x in (("raytracer", 6), ("OVITO", width + GAP + 6)):
-            draw.text((x, height - 16), text, fill="#808080")
+        for text, x in (("raytracer", 6), ("OVITO", (width + GAP) // 2 + 6)):
+            draw.text((x, both.height - 16), text, fill="#808080")
         both.save(TARGET / f"{name}.jpg", quality=82)
     print(f"{name}: OVITO {seconds:.1f} s", flush=True)
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.pages import DOCS, commands
 
 FOLDER = DOCS / "gallery"
-SIZE = (640, 384)
+SIZE = (1600, 960)
 SAMPLES = 64
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 
