@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from support.display import drawing_missing, missing
 from support.pictures import Bench
-from support.probe import TARGETS, Probe, compiler, cpu
+from support.probe import TARGETS, Probe, cpu
 from support.probe import cuda as cuda_probe
 from support.record import write_record
 
@@ -105,14 +105,17 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def probes(
-    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Probe]:
+def libraries(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what tests compile for the CPU, kept from one run to the next."""
+    kept = getattr(pytestconfig, "cache", None)  # missing with -p no:cacheprovider
+    return Path(kept.mkdir("libraries")) if kept else tmp_path_factory.mktemp("libraries")
+
+
+@pytest.fixture(scope="session")
+def probes(libraries: Path) -> Callable[[str], Probe]:
     """Device functions on a target by its name, compiled once; skips where there is none."""
     from raytracer import _core
 
-    kept = getattr(pytestconfig, "cache", None)  # missing with -p no:cacheprovider
-    folder = Path(kept.mkdir("probe")) if kept else tmp_path_factory.mktemp("probe")
     made: dict[str, Probe] = {}
 
     def probe_of(target: str) -> Probe:
@@ -125,9 +128,7 @@ def probes(
                 isa = target.split()[0]
                 if isa not in _core.isas():
                     pytest.skip(f"probe: this CPU or build has no {isa}")
-                if compiler() is None:
-                    pytest.skip("probe: there is no C++ compiler; set CXX")
-                made[target] = cpu(target, folder)
+                made[target] = cpu(target, libraries)
         return made[target]
 
     return probe_of

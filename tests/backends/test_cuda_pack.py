@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
 from support.fake_cuda import FakeDriver
-from support.kernels_on_cpu import compiled
+from support.libraries import FOR_CUDA, kernel, library
 
 BLOCKS, THREADS = 3, 64
 COUNT = 1000
@@ -52,22 +53,10 @@ Launch = Callable[[int, int, NDArray[np.void]], None]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The kernel compiled for the CPU, and its decoding of sRGB over an array."""
-    return compiled(
-        tmp_path_factory.mktemp("kernel"),
-        "pack_spheres",
-        "PackArgs",
-        'extern "C" void decode(float* values, std::int64_t count) {\n'
-        "  for (std::int64_t i = 0; i < count; ++i)\n"
-        "    values[i] = (float)rt::srgb_decode(values[i]);\n}\n",
-    )
-
-
-@pytest.fixture(scope="module")
-def launch(library: ctypes.CDLL) -> Launch:
+def launch(libraries: Path) -> Launch:
     """Takes blocks, threads of a block and PackArgs (1,)."""
-    return lambda blocks, threads, args: library.go(
+    packs = kernel(libraries, "pack_spheres", "PackArgs")
+    return lambda blocks, threads, args: packs.go(
         blocks, threads, ctypes.c_uint64(args.ctypes.data)
     )
 
@@ -327,13 +316,20 @@ def test_values_have_the_colours_of_their_scale(pack: Pack, name: str, kind: str
 
 
 @pytest.mark.slow
-def test_every_float_is_decoded_as_on_the_host(library: ctypes.CDLL) -> None:
+def test_every_float_is_decoded_as_on_the_host(tmp_path: Path) -> None:
     """Of those that a power is computed for."""
+    text = (
+        "#include <cuda_on_cpu.h>\n#include <shade/pack_color.h>\n"
+        'extern "C" void decode(float* values, std::int64_t count) {\n'
+        "  for (std::int64_t i = 0; i < count; ++i)\n"
+        "    values[i] = (float)rt::srgb_decode(values[i]);\n}\n"
+    )
+    decoder = library(tmp_path, "decode", text, *FOR_CUDA)
     first, last = (int(np.float32(end).view(np.uint32)) for end in (0.04, 1.0))
     for begin in range(first, last + 1, 1 << 20):
         bits = np.arange(begin, min(begin + (1 << 20), last + 1), dtype=np.uint32)
         made = bits.view(np.float32).copy()
-        library.decode(ctypes.c_void_p(made.ctypes.data), ctypes.c_int64(len(made)))
+        decoder.decode(ctypes.c_void_p(made.ctypes.data), ctypes.c_int64(len(made)))
         assert made.tobytes() == srgb_to_linear(bits.view(np.float32)).astype(np.float32).tobytes()
 
 

@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +34,7 @@ from raytracer.scene.packing.pack import place as place_on_host
 from raytracer.scene.packing.pose import posed
 from raytracer.scene.packing.render_space import Space
 from support.fake_cuda import FakeDriver
-from support.kernels_on_cpu import compiled
+from support.libraries import kernel
 
 ADDRESSES = {
     "PackArgs": ("records", "color", "info", "table"),
@@ -43,11 +44,10 @@ THREADS = 64
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
+def kernels(libraries: Path) -> dict[str, ctypes.CDLL]:
     """The kernels by their structs of arguments."""
-    folder = tmp_path_factory.mktemp("kernels")
     names = {"PackArgs": "pack_spheres", "ReachArgs": "sphere_reach"}
-    return {struct: compiled(folder, name, struct) for struct, name in names.items()}
+    return {struct: kernel(libraries, name, struct) for struct, name in names.items()}
 
 
 class Gpu:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
-import subprocess
-from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,8 +25,8 @@ from raytracer.backends.cuda.sources import kernels_root
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
 from support.fake_cuda import FakeDriver
+from support.libraries import FOR_CUDA, library
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
 COUNT = 1000
 RNG = np.random.default_rng(1)
 SPHERES = SphereSet(RNG.normal(size=(COUNT, 3)), RNG.uniform(0.01, 0.1, COUNT))
@@ -40,12 +37,6 @@ SCENES = {
     "spheres on a ground": Scene([SPHERES], ground=Ground()),
     "solids": Scene([SPHERES], capsules=[RODS], ground=Ground()),
 }
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], ctypes.CDLL]:
-    """Returns the kernel compiled for the CPU, for records of spheres or of solids."""
-    return cache(lambda has_solids: compile_kernel(tmp_path_factory.mktemp("kernel"), has_solids))
 
 
 def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
@@ -86,29 +77,22 @@ def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     assert int(args["count"]) == rows - 1
 
 
-def compile_kernel(folder: Path, has_solids: bool) -> ctypes.CDLL:
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is missing")
-    source, library = folder / "kernel.cpp", folder / "kernel.so"
-    source.write_text(
-        "#include <cuda_on_cpu.h>\n#include <cuda/bvh/records.cuh>\n"
-        "void work(std::uint64_t from, std::uint64_t to, std::uint64_t count) {\n"
-        "  rt::interleave((const float*)from, (rt::PrimitiveRecord*)to, (uint32_t)count);\n}\n"
-        'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
-        "  launch(work, blocks, threads, arguments);\n}\n"
-    )
-    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
-    flags += ["-DRT_SOLIDS=1"] if has_solids else []
-    flags += ["-I", str(SUPPORT), "-I", str(kernels_root())]
-    subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library))
+KERNEL = (
+    "#include <cuda_on_cpu.h>\n#include <cuda/bvh/records.cuh>\n"
+    "void work(std::uint64_t from, std::uint64_t to, std::uint64_t count) {\n"
+    "  rt::interleave((const float*)from, (rt::PrimitiveRecord*)to, (uint32_t)count);\n}\n"
+    'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
+    "  launch(work, blocks, threads, arguments);\n}\n"
+)
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_records_are_the_columns_row_by_row(
-    name: str, compiled: Callable[[bool], ctypes.CDLL], monkeypatch: pytest.MonkeyPatch
+    name: str, libraries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    buffers, library = pack(SCENES[name]), compiled(name == "solids")
+    of, flags = ("solids", ["-DRT_SOLIDS=1"]) if name == "solids" else ("spheres", [])
+    kernel = library(libraries, f"records_of_{of}", KERNEL, *FOR_CUDA, *flags)
+    buffers = pack(SCENES[name])
     driver = FakeDriver({}, lambda *_: None, memory=1 << 20)
     launched: list[str] = []
     found: list[NDArray[np.float32]] = []
@@ -119,7 +103,7 @@ def test_records_are_the_columns_row_by_row(
         base, count = driver.memory.ctypes.data, int(args["count"] + args["apart_count"])
         if entry == "tree_records":
             places = (base + int(args["clusters"]), base + int(args["records"]), count)
-            library.go(grid[0], block[0], (ctypes.c_uint64 * 3)(*places))
+            kernel.go(grid[0], block[0], (ctypes.c_uint64 * 3)(*places))
         if entry == "tree_bounds":  # says that the tree is too deep: the host builds it
             records = driver.view(int(args["records"]), count * buffers.record_bytes)
             found.append(records.view(np.float32).reshape(count, -1).copy())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,24 +24,22 @@ from raytracer.backends.cuda.tree import (
     scratch_sizes,
     tree_sizes,
 )
+from support.libraries import FOR_CUDA, library
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
 COUNT, APART = 300, 7  # of them beside the tree
 Floats = NDArray[np.float32]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is missing")
-    folder = tmp_path_factory.mktemp("tree")
-    shutil.copytree(kernels_root(), folder / "kernels")
-    state = folder / "kernels/cuda/bvh/state.cuh"
+def kernels(libraries: Path) -> ctypes.CDLL:
+    copied = libraries / "tree"
+    shutil.copytree(kernels_root(), copied, dirs_exist_ok=True)
+    state = copied / "cuda/bvh/state.cuh"
     before, rest = state.read_text().split("  asm volatile", 1)
     state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])
     entries = "".join(f"if (which == {k}) kernel = {name};\n" for k, name in enumerate(ENTRIES))
-    (folder / "tree.cpp").write_text(
-        "#define __grid_constant__\n#define STATIC_SHARED\n#include <cuda_on_cpu.h>\n"
+    text = (
+        "#define __grid_constant__\n#include <cuda_on_cpu.h>\n"
         "#include <core/layout.h>\n#undef RT_LAYOUT_TABLE\n#define RT_LAYOUT_TABLE\n"
         "#include <cuda/build_tree.cuh>\nrt::BuildArgs given;\n"
         "void (*kernel)(rt::BuildArgs);\nvoid work(std::uint64_t) { kernel(given); }\n"
@@ -50,11 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         f"std::memcpy(&given, args, sizeof given);\n{entries}"
         "const std::uint64_t none = 0;\nlaunch(work, blocks, threads, &none);\n}\n"
     )
-    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
-    paths = ["-I", str(SUPPORT), "-I", str(folder / "kernels")]
-    target = folder / "tree.so"
-    subprocess.run(["g++", *flags, *paths, str(folder / "tree.cpp"), "-o", str(target)], check=True)
-    return ctypes.CDLL(str(target))
+    return library(libraries, "tree", text, *FOR_CUDA, "-I", str(copied))
 
 
 class Memory:
@@ -73,13 +66,13 @@ class Memory:
         return self.arrays[name].size
 
 
-def kernels_on(library: ctypes.CDLL) -> TreeKernels:
+def kernels_on(built: ctypes.CDLL) -> TreeKernels:
     def fill(address: int, word: int, count: int, _stream: Any) -> None:
         words = ctypes.cast(address, ctypes.POINTER(ctypes.c_uint32))
         np.ctypeslib.as_array(words, (count,))[:] = word
 
     def call(which: int, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
-        library.go(which, grid[0], block[0], arguments)
+        built.go(which, grid[0], block[0], arguments)
 
     kernels = TreeKernels.__new__(TreeKernels)
     kernels._driver, kernels._multiprocessors = SimpleNamespace(memset_d32_async=fill), 1
@@ -141,7 +134,7 @@ def costs_of(memory: Memory, records: Floats) -> NDArray[np.float64]:
     return costs
 
 
-def test_trees_are_valid_and_follow_spheres(library: ctypes.CDLL) -> None:
+def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     g = np.random.default_rng(1)
     records = g.uniform(-1.0, 1.0, (COUNT, 4)).astype(np.float32)
     records[:, 3] = 0.05
@@ -153,10 +146,10 @@ def test_trees_are_valid_and_follow_spheres(library: ctypes.CDLL) -> None:
     packed = memory.arrays["state"][:PACKED_BYTES].view(layout.dtype("PackInfo"))
     packed["low"] = keys(records[:-APART, :3].min(axis=0))
     packed["high"] = ~keys(records[:-APART, :3].max(axis=0))
-    kernels = kernels_on(library)
-    kernels.build(memory, COUNT, APART, None, records=memory.address("records"), has_bounds=True)  # type: ignore[arg-type]
+    tree = kernels_on(kernels)
+    tree.build(memory, COUNT, APART, None, records=memory.address("records"), has_bounds=True)  # type: ignore[arg-type]
     first, built = costs_of(memory, records), nodes_of(memory)
-    refit = kernels.refit(memory, COUNT, APART)  # type: ignore[arg-type]
+    refit = tree.refit(memory, COUNT, APART)  # type: ignore[arg-type]
     for step in range(1, 4):
         refit(None)
         result = result_of(memory)
@@ -168,7 +161,7 @@ def test_trees_are_valid_and_follow_spheres(library: ctypes.CDLL) -> None:
             assert nodes_of(memory).tobytes() == built.tobytes(), "nothing has moved"
         placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))
     placed[:] = records
-    kernels.build(memory, COUNT, APART, None, records=memory.address("records"))  # type: ignore[arg-type]
+    tree.build(memory, COUNT, APART, None, records=memory.address("records"))  # type: ignore[arg-type]
     assert nodes_of(memory).tobytes() == built.tobytes(), "with bounds of its own"
     assert result_of(memory)["refits"] == 0
     placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))

@@ -1,15 +1,16 @@
-// Kernels of the bench as functions of the CPU, for tests: a thread of a block is a thread of the system, a barrier
-// is a barrier, asynchronous copies are done at once. Warp intrinsics are for all lanes of a warp together; atomics of
-// floats are missing.
+// Kernels as functions of the CPU, for tests. The threads of a block take turns on one thread of the system, each from
+// one barrier to the next: in ascending order, then in descending order, so that a missing barrier is found whichever
+// thread needs it. Asynchronous copies are done at once. Warp intrinsics are for all lanes of a warp together; atomics
+// of floats are missing.
 #pragma once
+#include <ucontext.h>
+
 #include <array>
-#include <barrier>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,10 +31,36 @@
 struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
-inline thread_local Index threadIdx;
-inline Index blockIdx, blockDim, gridDim;
-inline std::unique_ptr<std::barrier<>> block_barrier;
-inline void __syncthreads() { block_barrier->arrive_and_wait(); }
+inline Index threadIdx, blockIdx, blockDim, gridDim;
+
+// A thread of the block, on a stack of its own.
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  bool is_done = false;
+};
+inline std::vector<Fiber> fibers;
+inline ucontext_t scheduler;
+inline void yield() { swapcontext(&fibers[threadIdx.x].context, &scheduler); }
+
+struct Barrier {
+  unsigned members, arrived = 0, phase = 0;
+  void wait() {
+    const unsigned own = phase;
+    ++arrived;
+    release();
+    while (phase == own) yield();
+  }
+  void leave() {
+    --members;
+    release();
+  }
+  void release() {
+    if (arrived == members) arrived = 0, ++phase;
+  }
+};
+inline Barrier block_barrier;
+inline void __syncthreads() { block_barrier.wait(); }
 
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
@@ -100,18 +127,18 @@ inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(va
 inline float __uint_as_float(unsigned value) { return std::bit_cast<float>(value); }
 
 struct Warp {
-  std::barrier<> all{32};
+  Barrier all{32};
   std::array<std::uint64_t, 32> values;
   // the values of all lanes, until the next call
   template <class T> void share(T value) {
-    all.arrive_and_wait();
+    all.wait();
     std::memcpy(&values[threadIdx.x % 32], &value, sizeof(T));
-    all.arrive_and_wait();
+    all.wait();
   }
 };
-inline std::vector<std::unique_ptr<Warp>> warps;  // of the block
+inline std::vector<Warp> warps;  // of the block
 template <class T> T of_lane(T value, unsigned lane) {
-  Warp& own = *warps[threadIdx.x / 32];
+  Warp& own = warps[threadIdx.x / 32];
   own.share(value);
   std::memcpy(&value, &own.values[lane % 32], sizeof(T));
   return value;
@@ -125,36 +152,57 @@ template <class T> T __shfl_up_sync(unsigned, T value, int distance, int width =
   return of_lane(value, exists ? threadIdx.x - distance : threadIdx.x);
 }
 inline unsigned __ballot_sync(unsigned, bool says) {
-  Warp& own = *warps[threadIdx.x / 32];
+  Warp& own = warps[threadIdx.x / 32];
   own.share<std::uint64_t>(says);
   unsigned lanes = 0;
   for (int k = 0; k < 32; k++) lanes |= (unsigned)own.values[k] << k;
   return lanes;
 }
 inline bool __all_sync(unsigned, bool says) { return __ballot_sync(~0u, says) == ~0u; }
-inline void __syncwarp() { warps[threadIdx.x / 32]->all.arrive_and_wait(); }
+inline void __syncwarp() { warps[threadIdx.x / 32].all.wait(); }
 
 template <class... A, std::size_t... i>
-void launch(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {
+void call(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {
   kernel((A)arguments[i]...);
 }
 // All blocks, one after the other.
 template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigned threads,
                                   const std::uint64_t* arguments) {
+  static void (*run)(A...);
+  static const std::uint64_t* given;
+  constexpr std::size_t kStack = 256 << 10;
+  run = kernel, given = arguments;
   gridDim.x = blocks, blockDim.x = threads;
-  block_barrier = std::make_unique<std::barrier<>>(threads);
-  warps.clear();
-  for (unsigned begin = 0; begin < threads; begin += 32) warps.push_back(std::make_unique<Warp>());
+  fibers = std::vector<Fiber>(threads);
+  for (Fiber& each : fibers) each.stack.reset(new char[kStack]);
   for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
-    std::vector<std::thread> block;
-    for (unsigned t = 0; t < threads; t++)
-      block.emplace_back([=] {
-        threadIdx.x = t;
-        launch(kernel, arguments, std::index_sequence_for<A...>());
-        block_barrier->arrive_and_drop();
-      });
-    for (std::thread& each : block) each.join();
-    block_barrier = std::make_unique<std::barrier<>>(threads);
+    block_barrier = {threads};
+    warps.assign((threads + 31) / 32, {});
+    for (Fiber& each : fibers) {
+      each.is_done = false;
+      getcontext(&each.context);
+      each.context.uc_stack.ss_sp = each.stack.get();
+      each.context.uc_stack.ss_size = kStack;
+      each.context.uc_link = &scheduler;
+      makecontext(
+          &each.context,
+          +[] {
+            call(run, given, std::index_sequence_for<A...>());
+            fibers[threadIdx.x].is_done = true;
+            block_barrier.leave();
+          },
+          0);
+    }
+    unsigned left = threads;
+    for (bool is_ascending = true; left > 0; is_ascending = !is_ascending) {
+      left = 0;
+      for (unsigned k = 0; k < threads; k++) {
+        threadIdx.x = is_ascending ? k : threads - 1 - k;
+        if (fibers[threadIdx.x].is_done) continue;
+        swapcontext(&scheduler, &fibers[threadIdx.x].context);
+        left += !fibers[threadIdx.x].is_done;
+      }
+    }
   }
 }
 

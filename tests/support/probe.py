@@ -8,11 +8,7 @@ tests/probe/functions.h.
 from __future__ import annotations
 
 import ctypes
-import fcntl
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -25,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from raytracer import layout
 from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
 from raytracer.view import frame_of
+from support.libraries import library
 
 SOURCES = Path(__file__).parents[1] / "probe"
 ISAS = ("portable", "avx2", "avx512")
@@ -117,26 +114,21 @@ def _as_bits(column: ArrayLike) -> Floats:
 # ---- CPU
 
 
-def compiler() -> str | None:
-    """The C++ compiler; None if there is none."""
-    return shutil.which(os.environ.get("CXX", "c++"))
-
-
 def cpu(target: str, cache_folder: Path) -> Probe:
     """The functions on an instruction set of this CPU.
 
     cache_folder: where libraries are kept from one run of the tests to the next.
     """
     isa, _, scalar = target.partition(" ")
-    library = ctypes.CDLL(str(_library(isa, cache_folder)))
-    size = ctypes.c_int.in_dll(library, "layout_table").value
+    built = _library(isa, cache_folder)
+    size = ctypes.c_int.in_dll(built, "layout_table").value
     assert size == uniform_dtype().itemsize, "STRUCTS are not the members of Uniform"
     pointer = ctypes.c_void_p
 
     def run(name: str, rows: Floats, outputs: int, uniform: NDArray[np.void]) -> Floats:
         kind = "scalar" if scalar or not functions()[name][2] else "wide"
         out = np.full((outputs, rows.shape[1]), np.nan, np.float32)
-        entry = getattr(library, f"{kind}_{name}")
+        entry = getattr(built, f"{kind}_{name}")
         entry.argtypes = pointer, pointer, ctypes.c_int64, pointer
         entry.restype = None
         entry(rows.ctypes.data, out.ctypes.data, rows.shape[1], uniform.ctypes.data)
@@ -145,36 +137,17 @@ def cpu(target: str, cache_folder: Path) -> Probe:
     return Probe(target, run)
 
 
-def _library(isa: str, folder: Path) -> Path:
+def _library(isa: str, folder: Path) -> ctypes.CDLL:
     """The shared library of an instruction set, compiled as the extension is."""
-    source, root = SOURCES / "cpu.cpp", kernels_root()
-    build = (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    build = (kernels_root() / "CMakeLists.txt").read_text(encoding="utf-8")
     options = re.search(r"target_compile_options\(rt_options INTERFACE\s+([^)]*)\)", build)
     flags = re.search(rf"rt_add_isa\({isa}\b\s*([^)]*)\)", build)
     assert options is not None
     assert flags is not None
-    command = [
-        str(compiler()), "-std=c++20", "-O1", *options[1].split(), *flags[1].split(), "-w",
-        "-shared", "-fPIC", f"-DRT_ISA={isa}", f"-DRT_ISA_{isa.upper()}=1", "-I", str(root),
-        str(source),
-    ]  # fmt: skip
-    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
-    text = "".join(
-        (SOURCES / name).read_text(encoding="utf-8") for name in ("cpu.cpp", "functions.h")
-    )
-    key = digest(headers_of(SOURCES / "functions.h", root), text, version.stdout, *command)
-    path = folder / f"{isa}-{key}.so"
-    with (folder / f"{isa}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes of the tests one compiles it
-        if not path.is_file():
-            made = path.with_suffix(f".{os.getpid()}")
-            # Not under what checks the interpreter itself (the sanitizers of .ci/run).
-            environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-            subprocess.run(
-                [*command, "-o", str(made)], env=environment, check=True, capture_output=True
-            )
-            made.replace(path)
-    return path
+    return library(
+        folder, isa, '#include "cpu.cpp"\n', *options[1].split(), *flags[1].split(),
+        f"-DRT_ISA={isa}", f"-DRT_ISA_{isa.upper()}=1",
+    )  # fmt: skip
 
 
 # ---- CUDA

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 import zlib
 from pathlib import Path
 from typing import Any
@@ -12,19 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.operations.base import relative_error
 from raytracer.variants import Variant, discover
+from support.libraries import library
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 MULTIPROCESSORS = 1
 GUARD = 64  # bytes before and behind every output
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing"),
-]
+pytestmark = pytest.mark.slow
 
 
 def generator(*parameters: object) -> np.random.Generator:
@@ -32,10 +26,9 @@ def generator(*parameters: object) -> np.random.Generator:
     return np.random.default_rng([11, zlib.crc32(repr(parameters).encode())])
 
 
-def built(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL:
+def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL:
     """Compile a kernel; the library has `go(blocks, threads, arguments)` and its constants."""
-    source = folder / "kernel.cpp"
-    source.write_text(
+    text = (
         f'#include "cuda_on_cpu.h"\n#include "{variant.path}"\n'
         'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
         f"  launch({variant.op}, blocks, threads, arguments);\n}}\n"
@@ -43,18 +36,12 @@ def built(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL
         'extern "C" int copies() { return RT_OPERATOR_COPIES; }\n'
         "#endif\n"
     )
-    library = folder / "kernel.so"
-    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
-    flags += [f"-D{name}={value}" for name, value in macros.items()]
+    flags = ["-pthread", "-ffp-contract=off", *(f"-D{name}={macros[name]}" for name in macros)]
     if "extern __shared__ unsigned" in variant.code:
         flags.append("-DSHARED_TYPE=unsigned")
     elif "  __shared__ " in variant.code:
         flags.append("-DSTATIC_SHARED")
-    includes = ["-I", str(SUPPORT), "-I", str(SUPPORT / "cuda_on_cpu"), "-I", str(kernels_root())]
-    command = ["g++", *flags, *includes, str(source), "-o", str(library)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:2000]
-    return ctypes.CDLL(str(library))
+    return library(folder, "kernel", text, *flags)
 
 
 def aligned(count: int, offset: int) -> Any:
@@ -69,10 +56,10 @@ def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) ->
     op = ops.find(name)
     axes = op.resolve(axes)
     (variant,) = (each for each in discover(name) if each.number == rung)
-    compare(variant, built(variant, op.macros(axes, dtype), folder), dtype, axes)
+    compare(variant, compiled(variant, op.macros(axes, dtype), folder), dtype, axes)
 
 
-def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, int]) -> None:
+def compare(variant: Variant, built: ctypes.CDLL, dtype: str, axes: dict[str, int]) -> None:
     """Compare a kernel with the reference, and look for writes beside the outputs."""
     op = ops.find(variant.op)
     launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
@@ -92,12 +79,12 @@ def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, 
         pointers.append(outputs[key].ctypes.data)
     for key in variant.constant.split():
         operator = inputs[key].tobytes()
-        copies = library.copies()
-        target = (ctypes.c_char * (len(operator) * copies)).in_dll(library, f"c_{key}")
+        copies = built.copies()
+        target = (ctypes.c_char * (len(operator) * copies)).in_dll(built, f"c_{key}")
         ctypes.memmove(target, operator * copies, len(operator) * copies)
     arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes(axes))
     block = launch.block or variant.block
-    library.go(launch.grid[0], block[0], arguments)
+    built.go(launch.grid[0], block[0], arguments)
     for key, expected in op.reference(inputs).items():
         output = op.output_arrays(axes, dtype)[key]
         found = outputs[key].view(output.dtype).reshape(output.shape)
@@ -147,10 +134,10 @@ def test_keys_at_any_address(name: str, rung: int, dtype: str, tmp_path: Path) -
     op, rng = ops.find(name), generator(name, rung, dtype)
     (variant,) = (each for each in discover(name) if each.number == rung)
     width = 16 // {"uint8": 1, "uint16": 2}.get(dtype, 4)
-    library = built(variant, op.macros(op.resolve({}), dtype), tmp_path)
+    built = compiled(variant, op.macros(op.resolve({}), dtype), tmp_path)
     many = int(rng.integers(1000, 5000 if rung < 3 else 20_000))
     for n, offset in ((0, 1), (width - 2, 1), (3 * width, width - 1), (many, 1)):
         axes = {**op.axes, "n": n, "offset": offset}
         if "bins" in axes:
             axes["bins"] = int(rng.integers(1, 2000))
-        compare(variant, library, dtype, axes)
+        compare(variant, built, dtype, axes)
