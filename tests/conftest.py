@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -35,6 +36,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "xvfb" in getattr(item, "fixturenames", ()):
             item.add_marker("window")
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that lives as long as the tests out of garbage collections, which some ask for."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(
@@ -134,9 +141,16 @@ def probes(libraries: Path) -> Callable[[str], Probe]:
     return probe_of
 
 
-@pytest.fixture(
-    params=[pytest.param(t, marks=[pytest.mark.gpu] if t == "cuda" else []) for t in TARGETS]
-)
+def _marked(target: str) -> Any:
+    """A target with its marks; an ordinary run takes the best lanes and the portable floats."""
+    from raytracer import _core
+
+    first = {_core.isas()[0], "portable scalar"}
+    slow = [] if target in first else [pytest.mark.slow]
+    return pytest.param(target, marks=[pytest.mark.gpu] if target == "cuda" else slow)
+
+
+@pytest.fixture(params=[_marked(target) for target in TARGETS])
 def probe(request: pytest.FixtureRequest, probes: Callable[[str], Probe]) -> Probe:
     """The device functions on each target in turn."""
     return probes(request.param)
