@@ -39,11 +39,6 @@ GENERATED = "<!-- generated: python docs/scene_reference.py -->\n\n"
 # What builds, tools and people leave in a checkout; names that start with a dot are left out too.
 NOT_OURS = {"build", "dist", "venv", "output", "__pycache__"}
 
-each_page = pytest.mark.parametrize(
-    "path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
-)
-
-
 def folders(below: Path) -> Iterator[str]:
     """Every folder of ours that holds a file, relative to the root."""
     for path in sorted(below.iterdir()):
@@ -75,17 +70,16 @@ def test_map_is_the_tree() -> None:
     assert expected | modules <= set(found), "add these to the map of docs/contributing.md"
 
 
-@each_page
-def test_files_that_are_named_are_there(path: Path) -> None:
+def test_files_that_are_named_are_there() -> None:
     folders = "raytracer|kernels|docs|tests|renders|scenes"
-    for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", text_of(path)):
-        if not re.search("NAME|OP|NN_|/name", name):
-            assert (ROOT / name).exists(), name
+    for path in PAGES:
+        for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", text_of(path)):
+            if not re.search("NAME|OP|NN_|/name", name):
+                assert (ROOT / name).exists(), f"{path}: {name}"
 
 
-@each_page
-def test_every_command_parses(path: Path) -> None:
-    for words in commands(path):
+def test_every_command_parses() -> None:
+    for words in [words for path in PAGES for words in commands(path)]:
         if words and words[0].endswith("raytracer"):
             command: click.Command = program
             rest = words[1:]
@@ -112,20 +106,15 @@ def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
             assert image.to_uint8().std() > 5.0, name
 
 
-TABLES = [
-    (path, text) for path in PAGES for _, language, text in blocks(path) if language == "toml"
-]
-
-
-@pytest.mark.parametrize(("path", "text"), TABLES, ids=[path.stem for path, _ in TABLES])
-def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path) -> None:
+def test_tables_shown_are_parts_of_scenes(tmp_path: Path) -> None:
     for name, other in files().items():
         (tmp_path / name).write_text(other, encoding="utf-8")
-    if "spheres" not in tomllib.loads(text):
-        text = f"spheres = []\n{text}"
     shown = tmp_path / "shown.toml"
-    shown.write_text(text, encoding="utf-8")
-    assert raytracer.load(shown).source == str(shown)
+    tables = [text for path in PAGES for _, kind, text in blocks(path) if kind == "toml"]
+    for text in tables:
+        empty = "" if "spheres" in tomllib.loads(text) else "spheres = []\n"
+        shown.write_text(empty + text, encoding="utf-8")
+        assert raytracer.load(shown).source == str(shown), text
 
 
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
@@ -218,15 +207,14 @@ def test_every_extra_that_is_named_can_be_installed() -> None:
     }
 
 
-@each_page
-def test_every_link_leads_somewhere(path: Path) -> None:
-    for target in links(path):
+def test_every_link_leads_somewhere() -> None:
+    for path, target in [(page, target) for page in PAGES for target in links(page)]:
         assert "://" not in target, f"{target}: add a check for links to elsewhere"
         file, _, anchor = target.partition("#")
-        page = path.parent / file if file else path
-        assert page.exists(), target
+        linked = path.parent / file if file else path
+        assert linked.exists(), f"{path}: {target}"
         if anchor:
-            assert anchor in anchors(page), target
+            assert anchor in anchors(linked), f"{path}: {target}"
 
 
 def test_keys_of_the_preview() -> None:

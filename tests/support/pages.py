@@ -47,12 +47,13 @@ def files() -> dict[str, str]:
 
 
 def commands(path: Path) -> Iterator[list[str]]:
-    """Yield the words of every command in the shell blocks of a page."""
+    """Yield the words of every command in the shell blocks of a page; loops of a shell are none."""
     for _, language, text in blocks(path):
         if language == "sh":
             for line in text.replace("\\\n", " ").splitlines():
                 for part in line.split("&&"):
-                    yield shlex.split(part, comments=True)
+                    if "$" not in part:
+                        yield shlex.split(part, comments=True)
 
 
 def anchors(path: Path) -> set[str]:
