@@ -69,7 +69,7 @@ def test_kinds_are_what_they_are_called() -> None:
 @kinds
 def test_the_cost_of_a_tree_is_that_of_random_rays(kind: str) -> None:
     """Lines of all directions and places meet as many boxes as the areas say."""
-    tree = tree_of(*spheres(kind, 600))
+    tree = tree_of(*spheres(kind, 200))
     decoded = read_tree(tree.nodes, tree.order, tree.spheres)
     boxes, weights = list[tuple[Any, Any]](), list[float]()
     for node, _ in walk(decoded):
@@ -82,7 +82,7 @@ def test_the_cost_of_a_tree_is_that_of_random_rays(kind: str) -> None:
     low, high = (np.array([box[end] for box in boxes]) for end in (0, 1))
     root_low, root_high = np.array(root)[:, 0].min(axis=0), np.array(root)[:, 1].max(axis=0)
 
-    rng, rays = np.random.default_rng(5), 60_000
+    rng, rays = np.random.default_rng(5), 40_000
     direction = rng.normal(size=(rays, 3))
     direction /= np.linalg.norm(direction, axis=1)[:, None]
     reach = np.linalg.norm(root_high - root_low) / 2
@@ -135,8 +135,8 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_command_renders_what_moves(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulation, "TURN", 0.02)
-    monkeypatch.setattr(simulation, "WARM", 0.02)
+    monkeypatch.setattr(simulation, "TURN", 0.005)
+    monkeypatch.setattr(simulation, "WARM", 0.005)
     words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]
     words += ["--min-time", "0.001", "--backend", "cpu", "--format", "json"]
     assert main(["bench", "live", *words]) == 0

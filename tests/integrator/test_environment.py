@@ -302,7 +302,7 @@ def between_middles(image: Any, rows: int, columns: int) -> Any:
 
 IMAGES = {
     "noise": (64, 128), "odd noise": (33, 57), "texel": (64, 128), "large texel": (1448, 2896),
-    "at the zenith": (16, 32), "1x1": (1, 1), "2x1": (1, 2), "1x2": (2, 1), "sky": (512, 1024),
+    "at the zenith": (16, 32), "1x1": (1, 1), "2x1": (1, 2), "1x2": (2, 1), "sky": (128, 256),
 }  # fmt: skip
 
 

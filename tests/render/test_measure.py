@@ -48,7 +48,7 @@ def expected(
     number: int, centers: np.ndarray, radii: np.ndarray, length: float
 ) -> tuple[float, float]:
     """Return the exposed part of a sphere, and the part of an even sky that does not reach it."""
-    count = 20_000
+    count = 8_000
     normals = directions(count, number)
     points = centers[number] + radii[number] * normals
     others = np.arange(len(radii)) != number
