@@ -58,7 +58,7 @@ def test_the_noise_is_that_of_a_picture_at_random(seed: int) -> None:
     )
     look = str(rng.choice(["soft", "studio", "sun", "rim"]))
     settings: dict[str, Any] = {
-        "width": 96, "height": 64, "samples": 8, "look": look,
+        "width": 64, "height": 48, "samples": 8, "look": look,
         "integrator": str(rng.choice(["ao", "path"])),
     }  # fmt: skip
     image = raytracer.render(scene, noise=0.04, **settings)

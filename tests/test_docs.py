@@ -39,6 +39,7 @@ GENERATED = "<!-- generated: python docs/scene_reference.py -->\n\n"
 # What builds, tools and people leave in a checkout; names that start with a dot are left out too.
 NOT_OURS = {"build", "dist", "venv", "output", "__pycache__"}
 
+
 def folders(below: Path) -> Iterator[str]:
     """Every folder of ours that holds a file, relative to the root."""
     for path in sorted(below.iterdir()):

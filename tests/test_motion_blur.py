@@ -116,7 +116,7 @@ def test_centers_of_pixels_see_a_sphere_for_its_time(
     np.testing.assert_allclose(image.film.coverage, seen, rtol=0, atol=2.0 / samples + 1e-6)
 
 
-@pytest.mark.parametrize(("radius", "distance"), [(3.2, 17.0), (1.3, 30.0), (6.0, 2.5)])
+@pytest.mark.parametrize(("radius", "distance"), [(3.2, 17.0), (6.0, 2.5)])
 def test_pixels_have_the_coverage_of_a_moving_disk(
     radius: float, distance: float, backend: str
 ) -> None:

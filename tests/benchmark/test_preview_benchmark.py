@@ -12,6 +12,8 @@ import pytest
 from raytracer.benchmark import preview_benchmark
 from support.display import missing
 
+pytestmark = pytest.mark.slow  # a process that draws many frames
+
 MEASURE = """
 import faulthandler, json
 faulthandler.dump_traceback_later(100, exit=True)

@@ -92,11 +92,9 @@ def test_texts_and_data_that_exist_are_replaced_with_force_alone(
 ) -> None:
     Path("old.json").write_text("mine")
     before = contents(folder)
-    start = [sys.executable, "-m", "raytracer", *command.split()]
-    done = subprocess.run(start, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert main(command.split()) == 2
     exists = f"raytracer: {name}: exists already: give another name, or --force to replace it\n"
-    assert done.stderr == exists
+    assert capsys.readouterr() == ("", exists)
     assert contents(folder) == before
     if command.startswith("scene"):
         assert main([*command.split(), "--force"]) == 0

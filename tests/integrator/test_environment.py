@@ -321,7 +321,13 @@ def image_named(name: str) -> Any:
     return np.ascontiguousarray(image, np.float32)
 
 
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "large texel" else ())
+        for name in IMAGES
+    ],
+)
 def test_light_of_an_image_is_kept(name: str) -> None:
     """The light of the map, and on a surface that faces up, is that of the image.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,13 @@ def shoot(shown: Scene, side: int = 12, **settings: Any) -> NDArray[np.float32]:
     return np.asarray(raytracer.render(shown, **{**size, **settings}).array[..., :3])
 
 
-@pytest.mark.parametrize("light", LIGHTS)
-@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize(
+    ("name", "light"),
+    [
+        pytest.param(name, light, marks=() if (i + j) % 2 == 0 else pytest.mark.slow)
+        for (i, name), (j, light) in product(enumerate(SURFACES), enumerate(LIGHTS))
+    ],
+)
 def test_light_is_that_of_the_path_tracer(backend: str, name: str, light: str) -> None:
     """One light and its shadow: after a bounce `path` finds this light alone."""
     depth = 0 if name == "glass" else 1  # within glass it would find more

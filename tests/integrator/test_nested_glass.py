@@ -210,8 +210,9 @@ CUTS: dict[str, tuple[exact.Ball, ...]] = {
 """Balls about one centre, the largest first. Where the next is hidden, so is its index."""
 
 
-@pytest.mark.parametrize("clip", [Clip(keep="y < 0.1"), Clip(remove="y > 0.1")], ids=str)
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("turned", "clip"), [(False, Clip(keep="y < 0.1")), (True, Clip(remove="y > 0.1"))]
+)
 @pytest.mark.parametrize("name", CUTS)
 def test_a_face_in_which_a_plane_cuts_solids_of_glass(
     backend: str, name: str, turned: bool, clip: Clip

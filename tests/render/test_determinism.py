@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,29 +60,33 @@ def shoot(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
     return np.asarray(raytracer.render(scene, **options).film.sums)
 
 
+@cache
+def plain(kind: str, backend: str = "cpu") -> NDArray[np.float32]:
+    """The whole picture, as it is without further settings."""
+    return shoot(kind, backend=backend)
+
+
 @pytest.mark.parametrize("threads", [1, 7])
 def test_threads(kind: str, threads: int) -> None:
-    np.testing.assert_array_equal(shoot(kind, threads=threads), shoot(kind))
+    np.testing.assert_array_equal(shoot(kind, threads=threads), plain(kind))
 
 
-@pytest.mark.parametrize("tile", [8, 13, 32, 64])
+@pytest.mark.parametrize("tile", [8, 13])
 def test_tiles(kind: str, tile: int) -> None:
-    plain, before = shoot(kind), _core.tile()
+    expected, before = plain(kind), _core.tile()
     _core.set_tile(tile)
     try:
-        np.testing.assert_array_equal(shoot(kind), plain)
+        np.testing.assert_array_equal(shoot(kind), expected)
     finally:
         _core.set_tile(before)
 
 
-@pytest.mark.parametrize(
-    "crop", [(0, 0, 97, 61), (13, 7, 14, 8), (0, 0, 1, 61), (31, 17, 83, 60), (96, 60, 97, 61)]
-)
+@pytest.mark.parametrize("crop", [(13, 7, 14, 8), (31, 17, 83, 60), (96, 0, 97, 61)])
 def test_crop_is_a_part_of_the_full_picture(
     backend: str, kind: str, crop: tuple[int, int, int, int]
 ) -> None:
     x0, y0, x1, y1 = crop
-    full, part = shoot(kind, backend=backend), shoot(kind, backend=backend, crop=crop)
+    full, part = plain(kind, backend), shoot(kind, backend=backend, crop=crop)
     np.testing.assert_array_equal(part, full[y0:y1, x0:x1])
 
 
@@ -101,7 +106,7 @@ def test_samples_of_all_kinds_in_two_goes(backend: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("filter_name", ["point", "box", "tent", "gaussian"])
-@pytest.mark.parametrize(("first", "more"), [(1, 1), (3, 4), (5, 70)])
+@pytest.mark.parametrize(("first", "more"), [(1, 1), (5, 70)])
 def test_samples_in_two_goes(backend: str, first: int, more: int, filter_name: str) -> None:
     two_goes(SCENE, first, more, backend=backend, width=33, height=21, filter=filter_name, seed=9)
 

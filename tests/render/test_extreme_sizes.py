@@ -51,7 +51,7 @@ def glass_over_ground(radius: float, roughness: float, balls: bool, sky: float =
 
 
 @pytest.mark.parametrize("roughness", [0.0, 0.5])
-@pytest.mark.parametrize("decade", range(2, 11))
+@pytest.mark.parametrize("decade", [2, 5, 7, 10])
 def test_glass_of_any_size_over_a_ground(backend: str, decade: int, roughness: float) -> None:
     shown = glass_over_ground(10.0**decade, roughness, balls=True)
     found = means(shown, samples=64, integrator="path", backend=backend)
@@ -89,7 +89,7 @@ def test_light_lost_in_glass_of_any_size(backend: str, decade: int) -> None:
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
 @pytest.mark.parametrize("balls", [False, True])
-@pytest.mark.parametrize("decade", [2, 4, 6, 7, 8, 10])
+@pytest.mark.parametrize("decade", [2, 6, 10])
 def test_every_sample_is_a_number(backend: str, decade: int, balls: bool, integrator: str) -> None:
     """Without balls the ground is too near the glass to be told from it."""
     shown = glass_over_ground(10.0**decade, 0.5, balls, sky=0.0)

@@ -45,7 +45,7 @@ ARRAYS = {
     "tiny": np.full(COUNT, 1e-320),
     "large integers": np.full(COUNT, 2**64 - 1, np.uint64),
 }
-KEYS = ("centers", "radius", "diameter", "color", "box", "gravity", "velocity", "element", "id")
+KEYS = ("centers", "radius", "color", "box", "velocity", "element")
 RENDER = ("--size", "8x6", "--samples", "1", "--backend", "cpu", "-q", "-o", "o.png")
 
 
