@@ -175,14 +175,14 @@ def test_clear_glass_passes_all(probe: Probe, inside: bool) -> None:
         assert found == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("coat", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("coat", [0.0, 1.0])
 @pytest.mark.parametrize("inside", [False, True])
 def test_rough_clear_glass_passes_all(probe: Probe, inside: bool, coat: float) -> None:
     """What bounces between facets leaves on both sides, at every roughness, index and cosine.
 
     So does what a coat sends back into the glass.
     """
-    for roughness, ior, cosine in product(ROUGHNESSES[1:], (1.05, 1.33, 1.5, 2.4, 4.0), COSINES):
+    for roughness, ior, cosine in product(ROUGHNESSES[1:], (1.05, 1.5, 4.0), COSINES[::2]):
         glass = Surface(roughness, ior=ior, coat=coat, transmission=1.0)
         found = albedo(probe, glass, cosine, inside=inside)
         assert found == pytest.approx(1, abs=0.01), (roughness, ior, cosine)

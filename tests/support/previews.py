@@ -70,10 +70,11 @@ def assert_same_buffers(a: SceneBuffers, b: SceneBuffers) -> None:
 
 def wait_for(condition: Callable[[], Any], what: str = "what is waited for") -> Any:
     """What the condition gives as soon as it is true; fails if that takes far too long."""
-    end = monotonic() + PATIENCE
+    end, pause = monotonic() + PATIENCE, 0.001
     while not (found := condition()):
         assert monotonic() < end, f"{what} did not come"
-        sleep(0.001)
+        sleep(pause)
+        pause = min(1.5 * pause, 0.02)  # conditions take processor time
     return found
 
 
