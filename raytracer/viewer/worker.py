@@ -43,7 +43,7 @@ MIN_IDLE_SAMPLES = 2  # from which a filtered picture is closer to the result th
 
 MIN_IDLE_RAYS = 8
 """Occlusion rays per pixel from which it is closer than a draft, whose occlusion is smooth: 3 for a
-molecule, 6 for packed spheres (tests/reference/draft_noise.py)."""
+molecule, 6 for packed spheres (docs/research/draft_noise.py)."""
 
 GPU_SHARE = 0.015
 """Largest share of the time of a GPU that pictures take which follow no hand, beside a simulation

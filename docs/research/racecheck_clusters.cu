@@ -2,7 +2,7 @@
 // asynchronous copy was before. All orders here are safe but the last one; 2025.3.1 reports hazards where what was
 // copied was not read in between, also for CUDA's own functions.
 //
-//     nvcc -arch=sm_90a -o order tests/reference/racecheck_clusters.cu
+//     nvcc -arch=sm_90a -o order docs/research/racecheck_clusters.cu
 //     for order in 0 1 2 3; do compute-sanitizer --tool racecheck ./order $order; done
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>

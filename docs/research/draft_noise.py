@@ -1,6 +1,6 @@
 """Error and time of drafts: the pictures that are shown while the camera moves or frames play.
 
-`python tests/reference/draft_noise.py --backend cuda` turns a molecule and a hundred thousand
+`python docs/research/draft_noise.py --backend cuda` turns a molecule and a hundred thousand
 random spheres, and plays a trajectory, as a session does it. It prints the root mean square
 difference in 8-bit sRGB values between each draft, stretched to the size of the window, and the
 converged picture of the same camera and frame, with the seconds and the processor time of a draft:
