@@ -202,7 +202,7 @@ def test_every_extra_that_is_named_can_be_installed() -> None:
     text = sources + "".join(map(text_of, PAGES))
     named = re.findall(r"(?:raytracer|\.whl|[\"' ]\.)\[([a-z0-9,]+)\]", text)
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
-    assert {"preview", "cuda"} <= {name for names in named for name in names.split(",")}
+    assert {"serve", "cuda"} <= {name for names in named for name in names.split(",")}
     assert {name for names in named for name in names.split(",")} <= {
         *project["optional-dependencies"]
     }
