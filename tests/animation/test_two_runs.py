@@ -47,7 +47,9 @@ def first(
             process.kill()
 
 
-def test_the_second_is_refused_at_its_start(first: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_the_second_is_refused_until_the_first_is_killed(
+    first: tuple[str, subprocess.Popen[bytes]],
+) -> None:
     name, process = first
     done = run(*FEW, "-o", f"./{name}")
     assert (done.returncode, done.stdout) == (2, "")
@@ -57,12 +59,6 @@ def test_the_second_is_refused_at_its_start(first: tuple[str, subprocess.Popen[b
     assert done.stderr.count("\n") == 1
     assert run(*FEW, "-o", "b.gif").returncode == 0  # another name
     assert process.poll() is None
-
-
-def test_the_claim_of_a_killed_process_holds_nobody(
-    first: tuple[str, subprocess.Popen[bytes]],
-) -> None:
-    name, process = first
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert run(*FEW, "-o", name).returncode == 0

@@ -294,6 +294,8 @@ def test_an_end_before_the_end_leaves_the_samples_of_the_host(kept: int, by: str
 
 
 def test_ctrl_c_ends_a_device_that_others_wait_for() -> None:
+    # Where a shell started the tests in the background, SIGINT is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     several = group_of(2)
     other = several.devices[1]
     assert isinstance(other, ApartDevice)
@@ -305,8 +307,11 @@ def test_ctrl_c_ends_a_device_that_others_wait_for() -> None:
 
     with job_on(several) as job, blank(job) as film:
         other.is_stuck = True
-        with pytest.raises(KeyboardInterrupt):
-            film.add(job.scene, job.view, 1, press)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                film.add(job.scene, job.view, 1, press)
+        finally:
+            signal.signal(signal.SIGINT, before)
         other.is_stuck = False
         assert film.samples == 0
         film.add(job.scene, job.view, 2)

@@ -93,17 +93,14 @@ def free_port() -> str:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_page_finds_a_server_that_starts_again(
-    chromium: Browser, tmp_path: Path, width: int
-) -> None:
+def test_a_page_finds_a_server_that_starts_again(chromium: Browser, tmp_path: Path) -> None:
     scene, port = write_scene(tmp_path), free_port()
 
     def start(token: str) -> Any:
         options = ["--port", port, "--token-file", str(tmp_path / token)]
         return served(scene, *options, folder=tmp_path)
 
-    page = chromium.new_page(viewport={"width": width, "height": 844})
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.set_default_timeout(60_000)
     with start("token") as first:
         page.goto(first.address)
