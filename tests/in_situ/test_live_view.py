@@ -27,6 +27,7 @@ from support.movies import decoded
 from support.previews import wait_for
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
+pytest.importorskip("av", reason="the extra video is missing")
 
 HEAD = """
 import numpy as np
@@ -47,6 +48,26 @@ def quiet(_: str) -> None:
 def page() -> Iterator[raytracer.LiveView]:
     with raytracer.live(open="page", say=quiet, **SETTINGS) as view:
         yield view
+
+
+class Clock:
+    """The time, which passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of a view in this process: another one that reads would put off publications."""
+    made = Clock()
+    for module in (outlets, live_view):
+        monkeypatch.setattr(module, "perf_counter", made)
+    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+    return made
 
 
 def fetched(address: str) -> str:
@@ -127,7 +148,6 @@ def test_wait_returns_when_the_view_has_ended() -> None:
 def test_a_movie_has_the_frames_that_were_asked_for(
     every: int, frames: int, tmp_path: Path
 ) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     path = tmp_path / "run.mp4"
     with raytracer.live(open=None, record=path, every=every, **SETTINGS) as view:
         for step in range(7):
@@ -170,7 +190,6 @@ def pixels(path: Path) -> Any:
 
 
 def test_a_movie_of_nothing_is_not_written(tmp_path: Path) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
     with pytest.raises(raytracer.UserError, match="not written, because no points were logged"):
         view.close()
@@ -192,7 +211,6 @@ def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> No
 
 
 def test_a_movie_ends_before_a_state_that_is_wrong(tmp_path: Path) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     path = tmp_path / "run.mp4"
     view = raytracer.live(open=None, record=path, **SETTINGS)
     for step in range(3):
@@ -207,7 +225,6 @@ def test_a_movie_ends_before_a_state_that_is_wrong(tmp_path: Path) -> None:
 
 
 def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     with (
         pytest.warns(raytracer.RaytracerWarning, match="not written, because no points"),
         pytest.raises(ZeroDivisionError),
@@ -217,7 +234,6 @@ def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> Non
 
 
 def test_a_view_that_is_never_closed_ends_with_a_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     text = "import raytracer\nview = raytracer.live(open=None, record='run.mp4', backend='cpu')\n"
     with script(text, tmp_path) as process:
         _, errors = process.communicate(timeout=60.0)
@@ -312,13 +328,7 @@ class Foreign:
         return self.array
 
 
-def test_arrays_of_other_packages_are_read_when_they_are_copied(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    for module in (outlets, live_view):
-        monkeypatch.setattr(module, "perf_counter", clock)
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+def test_arrays_of_other_packages_are_read_when_they_are_copied(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
         view.log_points("points", Foreign(grid(3)), radii=Foreign(np.ones(3)))
         reads = []
@@ -343,22 +353,7 @@ def test_arrays_on_a_gpu_are_copied_to_the_host(monkeypatch: pytest.MonkeyPatch)
             assert (view.image().to_uint8() == expected).all()
 
 
-class Clock:
-    """The time, which passes by itself alone."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    for module in (outlets, live_view):
-        monkeypatch.setattr(module, "perf_counter", clock)
-    # No other process reads while a state is published, which would put it off.
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+def test_states_that_come_too_soon_are_left_out(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
         writer = view._outlets[0].writer
         published: list[int] = []
@@ -381,13 +376,7 @@ def test_states_that_come_too_soon_are_left_out(monkeypatch: pytest.MonkeyPatch)
         assert [log("a", 0.02), log("b", 0.0)] == [5, 6]
 
 
-def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    for module in (outlets, live_view):
-        monkeypatch.setattr(module, "perf_counter", clock)
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
         runner = view._outlets[0].runner
         assert isinstance(runner, InlineRunner)
@@ -411,13 +400,7 @@ def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(
         assert runner.feed.load(0).count == 6 + 6 + 5
 
 
-def test_a_set_that_was_left_out_and_is_wrong_is_told_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    for module in (outlets, live_view):
-        monkeypatch.setattr(module, "perf_counter", clock)
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+def test_a_set_that_was_left_out_and_is_wrong_is_told_once(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
         runner = view._outlets[0].runner
         assert isinstance(runner, InlineRunner)
@@ -482,7 +465,6 @@ def test_a_view_ends_though_its_last_state_cannot_be_copied(
 
 
 def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
-    pytest.importorskip("av", reason="the extra video is missing")
     view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
     runner = view._outlets[0].runner
     assert isinstance(runner, ProcessRunner)
@@ -514,8 +496,6 @@ def test_wrong_arguments_are_refused_in_a_sentence(
     settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if "record" in settings:
-        pytest.importorskip("av", reason="the extra video is missing")
     with pytest.raises(raytracer.UserError) as caught:
         raytracer.live(**{"open": None} | SETTINGS | settings)
     assert words in str(caught.value)
