@@ -122,7 +122,7 @@ def test_pixels_have_the_coverage_of_a_moving_disk(
 ) -> None:
     """The error falls faster than that of random times and places, which is 0.1 with 16 samples."""
     expected = _pixel_coverage(radius, distance)
-    for samples in (16, 256, 4096):
+    for samples in (16, 256, 2048):
         image = raytracer.render(
             _ball(radius, distance), **PLAIN, samples=samples, filter="box", backend=backend
         )

@@ -66,10 +66,8 @@ def test_it_runs_on_the_cpu(name: str) -> None:
 
 
 def test_several_make_one_record() -> None:
-    made = raytracer.bench("tone", "vecadd", backend="cpu", min_time=1e-3, size=100)
-    assert [result["op"] for result in made["results"]] == [
-        "tone histogram", "tone picture", "tone whole", "vecadd",
-    ]  # fmt: skip
+    made = raytracer.bench("copy", "vecadd", backend="cpu", min_time=1e-3, size=100)
+    assert [result["op"] for result in made["results"]] == ["copy", "vecadd"]
     assert record.validated(made, "a run") is made
     assert "need an NVIDIA GPU" in report.text(made, "table")
 

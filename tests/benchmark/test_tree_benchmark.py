@@ -135,6 +135,7 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_command_renders_what_moves(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(simulation, "MIN_TURNS", 8)
     monkeypatch.setattr(simulation, "TURN", 0.005)
     monkeypatch.setattr(simulation, "WARM", 0.005)
     words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]

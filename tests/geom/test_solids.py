@@ -15,7 +15,7 @@ from reference.scene import Array, unit
 from support.probe import Floats, Probe
 
 HALF_ULP = 2.0**-24
-COUNT = 4_000
+COUNT = 2_000
 
 
 @dataclass(frozen=True)
