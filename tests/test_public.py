@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import raytracer
-from support.modules import PACKAGE, circles, graph, sources
+from support.modules import PACKAGE, circles, graph, parsed, sources
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
@@ -67,7 +67,7 @@ def imports(path: Path) -> frozenset[str]:
     """Full names of all that a file imports, wherever in it; relative imports are resolved."""
     here = ("raytracer", *path.relative_to(PACKAGE).with_suffix("").parts)
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -104,6 +104,7 @@ def test_a_run_of_workers_goes_on_in_one_process(trajectory: Path, tmp_path: Pat
     assert_same_movie(path, whole)
 
 
+@pytest.mark.slow
 def test_numbered_pictures_of_workers(
     trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

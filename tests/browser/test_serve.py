@@ -100,7 +100,10 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 0), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "raytracer", "serve", str(write_scene(tmp_path))]
     command += ["--backend", "cpu", "--threads", "1"]

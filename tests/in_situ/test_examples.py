@@ -16,6 +16,7 @@ NEEDS = {"sand": "newton", "melt": "jax_md"}
 """Packages of scripts beside NumPy."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_a_simulation_runs(name: str, tmp_path: Path) -> None:
     if name in NEEDS:

@@ -103,6 +103,7 @@ def test_the_address_is_printed_and_a_view_that_never_had_a_state_ends(
     assert second.startswith(f"from another machine: ssh -N -L {port[1]}:127.0.0.1:{port[1]} ")
 
 
+@pytest.mark.slow
 def test_an_exception_in_the_simulation_leaves_no_process(tmp_path: Path) -> None:
     with script(HEAD + "raise RuntimeError('unstable')\n", tmp_path) as process:
         output, errors = process.communicate(timeout=60.0)
@@ -233,6 +234,7 @@ def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> Non
         raise ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_a_view_that_is_never_closed_ends_with_a_sentence(tmp_path: Path) -> None:
     text = "import raytracer\nview = raytracer.live(open=None, record='run.mp4', backend='cpu')\n"
     with script(text, tmp_path) as process:

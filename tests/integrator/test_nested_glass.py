@@ -122,7 +122,12 @@ def shoot(shown: Scene, side: int = 8, **settings: Any) -> Pixels:
     return np.asarray(raytracer.render(shown, **{**size, **settings}).array[..., :3])
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = ("hidden", "same glass", "overlap of equals", "camera in the overlap")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CASES]
+)
 def test_against_another_path_tracer(backend: str, name: str) -> None:
     balls, view = CASES[name]
     balls = (*ROOM, *balls)

@@ -93,6 +93,7 @@ def test_a_fork_after_a_render_finds_no_other_thread() -> None:
     assert (done.stdout, done.stderr) == ("{1}\n", "")
 
 
+@pytest.mark.slow
 def test_handlers_of_signals_run_during_a_render_after_a_fork() -> None:
     scene = str(Path(__file__).parents[2] / "scenes" / "three_balls.toml")
     command = [sys.executable, "-c", SIGNALS_AFTER_A_FORK, scene]

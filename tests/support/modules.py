@@ -29,14 +29,20 @@ def name_of(path: Path) -> str:
     return ".".join(("raytracer", *(part for part in parts if part != "__init__")))
 
 
-def imports_of(package: str, source: str) -> set[str]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A source as a tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(package: str, source: ast.Module) -> set[str]:
     """Full names of what a module of a package may import when it runs, from its source.
 
     Imports inside functions count, those for the type checker alone do not. A module that imports
     by a name that it computes counts as importing every module that a string of it names.
     """
     found = _Imports(package)
-    found.visit(ast.parse(source))
+    found.visit(source)
     return found.names | (found.texts if found.dynamic else set())
 
 
@@ -92,7 +98,7 @@ def graph() -> dict[str, set[str]]:
     return {
         name: {
             target
-            for imported in imports_of(_package_of(path), path.read_text(encoding="utf-8"))
+            for imported in imports_of(_package_of(path), parsed(path))
             for target in _modules(imported, paths)
             if target != name
         }

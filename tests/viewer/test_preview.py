@@ -66,6 +66,7 @@ def test_json_and_a_screenshot(scene: Path) -> None:
     assert differs.mean() < 0.002
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("egl")
 def test_a_window_that_is_too_large(scene: Path) -> None:
     command = f"preview {scene.name} --offscreen 0 --backend cpu --width 40000 --height 16"

@@ -76,15 +76,19 @@ def test_in_an_archive(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     "options",
     [
         ("--color-by", "v", "--legend"),
-        ("--color-by", "v*v", "--color-scale", "symlog", "--legend"),
+        pytest.param(
+            ("--color-by", "v*v", "--color-scale", "symlog", "--legend"), marks=pytest.mark.slow
+        ),
         ("--select", "sqrt(v) > log(v)"),
         ("--radius", "exp(v)", "--ground", "below"),
         ("--opacity", "v**9"),
         ("--arrows", "v,scale=1e300,color=length", "--scale-bar", "--box"),
-        ("--arrows", "v,v,v,scale=1e300"),
+        pytest.param(("--arrows", "v,v,v,scale=1e300"), marks=pytest.mark.slow),
         ("--labels=v", "--depth-cue", "--bloom", "0.5"),
         ("--shape", "v,v,v"),
-        ("--contacts", "touch", "--wrap", "--replicate", "2,1,1"),
+        pytest.param(
+            ("--contacts", "touch", "--wrap", "--replicate", "2,1,1"), marks=pytest.mark.slow
+        ),
     ],
 )
 def test_in_the_columns_that_options_use(
