@@ -163,7 +163,7 @@ def cumulative(name: str, radius: float, x: Array) -> Array:
     return np.array([0.5 + erf(3 * v / radius / sqrt(2)) / (2 * cut) for v in x])
 
 
-@pytest.mark.parametrize("radius", [0.5, 1.0, 1.5, 4.0])
+@pytest.mark.parametrize("radius", [0.5, 4.0])
 @pytest.mark.parametrize("name", ["box", "tent", "gaussian"])
 def test_filters_are_the_quantiles_of_their_distributions(
     probe: Probe, name: str, radius: float

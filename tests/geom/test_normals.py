@@ -68,7 +68,7 @@ def test_normals_of_many_spheres(backend: str, ortho: bool) -> None:
     assert (shown[~hit] == 0).mean() > 0.999
 
 
-@pytest.mark.parametrize("radius", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("radius", [1e-3, 1e4])
 @pytest.mark.parametrize("ratio", [1.05, 2.0, 50.0, 2000.0])
 def test_one_sphere_at_many_distances(backend: str, radius: float, ratio: float) -> None:
     position = tuple((unit((0.48, 0.6, 0.64)) * radius * ratio).tolist())

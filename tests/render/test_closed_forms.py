@@ -24,8 +24,8 @@ def outline_is_exact(view: View, backend: str, radius: float = 1.0, rounding: fl
     assert (picture[distance > rounding] == 0).all()
 
 
-@pytest.mark.parametrize("look_at", [(0, 0, 0), (0.8, 0.5, 0.0), (-1.1, 0.9, 0.5)])
-@pytest.mark.parametrize("distance", [1.6, 3.0, 12.0])
+@pytest.mark.parametrize("look_at", [(0, 0, 0), (-1.1, 0.9, 0.5)])
+@pytest.mark.parametrize("distance", [1.6, 12.0])
 def test_perspective_outline(
     backend: str, distance: float, look_at: tuple[float, float, float]
 ) -> None:

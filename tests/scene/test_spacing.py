@@ -29,8 +29,8 @@ def plummer(count: int, seed: int = 1) -> Points:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-@pytest.mark.parametrize("side", [2, 3, 10, 30])
-@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("side", [2, 3, 30])
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
 def test_neighbours_of_a_lattice_touch(dimensions: int, side: int, unit: float) -> None:
     assert local_spacing(unit * grid(side, dimensions)) == pytest.approx(unit)
 

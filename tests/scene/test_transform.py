@@ -25,7 +25,7 @@ def explicit(axis: int, degrees: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("degrees", [0.0, 30.0, 90.0, -90.0, 180.0, 270.0, 360.0, 450.0, -123.4])
+@pytest.mark.parametrize("degrees", [0.0, -90.0, 180.0, 450.0, -123.4])
 def test_rotation(axis: int, degrees: float) -> None:
     np.testing.assert_allclose(rotation(axis, degrees), explicit(axis, degrees), atol=1e-15)
 

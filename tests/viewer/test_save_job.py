@@ -60,8 +60,8 @@ def request_of(
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
-@pytest.mark.parametrize("size", [(64, 48), (37, 101), (130, 20), (1, 1)])
-@pytest.mark.parametrize("cost", [0.0, 1e-6, 2e-5, 1.0, "varying"])
+@pytest.mark.parametrize("size", [(37, 101), (130, 20), (1, 1)])
+@pytest.mark.parametrize("cost", [0.0, 1.0, "varying"])
 def test_in_parts_it_is_the_picture_of_render(
     tmp_path: Path, size: tuple[int, int], cost: Any
 ) -> None:
