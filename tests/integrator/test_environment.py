@@ -324,7 +324,7 @@ def image_named(name: str) -> Any:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name == "large texel" else ())
+        pytest.param(name, marks=pytest.mark.slow if name in ("noise", "large texel") else ())
         for name in IMAGES
     ],
 )

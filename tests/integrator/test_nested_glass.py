@@ -122,7 +122,9 @@ def shoot(shown: Scene, side: int = 8, **settings: Any) -> Pixels:
     return np.asarray(raytracer.render(shown, **{**size, **settings}).array[..., :3])
 
 
-SLOW = ("hidden", "same glass", "overlap of equals", "camera in the overlap")
+SLOW = (
+    "hidden", "same glass", "overlap of equals", "camera in the overlap", "rough, three deep",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
