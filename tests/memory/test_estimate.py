@@ -148,9 +148,7 @@ def test_rows_of_a_table_are_counted_where_they_may_not_fit(
         load(path)
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--bits", "16"], ["--film", "f.npz", "--aov", "depth,normal"]]
-)
+@pytest.mark.parametrize("options", [[], ["--film", "f.npz", "--aov", "depth,normal"]])
 def test_what_a_refusal_proposes_works(options: list[str]) -> None:
     """Under `ulimit -v`: first a sentence, then the size that it names is rendered."""
     write("a.npz", 1000)
