@@ -103,7 +103,7 @@ def of_kind(
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
-        raise error(f"{name}: must be a {names}, not a {type_name(value)}")
+        raise error(f"{name}: must be {names}, not {type_name(value)}")
     return value
 
 

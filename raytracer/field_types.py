@@ -361,7 +361,7 @@ class Direction(Vector3):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         numbers = super().checked(value, name, error)
         if not any(numbers):
-            raise error(f"{name}: must not be zero")
+            raise error(f"{name}: 0,0,0 is not a direction: one of the numbers must not be 0")
         return numbers
 
 
@@ -369,7 +369,9 @@ class Axis(AnyOf):
     """A direction: three finite numbers, or one of `axes` by its name, "z" or "-z"."""
 
     def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
-        super().__init__(Choice(axes, "axis"), Vector3(), noun="three numbers or an axis")
+        super().__init__(
+            Choice(axes, "axis"), Vector3(), noun=f"three numbers or an axis ({', '.join(axes)})"
+        )
         self.axes, self.wording = axes, "three numbers"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:

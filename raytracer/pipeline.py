@@ -711,7 +711,7 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
             return scene.load(0, columns)
         return SceneType.from_object(scene, frame=frame)
     if frame is not None:
-        raise UserError("frame: goes with the path of a file; this scene has no frames")
+        raise UserError("frame: a Scene has no frames: give the path of a trajectory")
     return scene
 
 

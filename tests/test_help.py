@@ -97,6 +97,24 @@ def test_a_mistake_in_a_value_names_the_option(capsys: Captured) -> None:
     Path("a.csv").write_text("x,y,z\n1,2,3\n")
     assert main(["render", "a.csv", "--color-by", "foo"]) == 2
     assert "a.csv: --color-by: there is no column 'foo'; known are " in capsys.readouterr().err
+    for words, said in (
+        (["a.csv", "--arrows", "w"], "a.csv: --arrows: vector: there is no column 'w'"),
+        (["a.csv", "--contacts", "no.dump"], "a.csv: --contacts: file: no.dump: there is no"),
+        (["ball.toml", "--material", "glas"], "--material: there is no material named 'glas'"),
+        (["ball.toml", "--cut", "x**2 < 1"], "--cut: 'x**2 < 1': contains something other"),
+        (["ball.toml", "--size", "8x0"], "--size: height: must be at least 1, not 0"),
+        (["a.csv", "--topology", "no.psf"], "--topology: no.psf: there is no such file"),
+        (["a.csv", "--shutter", "1"], "--shutter: nothing moves: there is only one frame"),
+    ):
+        assert main(["render", *words]) == 2
+        assert capsys.readouterr().err.splitlines()[-1].startswith(f"raytracer: {said}")
+
+
+def test_a_key_of_a_scene_file_stays_a_key(capsys: Captured) -> None:
+    Path("a.csv").write_text("x,y,z\n1,2,3\n")
+    Path("w.toml").write_text('[arrows]\nvector = "w"\n[[spheres]]\nfile = "a.csv"\n')
+    assert main(["render", "w.toml", "--samples", "1", "--arrows", "scale=2"]) == 2
+    assert "w.toml: arrows.vector: " in capsys.readouterr().err
 
 
 def completed(line: str, capsys: Captured) -> list[str]:

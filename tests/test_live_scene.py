@@ -418,7 +418,7 @@ def test_the_camera_may_change_and_be_fitted_again() -> None:
         assert not np.array_equal(live.pixels(camera=own), before)
         assert live.camera.position == own.position
         check(live, raytracer.Scene.from_arrays(x, r, colors))
-        with pytest.raises(raytracer.UserError, match="camera: must be a Camera, not a str"):
+        with pytest.raises(raytracer.UserError, match="camera: must be Camera, not str"):
             live.render(camera="top")  # type: ignore[arg-type]
         with pytest.raises(raytracer.UserError, match="samples: must be at least 1"):
             live.render(0)

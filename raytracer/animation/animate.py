@@ -204,8 +204,8 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
     seconds = settings.duration
     if len(frames) == 1 and not settings.moves and settings.duration is None:
         raise UserError(
-            f"{name}: is one frame and the camera does not move: give for example "
-            "--turntable 8s, or a trajectory"
+            f"{name}: there is only one frame, and the camera does not move: give a trajectory, or "
+            "a motion of the camera such as turntable 8s"
         )
     if seconds is None and len(frames) == 1:
         turn = settings.turn.seconds if settings.turn is not None else None

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import OutputError, UserError, suggestion
+from raytracer.errors import OutputError, UserError, shown, suggestion
 
 Pixels = NDArray[np.uint8]
 Read = Callable[[int], Pixels]
@@ -71,8 +71,8 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
     if suffix not in CONTAINERS:
         known = [*CONTAINERS, *PICTURES, ".png", ".exr"]
         raise OutputError(
-            f"{path}: a movie ends in {', '.join([*CONTAINERS, *PICTURES])}; name numbered "
-            f"pictures like 'frames/####.png' or .exr; {suggestion(suffix, known)}"
+            f"{path}: '{shown(suffix)}' is not the suffix of a movie; {suggestion(suffix, known)} "
+            "(numbered pictures have names like 'frames/####.png')"
         )
     if transparent:
         raise no_transparency(path)

@@ -37,7 +37,9 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     if reason is not None and name == "auto":
         return CpuDevice(threads, {"cuda": reason})
     if reason is not None:
-        raise BackendError(f"the cuda backend cannot run here: {reason}")
+        raise BackendError(
+            f"the cuda backend cannot run here: {reason}; to render without it, use the backend cpu"
+        )
     from raytracer.backends.cuda.run import CudaDevice
 
     if name == "cuda:all":

@@ -238,15 +238,13 @@ class SettingsCommand(click.Command):
         except UserError as error:
             given = ctx.get_parameter_source
             flags = {
-                param.name: param.opts[0]
-                for params in self._lists.values()
-                for param in params
-                if isinstance(param, SettingOption)
+                str(param.name): param.opts[0]
+                for param in self.get_params(ctx)
+                if isinstance(param, click.Option)
                 and given(str(param.name)) is ParameterSource.COMMANDLINE
             }
             error.args = tuple(
-                re.sub(_PLACE, lambda at: flags.get(at[1] or at[2], at[0]), each)
-                for each in error.args
+                re.sub(_PLACE, lambda place: _as_option(place, flags), each) for each in error.args
             )
             raise
 
@@ -304,8 +302,31 @@ class SettingsCommand(click.Command):
         return panels
 
 
-_PLACE = re.compile(r"^(?:render\.)?(\w+)(?=(?:\[\d+\])?: )|(?<=: )(\w+)(?=: )")
-"""A setting in a message: at its start, or after the name of a data file."""
+# A setting in a message: at its start, or after the name of a file.
+_PLACE = re.compile(r"(?:^|(?<=: ))(\w+)((?:\[\d+\])?)((?:\.\w+)*)(?=: )")
+_TABLES = {"render", "camera", "tone", "animation"}  # their keys are options
+_OPTIONS = {
+    "clip.keep": "clip",
+    "clip.remove": "cut",
+    "spheres.material": "material",
+    "render.width": "size",
+    "render.height": "size",
+}
+
+
+def _as_option(place: re.Match[str], flags: Mapping[str, str]) -> str:
+    """Return the option that was given for a setting, or the setting as it is."""
+    table, index, keys = place[1], place[2], place[3]
+    if keys and place.string[: place.start()].endswith((".toml: ", ".json: ")):
+        return place[0]  # a key of a scene file
+    if table in _TABLES and (option := flags.get(keys[1:])):
+        return option
+    if option := flags.get(_OPTIONS.get(table + keys, "")):
+        return f"--size: {keys[1:]}" if option == "--size" else option
+    if option := flags.get(table):
+        return f"{option}{index}{keys.replace('.', ': ', 1)}"
+    return place[0]
+
 
 HELP_ALL = "--help-all"
 

@@ -80,7 +80,7 @@ class ToneSettings(Defined, error=UserError):
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
-            raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
+            raise UserError(f"tone: give ToneSettings or a dictionary, not {type_name(given)}")
         changes, names = mapping(given, "tone", UserError), definitions(cls)
         for name in changes:
             if name not in names:

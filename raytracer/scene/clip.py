@@ -139,7 +139,7 @@ def _linear(tree: ast.expr) -> tuple[float, float, float, float]:
             if any(b[:3]) or b[3] == 0.0:
                 raise ValueError("divides by something other than a nonzero number")
             return _scaled(1.0 / b[3], a)
-    raise ValueError("holds something other than numbers, x, y and z")
+    raise ValueError("contains something other than sums and multiples of x, y and z")
 
 
 def _scaled(

@@ -98,8 +98,8 @@ def with_motion(scene: Scene, frames: Frames) -> Scene:
     keys = [_keys(place, each, frames, reach) for place, each in enumerate(scene.spheres)]
     if not any(keys):
         raise SceneError(
-            "camera.shutter: nothing moves: there is neither a second frame nor a column of "
-            "velocities with a usual name: name one by velocity, or leave the shutter out"
+            "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
+            "with a usual name; name the column by velocity (--velocity), or leave the shutter out"
         )
     sets = [_moving(each, of_set) for each, of_set in zip(scene.spheres, keys, strict=True)]
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])

@@ -334,11 +334,11 @@ def test_the_command_says_what_an_interrupt_leaves(
     ("arguments", "words"),
     [
         (["--frames", "9:"], "there is no frame in 9:: it has 6 frames, 0 to 5"),
-        (["--frames", "0"], "is one frame and the camera does not move"),
+        (["--frames", "0"], "there is only one frame, and the camera does not move"),
         (["--follow", "40"], "there is no particle 40 among 3"),
         (["--transparent"], "a GIF has no partial transparency"),
         (["--codec", "av1"], "a .gif has only one codec"),
-        (["-o", "a.avi"], "a movie ends in .mp4"),
+        (["-o", "a.avi"], "'.avi' is not the suffix of a movie"),
         (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
     ],
 )

@@ -80,7 +80,7 @@ spheres[0].color.by | <file>; color = { map = 'magma' }
 spheres[0].color.rang | <file>; color = { by = 'z', rang = [0, 1] }
 spheres[0].color.range | <file>; color = { by = 'z', range = [1, 0] }
 spheres[0].radius: '0 * x': sphere 0 has radius | <file>; radius = '0 * x'
-spheres[0].select: 'x >' is no expression | <file>; select = 'x >'
+spheres[0].select: 'x >' is not a valid expression | <file>; select = 'x >'
 spheres[0].palette | <file>; palette = { O = 'nocolour' }
 capsules[0].radius: is missing | <rods>
 capsules[0].radii: capsule 1 has radius nan | <rods>; radii = [1, nan]

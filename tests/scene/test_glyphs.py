@@ -403,7 +403,7 @@ def test_axes_and_orientations_may_be_any_columns() -> None:
         ({"arrows": "velocity,sclae=2"}, "there is no field 'sclae'; did you mean 'scale'"),
         ({"arrows": "vx,vy"}, "neither a column nor three components"),
         ({"arrows": {"color": {"map": "magma"}}}, "color.by: missing"),
-        ({"trails": True}, "no file of the scene holds several frames"),
+        ({"trails": True}, "no file of the scene has several frames"),
     ],
 )
 def test_mistakes(changes: dict[str, Any], problem: str) -> None:

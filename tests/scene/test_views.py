@@ -193,10 +193,10 @@ def test_a_call_changes_what_the_scene_says() -> None:
     ("settings", "sentence"),
     [
         ({"view": "fornt"}, r"view: there is no view 'fornt'; did you mean 'front'"),
-        ({"camera": "front"}, r"camera: must be a Camera, not a str"),
-        ({"lights": ["sun"]}, r"lights: must be a PointLight or DirectionalLight"),
+        ({"camera": "front"}, r"camera: must be Camera, not str"),
+        ({"lights": ["sun"]}, r"lights: must be PointLight or DirectionalLight"),
         ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
-        ({"light": (0, 0, 0)}, r"render\.light: must not be zero"),
+        ({"light": (0, 0, 0)}, r"render\.light: 0,0,0 is not a direction"),
         ({"light": "left", "look": "flat"}, r"render\.light: the look 'flat' has no directional"),
     ],
 )

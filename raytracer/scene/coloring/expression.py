@@ -145,7 +145,7 @@ def _problem(text: str, error: BaseException) -> str:
     if re.search(r"(?<![=<>!:])=(?!=)", text):
         return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:
-        return f": {error.msg.split('(')[0].strip()}"
+        return f": {error.msg.split('(')[0].strip()}; write for example z > 2 and type == 1"
     return ": it is nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else ""
 
 
@@ -241,7 +241,7 @@ class _Evaluator:
         try:
             self.tree, self.quoted = _parsed(text)
         except _MISTAKES as error:
-            problem = f"'{shown(text)}' is no expression{_problem(text, error)}"
+            problem = f"'{shown(text)}' is not a valid expression{_problem(text, error)}"
             raise self.wrong(problem) from None
         level: list[ast.AST] = [self.tree]
         for _ in range(MAX_DEPTH + 1):

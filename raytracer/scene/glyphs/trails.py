@@ -73,7 +73,8 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
                 paths.append(_path(spheres, files, trails))
     if not paths:
         raise SceneError(
-            "trails: no file of the scene holds several frames, so there are no paths to show"
+            "trails: no file of the scene has several frames, so there are no paths to show: use a "
+            "trajectory"
         )
     paths = [each for each in paths if len(each.rows)]
     if not paths:

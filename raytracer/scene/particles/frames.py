@@ -94,9 +94,10 @@ def checked(frame: int, count: int, name: str) -> int:
         return frame % count
     if count == 0:
         raise DataFileError(f"{name}: holds no frames")
-    there = counted(count, "frame")
-    which = f"0 to {count - 1:,}, or -{count:,} to -1 from the end" if count > 1 else "frame 0"
-    raise DataFileError(f"{name}: there is no frame {frame:,}: it has {there}, {which}")
+    which = f", 0 to {count - 1:,}, or -{count:,} to -1 from the end" if count > 1 else ", number 0"
+    raise DataFileError(
+        f"{name}: there is no frame {frame:,}: it has {counted(count, 'frame')}{which}"
+    )
 
 
 def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:

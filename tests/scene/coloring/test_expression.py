@@ -157,11 +157,11 @@ def test_a_random_share_is_seeded() -> None:
         ("y > 1", "select: there is no column 'y'"),
         ("v", "norm"),
         ("x" + "+1" * 900, "more than 40 nested operations"),
-        ("(" * 300 + "x" + ")" * 300, "is no expression"),
-        ("-" * 1500 + "x", "more than 40|is no expression"),
+        ("(" * 300 + "x" + ")" * 300, "is not a valid expression"),
+        ("-" * 1500 + "x", "more than 40|is not a valid expression"),
         ("x" * 2001, "longer than 2,000 letters"),
         (f"x > {'9' * 400}", "a number is out of range"),
-        ("", "is no expression"),
+        ("", "is not a valid expression"),
     ],
 )
 def test_what_is_no_expression(text: str, sentence: str) -> None:

@@ -264,6 +264,12 @@ def test_arrays() -> None:
     assert data.labels.meaning == "types"
 
 
+def test_one_radius_and_color_of_a_dictionary() -> None:
+    scene = raytracer.Scene.from_object({"position": POINTS, "radius": 0.5, "color": "red"})
+    np.testing.assert_array_equal(scene.spheres[0].radius, 0.5)
+    np.testing.assert_array_equal(scene.spheres[0].color, [[1, 0, 0]])
+
+
 def test_pictures_of_objects() -> None:
     """Render and scene say the same of an object as of its arrays."""
     colors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], np.float32)
@@ -283,11 +289,12 @@ def test_pictures_of_objects() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "scene: is None"), (3, "scene: a int is not a scene: give a raytracer.Scene, a path"),
+    [(None, "scene: is None"), (3, "scene: int is not a scene: give a raytracer.Scene, a path"),
      (np.zeros((2, 5)), r"array: has shape \(2, 5\) and type float64; centres are"),
      ([[1, 2, 3], [1]], "array: array 'centers': the rows differ in length"),
      ({"x": [1.0], "y": [1.0]}, r"dictionary: there are no fields x, y and z"),
-     ({"x": [1.0], "y": [1.0], "z": [np.nan]}, r"dictionary: array .*: sphere 0 lies at")],
+     ({"x": [1.0], "y": [1.0], "z": [np.nan]}, r"dictionary: array .*: sphere 0 lies at"),
+     ({"radius": [1.0, 2.0], "position": POINTS}, "array 'radius': has 2 values for 4 particles")],
 )  # fmt: skip
 def test_what_is_no_scene(value: Any, said: str) -> None:
     with pytest.raises((SceneError, DataFileError), match=said):

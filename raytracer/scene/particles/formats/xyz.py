@@ -168,7 +168,8 @@ def read_head(file: OpenFile) -> tuple[int, str]:
     first, comment = file.lines(2)
     if not _COUNT.fullmatch(first):
         text = shown(first.strip(), 40)
-        raise DataFileError(f"{file.source}: line 1: '{text}' is not the number of atoms")
+        problem = f"line 1: '{text}' is not" if text else "line 1 is empty: it must be"
+        raise DataFileError(f"{file.source}: {problem} the number of atoms")
     return int(first), comment
 
 

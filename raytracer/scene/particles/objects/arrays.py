@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError
+import numpy as np
+
+from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
+from raytracer.scene.particles.naming import USUAL, plain
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
 from raytracer.scene.particles.source import Particles
 
@@ -17,13 +20,16 @@ if TYPE_CHECKING:
     from raytracer.files.npz import Header
 
 
+_STYLES = {*USUAL["radius"], *USUAL["diameter"], *USUAL["color"]}
+_PLACES = {name for part in ("centers", "x", "y", "z") for name in USUAL[part]}
+
+
 class Source(ObjectSource):
     noun = "field"
 
     @property
     def count(self) -> int | None:
-        lengths = [len(values) for values in self._arrays.values()]
-        return max(lengths, key=lengths.count, default=0)
+        return _count(self._arrays)
 
     @property
     def frames(self) -> int | None:
@@ -53,8 +59,24 @@ class Source(ObjectSource):
         if array is None:
             arrays = {str(name): as_array(value, str(name), Where(self.name))
                      for name, value in self.value.items()}  # fmt: skip
+            count = _count({name: each for name, each in arrays.items() if each.ndim})
+            for name in [name for name in arrays if plain(name) in _STYLES]:
+                if arrays[name].ndim == 0:
+                    arrays[name] = np.full(count, arrays[name])
+                elif len(arrays[name]) != count:
+                    has = f"has {counted(len(arrays[name]), 'value')}"
+                    raise DataFileError(
+                        f"{self.name}: array '{name}': {has} for {counted(count, 'particle')}"
+                    )
             return {name: each for name, each in arrays.items() if each.ndim}
         return columns_of(array[self.frame] if is_series(array) else array, self.name)
+
+
+def _count(arrays: Mapping[str, NDArray[Any]]) -> int:
+    """Return the number of particles: the length of the coordinates, else the commonest one."""
+    lengths = [len(values) for name, values in arrays.items() if plain(name) in _PLACES]
+    lengths = lengths or [len(values) for values in arrays.values()]
+    return max(lengths, key=lengths.count, default=0)
 
 
 def is_series(array: Header | NDArray[Any]) -> bool:

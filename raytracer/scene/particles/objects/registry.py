@@ -112,7 +112,7 @@ def _single(value: Any) -> ObjectSource:
     else:
         packages = ", ".join(f"{name} ({', '.join(classes)})" for name, classes in KINDS.items())
         raise SceneError(
-            f"scene: a {type_name(value)} is not a scene: give a raytracer.Scene, a path, an array "
+            f"scene: {type_name(value)} is not a scene: give a raytracer.Scene, a path, an array "
             f"(N, 3), or an object of {packages}"
         )
     source: ObjectSource = import_module(f"{__package__}.{module}").Source(value, name)
