@@ -46,6 +46,7 @@ _HOMES = {
         "scene.lights": "Ambient DirectionalLight DiskLight Light PointLight RectangleLight",
         "scene.load": "load",
         "scene.materials": "Material Principled",
+        "scene.mesh": "Mesh",
         "scene.scene": "CapsuleSet Scene SphereSet",
         "scene.solids": "ConeSet EllipsoidSet",
         "scene.transform": "Transform",

@@ -53,6 +53,7 @@ from raytracer.scene.lights import RectangleLight as RectangleLight
 from raytracer.scene.load import load as load
 from raytracer.scene.materials import Material as Material
 from raytracer.scene.materials import Principled as Principled
+from raytracer.scene.mesh import Mesh as Mesh
 from raytracer.scene.scene import CapsuleSet as CapsuleSet
 from raytracer.scene.scene import Scene as Scene
 from raytracer.scene.scene import SphereSet as SphereSet

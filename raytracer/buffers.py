@@ -56,6 +56,19 @@ def none_of(struct: str) -> NDArray[np.void]:
 EVEN, FLAT, CONE, ELLIPSOID = 1, 2, 4, 6
 """Bits of `SceneBuffers.form`: even colours; and of the form, 0 for round capsules."""
 
+TRIANGLE = ELLIPSOID | EVEN
+"""Of the form of triangles; what there is at their corners is in place of a row of colours."""
+
+CORNER_NORMALS, CORNER_COLORS = 1, 2
+"""Bits of `SceneBuffers.end_row` of a triangle: whether its corners have normals, and colours."""
+
+TRIANGLE_ROWS = 2
+"""Rows of `SceneBuffers.shapes` of a triangle: three corners, and bits of three packed normals, of
+three rows of colours, and 0."""
+
+COLOR_PLACE = 12
+"""Place of the bits of the rows of colours among the numbers of a triangle."""
+
 FORM_SHIFT = 29
 """Bits of the tag of a record below its form: a row of colours."""
 
@@ -68,13 +81,23 @@ def balls_of(
 ) -> Columns | DeviceRecords:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
-    Those of capsules and cones are at their ends: the starts, and after all others the ends.
+    Those of capsules and cones are at their ends: the starts, and after all others the ends. Those
+    of triangles are at their corners, after all of these.
 
     Args:
         solids: x, y, z and radius of spheres and solids, float32 (N,) each.
     """
     if not len(axis):
         return solids
+    if flat := int((form == TRIANGLE).sum()):
+        x, y, z, radius = (column[: len(column) - flat] for column in solids)
+        others = balls_of(
+            (x, y, z, radius), axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat]
+        )
+        corners = triangle_numbers(shapes, flat)[:, :9].reshape(-1, 3)
+        ends = (*corners.T, np.repeat(solids[3][-flat:], 3))
+        px, py, pz, radius = (np.concatenate(pair) for pair in zip(others, ends, strict=True))
+        return px, py, pz, radius
     half = axis.copy()
     x, y, z, radius = (column.copy() for column in solids)
     end_radius = radius[len(radius) - len(axis) :].copy()
@@ -93,6 +116,11 @@ def balls_of(
     )
     px, py, pz = placed
     return px, py, pz, np.concatenate([radius, end_radius])
+
+
+def triangle_numbers(shapes: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Return the numbers of the last `count` solids, which are triangles, float32 (count, 16)."""
+    return shapes[len(shapes) - TRIANGLE_ROWS * count :].reshape(count, -1)
 
 
 class DeviceRecords(ABC):
@@ -251,7 +279,7 @@ class SceneBuffers:
         end_row: int32 (C,): the row of colours, or of `color_id`, that the end of a solid along
             its axis has; 0 is that of its start. Such rows follow those of the surfaces.
         form: uint8 (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
-        shapes: float32 (S, 8): numbers of the cones and ellipsoids, which are the last S of the C,
+        shapes: float32 (S, 8): numbers of the cones, ellipsoids and triangles, the last of the C,
             as `kernels/geom/solid.h` reads them.
     """
 
@@ -316,9 +344,19 @@ class SceneBuffers:
 
     @property
     def color_rows(self) -> int:
-        """Number of rows of colours: those of surfaces and of the ends of solids."""
-        other = int(self.end_row.max()) + 1 if len(self.end_row) else 0
+        """Number of rows of colours: those of surfaces, of the ends of solids, of vertices."""
+        flat = self.triangles
+        ends = self.end_row[: len(self.end_row) - flat]
+        other = int(ends.max(initial=-1)) + 1
+        if flat and (of_corners := self.end_row[-flat:] & CORNER_COLORS > 0).any():
+            numbers = triangle_numbers(self.shapes, flat)[of_corners, COLOR_PLACE : COLOR_PLACE + 3]
+            other = max(other, int(np.ascontiguousarray(numbers).view(np.int32).max()) + 1)
         return max(self.rows, other)
+
+    @property
+    def triangles(self) -> int:
+        """Number of triangles, which are the last of the solids."""
+        return int((self.form == TRIANGLE).sum())
 
     @property
     def balls(self) -> Columns | DeviceRecords:
@@ -366,7 +404,9 @@ class SceneBuffers:
             radius = self.radius
             if len(self.shapes):
                 # the rows of their numbers, which follow the records of all surfaces
-                row = np.arange(self.rows, self.rows + len(self.shapes), dtype=np.int32)
+                taken = np.where(self.form == TRIANGLE, TRIANGLE_ROWS, self.form >= CONE)
+                last = np.cumsum(taken)[taken > 0]
+                row = (self.rows + last - taken[taken > 0]).astype(np.int32)
                 radius = np.concatenate([radius[: -len(row)], row.view(np.float32)])
             columns = (self.x, self.y, self.z, radius, *others)
         return columns
@@ -438,10 +478,12 @@ class SceneBuffers:
         if len(self.axis) > self.count or (len(self.end_row) and int(self.end_row.min()) < 0):
             raise ValueError("axis, end_row: are not those of the last primitives")
         _check_array("form", self.form, np.uint8, (len(self.axis) if len(self.form) else 0,))
-        shaped = int((self.form & ELLIPSOID >= CONE).sum())
-        _check_array("shapes", self.shapes, np.float32, (shaped, 8))
+        shaped, flat = int((self.form & ELLIPSOID >= CONE).sum()), self.triangles
+        _check_array("shapes", self.shapes, np.float32, (shaped + (TRIANGLE_ROWS - 1) * flat, 8))
         if shaped and not (self.form[-shaped:] & ELLIPSOID >= CONE).all():
             raise ValueError("shapes: are not those of the last solids")
+        if flat and not (self.form[-flat:] == TRIANGLE).all():
+            raise ValueError("form: triangles are not the last solids")
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         rows = count if len(self.opacity) else 0
         _check_array("opacity", self.opacity, np.uint16, (rows,))

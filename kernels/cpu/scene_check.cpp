@@ -45,8 +45,14 @@ SolidIndices solid_indices(const SceneView& s, int64_t records) {
     const float* record = s.spheres + kSolidFloats * i;
     memcpy(&row, record + 3, sizeof row);
     memcpy(&tag, record + kSolidFloats - 1, sizeof tag);
-    largest = std::max(largest, tag & kColorRows);
-    if (tag >> kFormShift >= kConeForm) fit &= row >= s.sphere_count && row < records;
+    const bool is_flat = tag >> (kFormShift - 1) == kTriangleForm;
+    const int64_t rows = is_flat ? kTriangleRows : tag >> kFormShift >= kConeForm ? 1 : 0;
+    if (rows) fit &= row >= s.sphere_count && row + rows <= records;
+    if (!is_flat) largest = std::max(largest, tag & kColorRows);
+    if (!is_flat || !fit || !(tag & kCornerColors)) continue;
+    uint32_t colors[3];
+    memcpy(colors, s.spheres + kSolidFloats * (int64_t)row + 12, sizeof colors);
+    for (uint32_t color : colors) largest = std::max(largest, color);
   }
   return {(int64_t)largest + 1, fit};
 }

@@ -3,11 +3,13 @@
 // Round capsules, and spheres as capsules of no length, are in the record whole, and flat capsules, which are cones
 // of one radius. The record of another form has the middle of its box and half of the box's edges instead of half of
 // an axis, so that all that bounds a solid reads it alike, and as its radius the bits of a number: the row of its
-// own numbers, behind all records. As a length that number is below 1e-18, which is nothing beside a box.
+// own numbers, behind all records. As a length that number is below 1e-18, which is nothing beside a box. A triangle
+// is recorded as they are, although it is no solid: what is inside of it is a point of the ray.
 #pragma once
 #include "capsule.h"
 #include "cone.h"
 #include "ellipsoid.h"
+#include "triangle.h"
 
 // Whether there may be other forms than round capsules. Kernels without them call no function, and spill less.
 #if !defined(RT_FORMS)
@@ -20,11 +22,17 @@ constexpr int kSolidFloats = 8;  // x, y, z, radius, half of the axis, tag
 
 // Rows of numbers: of a cone the way from the middle of its box to that of its axis, the radius of the start, half of
 // the axis, and the radius of the end; of an ellipsoid the semi-axes and the orientation: x, y, z, w.
+// A triangle has two rows: the corners, in render space; bits of the normals at the corners (unpack_normal), and of the
+// rows of the colours there.
 enum SolidForm { kRoundCapsule, kFlatCapsule, kConeForm, kEllipsoidForm };
 
-// tag: form, whether the colour changes evenly, row of the colour at the end (0: that of the start)
+// tag: form, whether the colour changes evenly, row of the colour at the end (0: that of the start). An ellipsoid whose
+// colour changed evenly is a triangle; in place of a row it has bits for what there is at its corners.
 constexpr int kFormShift = 30;
 constexpr uint32_t kEvenColors = 1u << 29, kColorRows = kEvenColors - 1u;
+constexpr uint32_t kTriangleForm = 2u * kEllipsoidForm + 1u;  // with that bit
+constexpr uint32_t kCornerNormals = 1u, kCornerColors = 2u;
+constexpr int kTriangleRows = 2;
 
 template <class F>
 struct Solid {
@@ -33,6 +41,7 @@ struct Solid {
   Vec3<F> axis;
   F tag;
   const float* records;  // of the scene
+  Vec3<F> origin;        // to which the centre is relative
 };
 
 template <class F> RT_HD Capsule<F> capsule_of(const Solid<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
@@ -43,6 +52,17 @@ template <class F> RT_HD MaskOf<F> is_round(const Solid<F>& s) {
 #else
   return splat_mask<F>(true);
 #endif
+}
+template <class F> RT_HD MaskOf<F> is_triangle(const Solid<F>& s) {
+#if RT_FORMS
+  return (as_uint(s.tag) >> (kFormShift - 1)) == UintOf<F>(kTriangleForm);
+#else
+  return splat_mask<F>(false);
+#endif
+}
+// Whether it is a triangle that has normals or colours at its corners.
+template <class F> RT_HD MaskOf<F> has_corners(const Solid<F>& s, uint32_t kind) {
+  return is_triangle(s) & !((as_uint(s.tag) & UintOf<F>(kind)) == UintOf<F>(0u));
 }
 template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) {
 #if RT_FORMS
@@ -82,13 +102,34 @@ template <class F> RT_HD Ellipsoid<F> ellipsoid_of(const Solid<F>& s, const Soli
   return oriented_ellipsoid(s.center, select3(own, row.first, ball), row.last, row.fourth, row.second.x, row.second.y);
 }
 
+// Where the numbers of a triangle begin; of another solid those of the first record.
+template <class F> RT_HD UintOf<F> triangle_at(const Solid<F>& s) {
+  return select(is_triangle(s), as_uint(s.radius), UintOf<F>(0u)) << 3;
+}
+template <class F> RT_HD Vec3<F> three_of(const Solid<F>& s, UintOf<F> at) {
+  return {gather(s.records, at), gather(s.records + 1, at), gather(s.records + 2, at)};
+}
+template <class F> RT_HD Triangle<F> load_triangle(const Solid<F>& s) {
+  const UintOf<F> at = triangle_at(s);
+  return {three_of(s, at), three_of(s, at + UintOf<F>(3u)), three_of(s, at + UintOf<F>(6u))};
+}
+
 // Where the line of a ray is inside of a solid that is no round capsule; near > far: it misses.
 template <class F> RT_CALLED Interval<F> shaped_interval(Solid<F> s, Vec3<F> direction) {
   const UintOf<F> form = form_of(s);
-  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
-  const SolidRow<F> row = load_row(s);
+  const MaskOf<F> flat = is_triangle(s), is_ellipsoid = (form == UintOf<F>(kEllipsoidForm)) & !flat;
   Interval<F> out = {F(1.0f), F(-1.0f)};
-  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) out = cone_interval(cone_of(s, row), direction);
+  if (any(flat)) {
+    const TriangleHit<F> hit = triangle_hit(load_triangle(s), s.origin, direction);
+    const MaskOf<F> hits = flat & !hit.misses;
+    out = {select(hits, hit.t, out.near), select(hits, hit.t, out.far)};
+    if (!any((!flat) & !(form == UintOf<F>(kRoundCapsule)))) return out;
+  }
+  const SolidRow<F> row = load_row(s);
+  if (any((!(form == UintOf<F>(kEllipsoidForm))) & (!(form == UintOf<F>(kRoundCapsule))))) {
+    const Interval<F> c = cone_interval(cone_of(s, row), direction);
+    out = {select(flat, out.near, c.near), select(flat, out.far, c.far)};
+  }
   if (any(is_ellipsoid)) {
     const Interval<F> e = ellipsoid_interval(ellipsoid_of(s, row), direction);
     out = {select(is_ellipsoid, e.near, out.near), select(is_ellipsoid, e.far, out.far)};
@@ -132,10 +173,35 @@ template <class F> RT_HD Interval<F> solid_interval(const Solid<F>& s, const Cap
   return {select(round, i.near, l.nearest), select(round, i.far, l.turn)};
 }
 
+// Surface point of a hit on a triangle.
+template <class F> RT_HD SurfacePoint<F> triangle_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
+  const F zero(0.0f), one(1.0f), minus(-1.0f);
+  const Triangle<F> t = load_triangle(s);
+  const Vec3<F> weights = triangle_hit(t, origin, direction).weights, across = triangle_normal(t);
+  const Vec3<F> outward = select(dot(across, direction) > zero, minus, one) * across;
+  SurfacePoint<F> p = {fma3(weights.z, t.c - t.a, fma3(weights.y, t.b - t.a, t.a)), outward, splat_mask<F>(false)};
+  const MaskOf<F> is_smooth = has_corners(s, kCornerNormals);
+  if (any(is_smooth)) {
+    const Vec3<F> packed = three_of(s, triangle_at(s) + UintOf<F>(9u));
+    const Triangle<F> normals = {unpack_normal<F>(as_uint(packed.x)), unpack_normal<F>(as_uint(packed.y)),
+                                 unpack_normal<F>(as_uint(packed.z))};
+    const SurfacePoint<F> q = smooth_point(t, normals, weights, p, direction);
+    p = {select3(is_smooth, q.position, p.position), select3(is_smooth, q.normal, p.normal), p.inside};
+  }
+  p.position = fma3(solid_error(s), outward, p.position);
+  return p;
+}
+
 template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> origin, Vec3<F> direction) {
-  Solid<F> seen = s;
-  seen.center = s.center - origin;
   const UintOf<F> form = form_of(s);
+  const MaskOf<F> flat = is_triangle(s);
+  SurfacePoint<F> of_triangle = {s.axis, s.axis, splat_mask<F>(false)};
+  if (any(flat)) {
+    of_triangle = triangle_surface(s, origin, direction);
+    if (!any((!flat) & !(form == UintOf<F>(kRoundCapsule)))) return of_triangle;
+  }
+  Solid<F> seen = s;
+  seen.center = s.center - origin, seen.origin = origin;
   const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
   const MaskOf<F> inside = !(shaped_interval(seen, direction).near > F(0.0f));
   const SolidRow<F> row = load_row(s);
@@ -150,7 +216,9 @@ template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> 
     p = {select3(is_ellipsoid, e.offset, p.offset), select3(is_ellipsoid, e.normal, p.normal)};
   }
   const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
-  return {fma3(solid_error(s), normal, s.center + p.offset), normal, inside};
+  const Vec3<F> position = fma3(solid_error(s), normal, s.center + p.offset);
+  return {select3(flat, of_triangle.position, position), select3(flat, of_triangle.normal, normal),
+          MaskOf<F>(inside & !flat)};
 }
 
 template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
@@ -164,14 +232,15 @@ template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F
   return p;
 }
 
-// t at which a ray from a point on the inner side leaves the solid.
+// t at which a ray from a point on the inner side leaves the solid. Behind a triangle it is in nothing.
 template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   const MaskOf<F> round = is_round(s);
   F t = capsule_exit(s.center, s.radius, s.axis, p, direction);
   if (any(!round)) {
     Solid<F> seen = s;
-    seen.center = s.center - p.position;
+    seen.center = s.center - p.position, seen.origin = p.position;
     t = select(round, t, max_(shaped_interval(seen, direction).far, F(0.0f)));
+    t = select(is_triangle(s), F(kInfinity), t);
   }
   return t;
 }
@@ -193,7 +262,7 @@ struct ColorRows {
 
 // row: of the solid
 template <class F> RT_HD ColorRows<F> color_rows(const Solid<F>& s, const SurfacePoint<F>& p, UintOf<F> row) {
-  const UintOf<F> other = as_uint(s.tag) & UintOf<F>(kColorRows);
+  const UintOf<F> other = select(is_triangle(s), UintOf<F>(0u), as_uint(s.tag) & UintOf<F>(kColorRows));
   const MaskOf<F> one = other == UintOf<F>(0u);
   Vec3<F> axis = s.axis, center = s.center;
   const MaskOf<F> is_cone = has_row(s) & (form_of(s) == UintOf<F>(kConeForm));
@@ -207,6 +276,19 @@ template <class F> RT_HD ColorRows<F> color_rows(const Solid<F>& s, const Surfac
   const F half = F(0.5f) * along / max_(dot(axis, axis), F(kLeastAxis2));
   const F share = max_(F(0.0f), min_(F(0.5f) + half, F(1.0f)));
   return {select(even, row, nearer), select(even, other, nearer), select(even, share, F(0.0f))};
+}
+
+// The rows of the colours at the corners of a triangle, and their shares at a surface point.
+template <class F>
+struct CornerColors {
+  UintOf<F> a, b, c;
+  Vec3<F> shares;
+};
+
+// Of a triangle with colours at its corners, as has_corners tells.
+template <class F> RT_HD CornerColors<F> corner_colors(const Solid<F>& s, const SurfacePoint<F>& p) {
+  const Vec3<F> rows = three_of(s, triangle_at(s) + UintOf<F>(12u));
+  return {as_uint(rows.x), as_uint(rows.y), as_uint(rows.z), corner_weights(load_triangle(s), p.position)};
 }
 
 }  // namespace RT_NS

@@ -37,6 +37,7 @@ RT_HD rt::FirstHit first_hit(const rt::SceneTables& s, uint32_t prim, const Prim
   const uint32_t id = gather(s.order, prim);
 #if RT_SOLIDS
   const Vec3<float> albedo = albedo_at(s, primitive, p, id);
+  if (is_triangle(primitive)) p.position = fma3(t, direction, origin);  // that of shading may be beside the triangle
 #else
   const Vec3<float> albedo = load_albedo<float>(s, id);
 #endif

@@ -44,12 +44,21 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> p
 
 #if RT_SOLIDS  // without, the code for spheres alone is to the bit what it was before there were capsules
 
-// linear RGB at a point of the primitive with that number, whose colours at its ends may differ
+// linear RGB at a point of the primitive with that number, whose colours at its ends or corners may differ
 template <class F>
 RT_HD Vec3<F> albedo_at(const rt::SceneTables& s, const Primitive<F>& primitive, const SurfacePoint<F>& point,
                         UintOf<F> number) {
   const ColorRows<F> rows = color_rows(primitive, point, number);
-  const Vec3<F> albedo = load_albedo<F>(s, rows.first);
+  Vec3<F> albedo = load_albedo<F>(s, rows.first);
+  const MaskOf<F> has_three = has_corners(primitive, kCornerColors);
+  if (any(has_three)) {
+    const CornerColors<F> c = corner_colors(primitive, point);
+    const Vec3<F> at_a = load_albedo<F>(s, select(has_three, c.a, number)),
+                  at_b = load_albedo<F>(s, select(has_three, c.b, number)),
+                  at_c = load_albedo<F>(s, select(has_three, c.c, number));
+    const Vec3<F> mixed = fma3(c.shares.x, at_a, fma3(c.shares.y, at_b, c.shares.z * at_c));
+    albedo = select3(has_three, mixed, albedo);
+  }
   if (!any(rows.share > F(0.0f))) return albedo;
   return fma3(rows.share, load_albedo<F>(s, rows.second) - albedo, albedo);
 }

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
+    from raytracer.scene.mesh import Mesh
     from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.solids import ConeSet, EllipsoidSet
@@ -116,6 +117,7 @@ class Scene:
         capsules: capsule sets: bonds, rods, lines.
         cones: cone sets: tips of arrows, funnels.
         ellipsoids: ellipsoid sets: liquid crystals, tensors.
+        meshes: triangle meshes: walls, substrates, isosurfaces.
         arrows: arrows at particles along a vector of their data.
         trails: paths of particles over the frames of their file.
         contacts: contacts between particles; the thickness shows the force.
@@ -149,12 +151,14 @@ class Scene:
     trails: Trails | None = None
     contacts: Contacts | None = None
     shape: Shape | None = None
+    meshes: Sequence[Mesh] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
         self.capsules = _parts("capsules", self.capsules, CapsuleSet)
-        self.cones = _solids("cones", self.cones)
-        self.ellipsoids = _solids("ellipsoids", self.ellipsoids)
+        self.cones = _solids("cones", "cone", self.cones)
+        self.ellipsoids = _solids("ellipsoids", "ellipsoid", self.ellipsoids)
+        self.meshes = _solids("meshes", "triangle", self.meshes)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -169,7 +173,7 @@ class Scene:
         if self.color_scales != ():
             scale = class_of("scene.coloring.scale.ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
-        for name in ("spheres", "capsules", "cones", "ellipsoids"):
+        for name in ("spheres", "capsules", "cones", "ellipsoids", "meshes"):
             for index, each in enumerate(getattr(self, name)):
                 with naming(f"{name}[{index}].material"):
                     self.material_of(each)
@@ -295,7 +299,7 @@ class Scene:
         return sum(spheres.count for spheres in self.spheres)
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of solids by "sphere", "capsule", "cone" and "ellipsoid"."""
+        """Return the numbers by "sphere", "capsule", "cone", "ellipsoid" and "triangle"."""
         solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
         return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
 
@@ -306,16 +310,21 @@ class Scene:
 
     @property
     def solids(self) -> list[SolidSet]:
-        """Sets of capsules, then of cones, then of ellipsoids, in the order of packing."""
+        """Sets of capsules, cones, ellipsoids and triangles, in the order of packing."""
         return [each for sets in self._solid_sets().values() for each in sets]
 
     @property
     def solid_count(self) -> int:
-        """Number of capsules, cones and ellipsoids in all sets."""
+        """Number of capsules, cones, ellipsoids and triangles in all sets."""
         return sum(each.count for each in self.solids)
 
     def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
-        return {"capsule": self.capsules, "cone": self.cones, "ellipsoid": self.ellipsoids}
+        return {
+            "capsule": self.capsules,
+            "cone": self.cones,
+            "ellipsoid": self.ellipsoids,
+            "triangle": self.meshes,
+        }
 
     @property
     def columns(self) -> Columns:
@@ -393,8 +402,9 @@ class Scene:
     def surfaces(self) -> list[SphereSet]:
         """Return the nonempty sets, and the ground, unless there is nothing else.
 
-        Capsules and cones are the balls at their starts, ellipsoids the balls around them. The
-        ground is a set of one sphere, of which only colour and material matter.
+        Capsules and cones are the balls at their starts, ellipsoids the balls around them,
+        triangles the balls at their middles. The ground is a set of one sphere, of which only
+        colour and material matter.
         """
         sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
         sets += [self._coloured(solids.start) for solids in self.solids if solids.count]
@@ -440,10 +450,10 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     return parts
 
 
-def _solids(name: str, values: Any) -> Sequence[Any]:
+def _solids(name: str, noun: str, values: Any) -> Sequence[Any]:
     parts = _parts(name, values, SolidSet)
     for part in parts:
-        if f"{part.noun}s" != name:
+        if part.noun != noun:
             raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts
 
@@ -734,9 +744,6 @@ class SolidSet:
 
     start: SphereSet
 
-    has_end_colors = False
-    """Whether the two ends have different colours."""
-
     even_colors = False
     """Whether the colour changes linearly from end to end."""
 
@@ -761,6 +768,11 @@ class SolidSet:
     def balls(self) -> tuple[SphereSet, ...]:
         """Balls at the ends of the solids, or around them."""
         return (self.start,)
+
+    @property
+    def second_colors(self) -> SphereSet | None:
+        """Balls with further colours: of the second ends, or of the vertices of a mesh."""
+        return None
 
     @property
     def count(self) -> int:
@@ -834,7 +846,6 @@ class CapsuleSet(SolidSet):
         self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
         change = one_of(color_change, "color_change", COLOR_CHANGES)
         self.even_colors = change == "smooth"
-        self.has_end_colors = end_color is not None or end_color_id is not None
         names = dict(names or {})
         name_of_ends = names.get("ends", "ends")
         if radius is None:
@@ -855,6 +866,7 @@ class CapsuleSet(SolidSet):
                 f"{counted(self.start.count, 'start')}"
             )
         self.end.radius = self.start.radius
+        self.has_end_colors = end_color is not None or end_color_id is not None
         same = (self.starts == self.ends).all(axis=1)
         if self.caps == "flat" and same.any():
             raise SceneError(
@@ -865,6 +877,10 @@ class CapsuleSet(SolidSet):
     @property
     def balls(self) -> tuple[SphereSet, ...]:
         return self.start, self.end
+
+    @property
+    def second_colors(self) -> SphereSet | None:
+        return self.end if self.has_end_colors else None
 
     @property
     def starts(self) -> NDArray[np.floating[Any]]:

@@ -213,7 +213,10 @@ def _with_solids(
 
     # positions of all balls, to refuse those too far away
     balls_of_sets = ([place([ball], space) for ball in s.balls] for s in sets)
-    radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
+    radii = [
+        np.maximum.reduce([np.resize(ball[3], each.count) for ball in balls])
+        for each, balls in zip(sets, balls_of_sets, strict=True)
+    ]
     solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors)
     balls = balls_of(solids, arrays["axis"], arrays["form"], arrays["shapes"])
     return solids, balls, arrays
@@ -559,8 +562,8 @@ def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
 
 
 def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
-    """Return the balls at the second ends of solids with different colours at both ends."""
-    return [each.balls[1] for each in solids if each.count and each.has_end_colors]
+    """Return the balls with further colours of solids."""
+    return [each.second_colors for each in solids if each.count and each.second_colors]
 
 
 def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:

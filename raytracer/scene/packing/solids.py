@@ -1,4 +1,4 @@
-"""Capsules, cones and ellipsoids in render space, in the layout of `kernels/geom/solid.h`."""
+"""Capsules, cones, ellipsoids and triangles in render space, as `kernels/geom/solid.h` reads them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, Columns, Spheres
+from raytracer.buffers import (
+    COLOR_PLACE,
+    CONE,
+    CORNER_COLORS,
+    CORNER_NORMALS,
+    ELLIPSOID,
+    EVEN,
+    FLAT,
+    TRIANGLE,
+    Columns,
+    Spheres,
+)
 from raytracer.errors import SceneError
 from raytracer.scene.extent import Doubles, Floats
 from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:
+    from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import CapsuleSet, SolidSet
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
@@ -32,7 +44,7 @@ def place_solids(
 
     Args:
         spheres, space: as for `place`.
-        sets: nonempty sets of solids: capsules, then cones, then ellipsoids.
+        sets: nonempty sets of solids: capsules, cones, ellipsoids, then triangles.
         radii: of the largest balls in each set, (C,) each, render space.
         has_ground, has_colors: whether there is a ground, and more than one colour.
     """
@@ -47,13 +59,16 @@ def place_solids(
         elif each.noun == "cone":
             middle, half, numbers = _cones(cast("ConeSet", each), space)
             form = CONE
+        elif each.noun == "triangle":
+            middle, half, numbers = _triangles(cast("Mesh", each), space)
+            form = TRIANGLE
         else:
             rods = cast("CapsuleSet", each)
             start, end = _ends(rods, space)
             middle = np.asarray(0.5 * (start + end), np.float32)
             half = np.asarray(0.5 * (end - start), np.float32)
             numbers, form = shapes[0], FLAT if rods.caps == "flat" else 0
-        even = EVEN if each.even_colors and each.has_end_colors else 0
+        even = EVEN if each.even_colors and each.second_colors else 0
         middles.append(middle)
         axes.append(half)
         forms.append(np.full(each.count, form | even, np.uint8))
@@ -62,16 +77,18 @@ def place_solids(
         np.concatenate([column, *(middle[:, k] for middle in middles)])
         for k, column in enumerate(spheres[:3])
     )
-    radius, form_of, shape = (
-        np.concatenate(each) for each in ([spheres[3], *radii], forms, shapes)
-    )
+    radius, form_of = (np.concatenate(each) for each in ([spheres[3], *radii], forms))
     rows = len(x) + has_ground
     ends = []
-    for each in sets:
+    for each, numbers in zip(sets, shapes[1:], strict=True):
         ends.append(np.zeros(each.count, np.int32))
-        if each.has_end_colors and has_colors:
-            ends[-1] += np.arange(rows, rows + each.count, dtype=np.int32)
-            rows += each.count
+        first, second = rows, each.second_colors if has_colors else None
+        rows += second.count if second else 0
+        if each.noun == "triangle":
+            ends[-1] += _mark_corners(cast("Mesh", each), numbers, first if second else None)
+        elif second:
+            ends[-1] += np.arange(first, rows, dtype=np.int32)
+    shape = np.concatenate(shapes)
     if rows + len(shape) >= MAX_SOLIDS:
         raise SceneError("a scene with solids has at most 2^29 surfaces: use fewer")
     return (x, y, z, radius), {
@@ -128,6 +145,47 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
     nothing = np.zeros(count)
     rows = [*semi.T, x, y, z, nothing, w]
     return middle, half, np.stack(rows, axis=1).astype(np.float32)
+
+
+def _triangles(mesh: Mesh, space: Space) -> tuple[Floats, Floats, Floats]:
+    """As `_cones`, with two rows of numbers each, (2 N, 8): corners, packed normals, 0."""
+    vertices = affine_rows(mesh.vertices, *space.placing(mesh.transform)).astype(np.float32)
+    corners = vertices[mesh.triangles]
+    middle, half = _boxed(*(f(corners, axis=1).astype(np.float64) for f in (np.min, np.max)))
+    numbers = np.zeros((mesh.count, 16), np.float32)
+    numbers[:, :9] = corners.reshape(-1, 9)
+    normals = mesh.corner_normals()
+    if normals is not None:
+        turn = mesh.transform.linear() / mesh.transform.scale
+        numbers[:, 9:12] = packed_normals(affine_rows(normals.reshape(-1, 3), turn)).reshape(-1, 3)
+    return middle, half, numbers.reshape(-1, 8)
+
+
+def _mark_corners(mesh: Mesh, numbers: Floats, row: int | None) -> int:
+    """Return the bits of what there is at the corners; add their rows of colours to the numbers.
+
+    row: of the colour of the first vertex, or None.
+    """
+    bits = CORNER_NORMALS if mesh.smooth else 0
+    if row is None:
+        return bits
+    colors = (mesh.triangles + np.int32(row)).view(np.float32)
+    numbers.reshape(-1, 16)[:, COLOR_PLACE : COLOR_PLACE + 3] = colors
+    return bits | CORNER_COLORS
+
+
+def packed_normals(normals: Doubles) -> Floats:
+    """Return unit vectors (N, 3) as bits of float32 (N,), as `unpack_normal` in the kernels reads
+    them: a point of the octahedron unfolded into a square (Cigolle et al. 2014)."""
+    on_octahedron = normals / np.abs(normals).sum(axis=1, keepdims=True)
+    x, y, z = on_octahedron.T
+    folded = [(1.0 - abs(y)) * np.copysign(1.0, x), (1.0 - abs(x)) * np.copysign(1.0, y)]
+    u, v = (
+        np.rint(32767.0 * np.where(z < 0.0, below, above) + 32767.0).astype(np.uint32)
+        for above, below in zip((x, y), folded, strict=True)
+    )
+    packed: Floats = (u | v << np.uint32(16)).view(np.float32)
+    return packed
 
 
 def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:

@@ -1,0 +1,166 @@
+"""Triangle meshes: walls, substrates, isosurfaces, ribbons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.arguments import real
+from raytracer.errors import SceneError, counted
+from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
+from raytracer.scene.mesh_normals import corner_normals
+from raytracer.scene.scene import Balls, SolidSet, SphereSet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CREASE_ANGLE = 40.0
+"""Angle in degrees between two triangles from which the edge between them is sharp, by default."""
+
+BALL_SIZE = 1e-3
+"""Radius of the balls by which a camera frames the vertices, relative to the size of the mesh."""
+
+
+class Mesh(SolidSet):
+    """A mesh of triangles that share a material and a transform, seen from both sides.
+
+    Args:
+        vertices: (V, 3), any unit.
+        triangles: integers (T, 3): numbers of the vertices at the corners, from 0. With normals
+            that are computed, the triangles around have their corners in the same direction.
+        color: one colour of the mesh.
+        colors: (V, 3), colours of the vertices, mixed between them, or (T, 3), of the triangles,
+            in the forms of `SphereSet`; where V equals T they are those of the vertices.
+        smooth: whether normals change smoothly from triangle to triangle, across edges of less
+            than 40 degrees; a number is another angle. False shows flat triangles.
+        normals: (V, 3), normals of the vertices, of any length above 0, for `smooth`; None
+            computes them, weighted by the angles at the corners.
+        opacity: one opacity or (T,), from 0 to 1; None is 1.
+        color_space: colour space of the numbers, "srgb" or "linear".
+        material: a `Material`, a `Principled`, or the name of one of the scene's.
+        transform: to scene units; None is the identity.
+        names: names in a file for "vertices", "triangles" and "color", for messages.
+
+    Raises:
+        SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), numbers
+            of vertices that do not exist, colours out of range.
+    """
+
+    noun = "triangle"
+
+    def __init__(
+        self,
+        vertices: Any,
+        triangles: Any,
+        *,
+        color: Any = None,
+        colors: Any = None,
+        smooth: bool | float = True,
+        normals: Any = None,
+        opacity: Any = None,
+        names: Mapping[str, str] | None = None,
+        **looks: Any,
+    ) -> None:
+        names = {"centers": "vertices", **(names or {})}
+        where = Where("", names, "vertex")
+        self.vertices = check_centers(vertices, where)
+        """Vertices, float32 or float64 (V, 3)."""
+        self.triangles = _numbers(triangles, len(self.vertices))
+        """Numbers of the vertices at the corners, int32 (T, 3)."""
+        self.smooth = _angle(smooth)
+        """Angle in degrees from which an edge is sharp; 0: triangles are flat."""
+        self.normals = None if normals is None else _normals(normals, len(self.vertices), where)
+        """Normals of the vertices as they were given, float64 (V, 3), or None."""
+        if color is not None and colors is not None:
+            raise SceneError("colors: give either color or colors, not both")
+        count, rows = len(self.vertices), len(self.triangles)
+        listed = color if colors is None else colors
+        given = _listed(listed, colors is not None)
+        if given not in (None, count, rows):
+            raise SceneError(
+                f"colors: has {counted(given, 'colour')} for {count:,} vertices and "
+                f"{counted(rows, 'triangle')}; give one of each vertex or of each triangle"
+            )
+        self.has_vertex_colors = given == count
+        size = float(np.ptp(self.vertices, axis=0).max()) if count else 0.0
+        options = {"names": names, **looks}
+        of_vertices, of_triangles = (listed, None) if self.has_vertex_colors else (None, listed)
+        self.corners: SphereSet = Balls(
+            "vertex", self.vertices, size * BALL_SIZE or 1.0, of_vertices, **options
+        )
+        self.start: SphereSet = Balls(
+            self.noun, self._middles(), self.corners.radius, of_triangles, opacity=opacity,
+            **options,
+        )  # fmt: skip
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        """Balls at the vertices, by which a camera frames the mesh."""
+        return (self.corners,)
+
+    @property
+    def second_colors(self) -> SphereSet | None:
+        """The vertices, if they have colours."""
+        return self.corners if self.has_vertex_colors else None
+
+    def corner_normals(self) -> NDArray[np.float64] | None:
+        """Return unit normals at the corners of the triangles, float64 (T, 3, 3), or None."""
+        if not self.smooth:
+            return None
+        if self.normals is not None:
+            return self.normals[self.triangles]
+        return corner_normals(self.vertices.astype(np.float64), self.triangles, self.smooth)
+
+    def _middles(self) -> NDArray[np.float64]:
+        middles = np.zeros((len(self.triangles), 3))
+        for corner in self.triangles.T:
+            middles += self.vertices[corner] / 3.0
+        return middles
+
+
+def _listed(color: Any, are_many: bool) -> int | None:
+    """Return the number of colours in a list or array, None for one colour."""
+    if color is None or isinstance(color, str):
+        return None
+    names = isinstance(color, list | tuple) and any(isinstance(each, str) for each in color)
+    if are_many or names or np.ndim(color) > 1:
+        return len(color)
+    return None
+
+
+def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
+    """Return the corners of triangles as int32 (T, 3), all below `count`."""
+    array = as_array(triangles, "triangles", Where())
+    if array.size == 0:
+        return np.zeros((0, 3), np.int32)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise SceneError(f"triangles: has shape {array.shape}; give three corners each, (T, 3)")
+    if array.dtype.kind not in "iu":
+        raise SceneError(f"triangles: holds {array.dtype} values, not integers")
+    wrong = (array < 0) | (array >= count)
+    if wrong.any():
+        row = int(np.argmax(wrong.any(axis=1)))
+        corner = int(array[row][np.argmax(wrong[row])])
+        raise SceneError(
+            f"triangles: triangle {row} has the corner {corner}, but the vertices go from 0 to "
+            f"{count - 1}"
+        )
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _angle(smooth: Any) -> float:
+    """Return the angle in degrees from which edges are sharp."""
+    if isinstance(smooth, bool | np.bool_):
+        return CREASE_ANGLE if smooth else 0.0
+    return real(smooth, "smooth", low=0.0, high=180.0)
+
+
+def _normals(normals: Any, count: int, where: Where) -> NDArray[np.float64]:
+    """Return normals of vertices as unit vectors, float64 (V, 3)."""
+    rows = check_rows(normals, "normals", 3, count, where)
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not (length > 0.0).all():
+        raise SceneError(f"normals: that of vertex {int(np.argmin(length[:, 0]))} has length 0")
+    return np.broadcast_to(rows / length, (count, 3))

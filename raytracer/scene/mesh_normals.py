@@ -1,0 +1,103 @@
+"""Normals at the corners of triangles, for smooth shading with sharp edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
+
+
+def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: float) -> Doubles:
+    """Return unit normals at the corners of triangles, float64 (T, 3, 3).
+
+    A normal is the mean of those of the triangles around the vertex that are connected with the
+    triangle across smooth edges, weighted by their angles there (G. Thürmer, C. A. Wüthrich,
+    "Computing Vertex Normals from Polygonal Facets", Journal of Graphics Tools 3(1), 1998).
+
+    Args:
+        vertices: float64 (V, 3).
+        triangles: int32 (T, 3).
+        crease: angle in degrees; an edge is smooth if it is between two triangles of the same
+            direction around it whose normals have a smaller angle.
+    """
+    corners = vertices[triangles]
+    edges = np.roll(corners, -1, axis=1) - corners
+    across = np.cross(edges[:, 0], edges[:, 1])
+    flat = _units(across)
+    along = _units(edges)
+    cosine = -(along * np.roll(along, 1, axis=1)).sum(axis=2)
+    weight = np.arccos(np.clip(cosine, -1.0, 1.0))
+    group = _groups(triangles, flat, np.cos(np.radians(crease)))
+    sums = np.stack(
+        [
+            np.bincount(group, (weight * flat[:, None, axis]).ravel(), minlength=1)
+            for axis in range(3)
+        ],
+        axis=1,
+    )
+    normals = _units(sums)[group].reshape(-1, 3, 3)
+    lost = ~normals.any(axis=2)  # opposite triangles
+    normals[lost] = np.broadcast_to(flat[:, None], normals.shape)[lost]
+    return normals
+
+
+def _units(vectors: NDArray[Any]) -> Doubles:
+    """Return unit vectors, float64; zeros remain."""
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    scaled = np.divide(vectors, largest, out=np.zeros(vectors.shape), where=largest > 0.0)
+    length = np.sqrt(np.square(scaled).sum(axis=-1, keepdims=True))
+    units: Doubles = np.divide(scaled, length, out=scaled, where=length > 0.0)
+    return units
+
+
+def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) -> Numbers:
+    """Return for each corner the number of a group with the same normal, int64 (3 T,)."""
+    ends = triangles.astype(np.int64)
+    begins, ends = ends.ravel(), np.roll(ends, -1, axis=1).ravel()
+    key = np.minimum(begins, ends) * (int(ends.max(initial=0)) + 1) + np.maximum(begins, ends)
+    order = np.argsort(key, kind="stable")
+    twins = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    first, second = order[twins], order[twins + 1]
+    cosine = (flat[first // 3] * flat[second // 3]).sum(axis=1)
+    smooth = (cosine > least_cosine) & (begins[first] == ends[second])
+    by_vertex = triangles.ravel().astype(np.int64)
+    if smooth.all():
+        return by_vertex
+    is_sharp = np.zeros(int(by_vertex.max()) + 1, bool)
+    sharp = first[~smooth]
+    is_sharp[begins[sharp]] = is_sharp[ends[sharp]] = True
+    # the corners of both triangles at both ends of a smooth edge
+    one, other = first[smooth], second[smooth]
+    links = np.concatenate(
+        [np.stack([one, _next(other)], axis=1), np.stack([_next(one), other], axis=1)]
+    )
+    links = links[is_sharp[by_vertex[links[:, 0]]]]
+    apart = is_sharp[by_vertex]
+    group = np.where(apart, len(is_sharp) + np.arange(len(by_vertex)), by_vertex)
+    group[apart] = len(is_sharp) + connected(len(by_vertex), links)[apart]
+    return group
+
+
+def _next(corner: Numbers) -> Numbers:
+    """Return the next corners of the same triangles."""
+    return corner - corner % 3 + (corner + 1) % 3
+
+
+def connected(count: int, links: Numbers) -> Numbers:
+    """Return the least number that each of `count` numbers is connected with by links, (L, 2)."""
+    label = np.arange(count)
+    while len(links):
+        least = label[links].min(axis=1)
+        np.minimum.at(label, links[:, 0], least)
+        np.minimum.at(label, links[:, 1], least)
+        while (label[label] != label).any():
+            label = label[label]
+        ends = label[links]
+        links = ends[ends[:, 0] != ends[:, 1]]
+    return label
