@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
-    "environment", "capsules", "cones", "ellipsoids",
+    "environment", "capsules", "cones", "ellipsoids", "meshes",
 )  # fmt: skip
 """Parts of a scene that stay as they are packed."""
 

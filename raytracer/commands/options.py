@@ -497,7 +497,7 @@ view_options = OptionGroup(
     VIEW,
     ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
      "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
-     "aperture", "focus", "arrows", "trails", "contacts", "shape"),
+     "aperture", "focus", "arrows", "trails", "contacts", "shape", "mesh"),
     "View", dict.fromkeys(("arrows", "trails", "contacts", "shape"), STYLE_PANEL),
     lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],

@@ -24,22 +24,23 @@ MAX_LETTERS = 60  # longest text that is not shortened
 
 @dataclass(frozen=True)
 class SphereInfo:
-    """Description of one sphere, capsule, cone or ellipsoid.
+    """Description of one sphere, capsule, cone, ellipsoid or triangle.
 
     Args:
         id: index in the order of the sets, from 0.
-        set_index: index of the set in `Scene.spheres`, `Scene.capsules`, ...
+        set_index: index of the set in `Scene.spheres`, `Scene.capsules`, `Scene.meshes`, ...
         row: index in that set, from 0; for a data file the row of the particle, hidden ones
             counted.
         position: centre, scene units; of capsules and cones the midpoint.
-        radius: scene units; of a cone at its start, of an ellipsoid the largest semi-axis.
+        radius: scene units; of a cone at its start, of an ellipsoid the largest semi-axis; of a
+            triangle 0.
         color: sRGB, 0..1.
         material_name: "default", the name in the scene, or "own" if it has none.
         material: the material.
-        noun: "sphere", "capsule", "cone" or "ellipsoid".
+        noun: "sphere", "capsule", "cone", "ellipsoid" or "triangle".
         place: position and size by the words that begin their lines, scene units: "position" and
             "radius"; "from", "to" and "radius" or "radii"; "position", "semi-axes" and
-            "quaternion" (w, x, y, z, before the transform of the set).
+            "quaternion" (w, x, y, z, before the transform of the set); "corner 1" to "corner 3".
         source: the data file, as messages name it, or "".
         values: other values of the particle, by column of the data file or of arrays.
         note: why values are missing, or "".
@@ -76,7 +77,9 @@ class SphereInfo:
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
     """Describe one sphere or solid; its row of the data file is read now."""
     row = prim_id = whole(prim_id, "prim_id")
-    groups: tuple[Any, ...] = (scene.spheres, scene.capsules, scene.cones, scene.ellipsoids)
+    groups: tuple[Any, ...] = (
+        scene.spheres, scene.capsules, scene.cones, scene.ellipsoids, scene.meshes
+    )  # fmt: skip
     for sets in groups:
         for index, each in enumerate(sets):
             if 0 <= row < each.count:
@@ -103,6 +106,10 @@ def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) 
         )
         size = tuple(scale * axis for axis in axes)
         place = {"position": position, "semi-axes": size, "quaternion": tuple(turn)}
+    elif each.noun == "triangle":
+        corners = each.triangles[row].tolist()
+        place = {f"corner {k}": _position(each.corners, c) for k, c in enumerate(corners, 1)}
+        radius = 0.0
     else:
         place = {"from": position, "to": (end := _position(each.end, row)), "radius": radius}
         if each.noun == "cone":

@@ -457,9 +457,7 @@ class _Composer:
     def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
-            from raytracer.scene.solid_files import arrays_of
-
-            arrays = arrays_of(file, kind)
+            arrays = _arrays_of(file, kind)
             stated = {many for one, many in PAIRS.items() if one in values}
             values = {key: arrays[key] for key in arrays if key not in stated} | values
         lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]
@@ -584,6 +582,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "capsules": ("scene.scene.CapsuleSet", ("starts", "ends", "radius")),
     "cones": ("scene.solids.ConeSet", ("starts", "ends", "radius")),
     "ellipsoids": ("scene.solids.EllipsoidSet", ("centers", "semi_axes")),
+    "meshes": ("scene.mesh.Mesh", ("vertices", "triangles")),
 }
 """Sets of a scene file: their class, and the required keys of solids."""
 
@@ -642,6 +641,17 @@ def _inline(kind: str, place: str, values: Values) -> Any:
         field = re.match(r"\w+(\[\d+\])?: ", note)
         warn(f"{place}.{note}" if field else f"{place}: {note}")
     return made
+
+
+def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
+    """Return the arrays of a set of solids in a file, by the keys of a scene file."""
+    if kind == "meshes":
+        from raytracer.scene.mesh_files import mesh_arrays
+
+        return mesh_arrays(file)
+    from raytracer.scene.solid_files import arrays_of
+
+    return arrays_of(file, kind)
 
 
 def _has_truth_value(rows: Any) -> bool:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.arguments import real
-from raytracer.errors import SceneError, counted
+from raytracer.errors import SceneError, counted, naming
+from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
 from raytracer.scene.mesh_normals import corner_normals
 from raytracer.scene.scene import Balls, SolidSet, SphereSet
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import NDArray
 
 CREASE_ANGLE = 40.0
@@ -94,6 +97,31 @@ class Mesh(SolidSet):
             self.noun, self._middles(), self.corners.radius, of_triangles, opacity=opacity,
             **options,
         )  # fmt: skip
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], **options: Any) -> Mesh:
+        """Return the mesh of an STL, PLY, OBJ or OFF file, which the extra `mesh` reads.
+
+        Polygons become triangles, and vertices at the same place one vertex. Normals of the file
+        are left out; colours of its vertices or triangles are used without `color` and `colors`.
+
+        Args:
+            path: the file; its ending tells the format.
+            **options: arguments of `Mesh`.
+
+        Raises:
+            UserError: the file is missing or wrong, or an option is.
+        """
+        from raytracer.scene.mesh_files import mesh_arrays
+
+        file = path_of(path)
+        arrays: dict[str, Any] = mesh_arrays(file)
+        if any(options.get(name) is not None for name in ("color", "colors")):
+            arrays.pop("colors", None)
+        with naming(str(file)):
+            mesh = cls(**arrays, **options)
+        mesh.file = file
+        return mesh
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:

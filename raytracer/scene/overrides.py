@@ -40,6 +40,10 @@ class SceneOverrides:
     ) -> SceneOverrides:
         """Sort the settings of a call; None is ignored. Raises UserError."""
         given = {name: value for name, value in (settings or {}).items() if value is not None}
+        if "mesh" in given:  # read here, once for all frames
+            from raytracer.scene.mesh_option import meshes_of
+
+            given["mesh"] = meshes_of(given["mesh"])
         style = {name: given.pop(name) for name in SETTINGS if name in given}
         if not style:
             return cls(None, given, annotations)

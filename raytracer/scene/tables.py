@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
+from raytracer.field_types import (
+    AnyOf,
+    Choice,
+    Integer,
+    Kind,
+    Number,
+    Numbers,
+    Schema,
+    Text,
+    Truth,
+    Vector3,
+)
 from raytracer.fields import Borrowed, Definition, definitions
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
@@ -283,6 +294,30 @@ ELLIPSOIDS = Table(
     },
 )
 
+MESHES = Table(
+    "Meshes",
+    "A mesh of triangles, from a file or with its vertices here.",
+    {
+        "file": _key(
+            Text(), "STL, PLY, OBJ or OFF file beside the scene file, for values not given here."
+        ),
+        "vertices": _key(Rows(Vector3()), "Vertices, [[x, y, z], ...].", "file"),
+        "triangles": _key(
+            Rows(Numbers(3, "three whole numbers", "A,B,C", item=Integer(0))),
+            "Numbers of the vertices at the corners, [[0, 1, 2], ...].",
+            "file",
+        ),
+        "smooth": _key(
+            AnyOf(Truth(), Number(0.0, 180.0)),
+            "Whether normals change smoothly from triangle to triangle, across edges of less than "
+            "40 degrees, or of another angle given here.",
+            default=True,
+        ),
+        "normals": _key(Rows(Vector3()), "Normals of the vertices, for smooth ones.", "computed"),
+        **_of_solids("triangle"),
+    },
+)
+
 ELEMENT = Table(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
@@ -375,6 +410,7 @@ SCENE = Table(
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
         "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
         "ellipsoids": _key(Tables(ELLIPSOIDS), "Ellipsoid sets.", default=[]),
+        "meshes": _key(Tables(MESHES), "Triangle meshes.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Radii and colours of elements in files of atoms.", default={}
         ),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.lights import Light
+    from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
     from raytracer.settings import RenderSettings
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         trails: bool | str | Mapping[str, Any] | Trails | None
         contacts: bool | str | Mapping[str, Any] | Contacts | None
         shape: bool | str | Mapping[str, Any] | Shape | None
+        mesh: str | Mesh | Sequence[str | Mesh] | None
 
 
 class Parts(Kind):
@@ -119,6 +121,21 @@ class Glyph(Kind):
         from raytracer.scene.glyphs.settings import GlyphValue
 
         return GlyphValue(self.name, self.first).checked(value, name, error)
+
+
+class Meshes(Kind):
+    """Triangle meshes, or the names of their files; see `mesh_option.meshes_of`."""
+
+    metavar = "FILE[,NAME=VALUE,...]"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        from raytracer.scene.mesh_option import meshes_of
+
+        return meshes_of(value, name, error)
+
+    def option(self) -> dict[str, Any]:
+        # None, where there are none, keeps those of the scene
+        return super().option() | {"multiple": True, "callback": lambda *given: given[2] or None}
 
 
 class GroundOrHeight(AnyOf):
@@ -175,6 +192,8 @@ class ViewSettings(Defined, error=UserError):
         contacts: Contacts between particles, whose thickness shows the force: a file, or touch, and
             fields of [contacts].
         shape: Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].
+        mesh: A triangle mesh beside the particles: an STL, PLY, OBJ or OFF file, and its color,
+            opacity, smooth, material, scale, rotate and translate; may be repeated.
     """
 
     view: str | None = setting(None, Choice(VIEWS, "view"))
@@ -216,6 +235,7 @@ class ViewSettings(Defined, error=UserError):
         None, Glyph("contacts", "file")
     )
     shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape", "kind"))
+    mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, Meshes())
 
     def applied_to(self, scene: Scene) -> Scene:
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
@@ -226,6 +246,7 @@ class ViewSettings(Defined, error=UserError):
             "clip": (("clip", "cut"), self._clip),
             "environment": (("environment",), self._environment),
             "spheres": (OF_PARTICLES, self._spheres),
+            "meshes": (("mesh",), self._meshes),
             **{name: ((name,), partial(self._glyph, name)) for name in GLYPHS},
         }
         changes = {
@@ -347,6 +368,9 @@ class ViewSettings(Defined, error=UserError):
             if (value := getattr(self, name)) is not None:
                 setattr(spheres, name, value)
         return spheres
+
+    def _meshes(self, there: Sequence[Mesh]) -> list[Any]:
+        return [*there, *(self.mesh or ())]  # type: ignore[misc]  # checked: a list
 
     def _glyph(self, name: str, now: Any) -> Any:
         value = getattr(self, name)

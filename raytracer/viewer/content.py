@@ -189,7 +189,7 @@ def apply(content: Content, scene: Scene) -> Applied:
     count = 0 if selected is None else int(np.count_nonzero(selected))
     marked = selected if selected is None or numbers is None else selected[numbers]
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
-    if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
+    if any(each.made_for for each in changed.solids):
         changed = without_glyphs(changed)  # remade for the shown particles
     return Applied(changed, numbers, count, marked)
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from raytracer.scene.glyphs.shared import Glyphs
     from raytracer.scene.scene import Scene, SphereSet
 
-SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}  # by noun
+SOLIDS = {
+    "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
+}  # fmt: skip
+"""Fields of a scene by the noun of their solids."""
 
 
 @quiet()

@@ -1,4 +1,4 @@
-"""Capsules, cones, ellipsoids and triangles in render space, as `kernels/geom/solid.h` reads them."""
+"""Capsules, cones, ellipsoids, triangles in render space, as `kernels/geom/solid.h` reads them."""
 
 from __future__ import annotations
 
