@@ -59,12 +59,13 @@ EVEN, FLAT, CONE, ELLIPSOID = 1, 2, 4, 6
 TRIANGLE = ELLIPSOID | EVEN
 """Of the form of triangles; what there is at their corners is in place of a row of colours."""
 
-CORNER_NORMALS, CORNER_COLORS = 1, 2
-"""Bits of `SceneBuffers.end_row` of a triangle: whether its corners have normals, and colours."""
+CORNER_NORMALS, CORNER_COLORS, CLOSED_MESH = 1, 2, 4
+"""Bits of `SceneBuffers.end_row` of a triangle: whether its corners have normals, and colours, and
+whether its mesh is closed, with glass inside."""
 
 TRIANGLE_ROWS = 2
 """Rows of `SceneBuffers.shapes` of a triangle: three corners, and bits of three packed normals, of
-three rows of colours, and 0."""
+three rows of colours, and of the number of the first triangle of the mesh."""
 
 COLOR_PLACE = 12
 """Place of the bits of the rows of colours among the numbers of a triangle."""

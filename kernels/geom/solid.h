@@ -22,8 +22,8 @@ constexpr int kSolidFloats = 8;  // x, y, z, radius, half of the axis, tag
 
 // Rows of numbers: of a cone the way from the middle of its box to that of its axis, the radius of the start, half of
 // the axis, and the radius of the end; of an ellipsoid the semi-axes and the orientation: x, y, z, w.
-// A triangle has two rows: the corners, in render space; bits of the normals at the corners (unpack_normal), and of the
-// rows of the colours there.
+// A triangle has two rows: the corners, in render space; bits of the normals at the corners (unpack_normal), of the rows
+// of the colours there, and of the number of the first triangle of its mesh.
 enum SolidForm { kRoundCapsule, kFlatCapsule, kConeForm, kEllipsoidForm };
 
 // tag: form, whether the colour changes evenly, row of the colour at the end (0: that of the start). An ellipsoid whose
@@ -31,7 +31,8 @@ enum SolidForm { kRoundCapsule, kFlatCapsule, kConeForm, kEllipsoidForm };
 constexpr int kFormShift = 30;
 constexpr uint32_t kEvenColors = 1u << 29, kColorRows = kEvenColors - 1u;
 constexpr uint32_t kTriangleForm = 2u * kEllipsoidForm + 1u;  // with that bit
-constexpr uint32_t kCornerNormals = 1u, kCornerColors = 2u;
+// kClosedMesh: what is behind the triangle, where its corners are seen clockwise, is inside of the mesh: for glass
+constexpr uint32_t kCornerNormals = 1u, kCornerColors = 2u, kClosedMesh = 4u;
 constexpr int kTriangleRows = 2;
 
 template <class F>
@@ -60,9 +61,8 @@ template <class F> RT_HD MaskOf<F> is_triangle(const Solid<F>& s) {
   return splat_mask<F>(false);
 #endif
 }
-// Whether it is a triangle that has normals or colours at its corners.
-template <class F> RT_HD MaskOf<F> has_corners(const Solid<F>& s, uint32_t kind) {
-  return is_triangle(s) & !((as_uint(s.tag) & UintOf<F>(kind)) == UintOf<F>(0u));
+template <class F> RT_HD MaskOf<F> is_triangle_with(const Solid<F>& s, uint32_t bit) {
+  return is_triangle(s) & !((as_uint(s.tag) & UintOf<F>(bit)) == UintOf<F>(0u));
 }
 template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) {
 #if RT_FORMS
@@ -178,15 +178,18 @@ template <class F> RT_HD SurfacePoint<F> triangle_surface(const Solid<F>& s, Vec
   const F zero(0.0f), one(1.0f), minus(-1.0f);
   const Triangle<F> t = load_triangle(s);
   const Vec3<F> weights = triangle_hit(t, origin, direction).weights, across = triangle_normal(t);
-  const Vec3<F> outward = select(dot(across, direction) > zero, minus, one) * across;
-  SurfacePoint<F> p = {fma3(weights.z, t.c - t.a, fma3(weights.y, t.b - t.a, t.a)), outward, splat_mask<F>(false)};
-  const MaskOf<F> is_smooth = has_corners(s, kCornerNormals);
+  const MaskOf<F> from_behind = dot(across, direction) > zero, closed = is_triangle_with(s, kClosedMesh);
+  const Vec3<F> outward = select(from_behind, minus, one) * across;
+  SurfacePoint<F> p = {fma3(weights.z, t.c - t.a, fma3(weights.y, t.b - t.a, t.a)), outward,
+                       MaskOf<F>(from_behind & closed)};
+  const MaskOf<F> is_smooth = is_triangle_with(s, kCornerNormals);
   if (any(is_smooth)) {
     const Vec3<F> packed = three_of(s, triangle_at(s) + UintOf<F>(9u));
     const Triangle<F> normals = {unpack_normal<F>(as_uint(packed.x)), unpack_normal<F>(as_uint(packed.y)),
                                  unpack_normal<F>(as_uint(packed.z))};
     const SurfacePoint<F> q = smooth_point(t, normals, weights, p, direction);
-    p = {select3(is_smooth, q.position, p.position), select3(is_smooth, q.normal, p.normal), p.inside};
+    // rays through glass leave the triangle itself
+    p = {select3(is_smooth & !closed, q.position, p.position), select3(is_smooth, q.normal, p.normal), p.inside};
   }
   p.position = fma3(solid_error(s), outward, p.position);
   return p;
@@ -218,7 +221,7 @@ template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> 
   const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
   const Vec3<F> position = fma3(solid_error(s), normal, s.center + p.offset);
   return {select3(flat, of_triangle.position, position), select3(flat, of_triangle.normal, normal),
-          MaskOf<F>(inside & !flat)};
+          MaskOf<F>((inside & !flat) | (of_triangle.inside & flat))};
 }
 
 template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
@@ -232,7 +235,7 @@ template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F
   return p;
 }
 
-// t at which a ray from a point on the inner side leaves the solid. Behind a triangle it is in nothing.
+// t at which a ray from a point on the inner side leaves the solid. Behind a triangle it meets others.
 template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   const MaskOf<F> round = is_round(s);
   F t = capsule_exit(s.center, s.radius, s.axis, p, direction);
@@ -278,6 +281,11 @@ template <class F> RT_HD ColorRows<F> color_rows(const Solid<F>& s, const Surfac
   return {select(even, row, nearer), select(even, other, nearer), select(even, share, F(0.0f))};
 }
 
+// The number of the solid that a path enters through a primitive of that number: for a triangle one for its mesh.
+template <class F> RT_HD UintOf<F> entered_solid(const Solid<F>& s, UintOf<F> number) {
+  return select(is_triangle(s), as_uint(gather(s.records + 15, triangle_at(s))), number);
+}
+
 // The rows of the colours at the corners of a triangle, and their shares at a surface point.
 template <class F>
 struct CornerColors {
@@ -285,7 +293,7 @@ struct CornerColors {
   Vec3<F> shares;
 };
 
-// Of a triangle with colours at its corners, as has_corners tells.
+// Of a triangle with kCornerColors.
 template <class F> RT_HD CornerColors<F> corner_colors(const Solid<F>& s, const SurfacePoint<F>& p) {
   const Vec3<F> rows = three_of(s, triangle_at(s) + UintOf<F>(12u));
   return {as_uint(rows.x), as_uint(rows.y), as_uint(rows.z), corner_weights(load_triangle(s), p.position)};

@@ -50,7 +50,7 @@ RT_HD Vec3<F> albedo_at(const rt::SceneTables& s, const Primitive<F>& primitive,
                         UintOf<F> number) {
   const ColorRows<F> rows = color_rows(primitive, point, number);
   Vec3<F> albedo = load_albedo<F>(s, rows.first);
-  const MaskOf<F> has_three = has_corners(primitive, kCornerColors);
+  const MaskOf<F> has_three = is_triangle_with(primitive, kCornerColors);
   if (any(has_three)) {
     const CornerColors<F> c = corner_colors(primitive, point);
     const Vec3<F> at_a = load_albedo<F>(s, select(has_three, c.a, number)),

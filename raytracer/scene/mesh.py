@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,6 +141,30 @@ class Mesh(SolidSet):
         if self.normals is not None:
             return self.normals[self.triangles]
         return corner_normals(self.vertices.astype(np.float64), self.triangles, self.smooth)
+
+    def turned_out(self) -> Mesh:
+        """Return the mesh with the corners of its triangles counterclockwise from outside.
+
+        Raises:
+            SceneError: it is not closed.
+        """
+        begins, ends = self.triangles.astype(np.int64), np.roll(self.triangles, -1, axis=1)
+        edges = np.sort((begins * len(self.vertices) + ends).ravel())
+        others = np.sort((ends * np.int64(len(self.vertices)) + begins).ravel())
+        if not np.array_equal(edges, others):
+            alone = len(np.setdiff1d(edges, others))
+            raise SceneError(
+                f"mesh: light passes through its material, so it must be closed, but at "
+                f"{counted(alone, 'edge')} no other triangle goes on in the same direction: close "
+                "it, or choose another material"
+            )
+        corners = self.vertices.astype(np.float64)[self.triangles]
+        a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
+        if (a * np.cross(b, c)).sum() >= 0.0:
+            return self
+        turned = copy(self)
+        turned.triangles = np.ascontiguousarray(self.triangles[:, ::-1])
+        return turned
 
     def _middles(self) -> NDArray[np.float64]:
         middles = np.zeros((len(self.triangles), 3))

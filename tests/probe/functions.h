@@ -33,6 +33,8 @@
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_occludes, 8, 1) E(sphere_surface, 10, 7)   \
   E(capsule_nearest, 10, 1) E(capsule_surface, 13, 7) E(capsule_exit, 13, 1)                        \
   E(cone_interval, 11, 2) E(cone_point, 12, 6) E(ellipsoid_interval, 13, 2) E(ellipsoid_point, 14, 6) \
+  E(triangle_hit, 15, 5) E(triangle_normal, 9, 3) E(corner_weights, 12, 3) E(unpack_normal, 1, 3)    \
+  E(smooth_point, 30, 6)                                                                            \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) \
@@ -127,6 +129,22 @@ PROBE(capsule_surface) {
 PROBE(capsule_exit) {
   const SurfacePoint<F> point = {read3(in + 7), read3(in + 10), F(0.0f) < F(1.0f)};
   out[0] = capsule_exit(read3(in), in[3], read3(in + 4), point, read3(in + 10));
+}
+
+// ---- geom/triangle.h; corners, then origin and direction, or a point
+template <class F> RT_HD Triangle<F> triangle_from(const F* in) { return {read3(in), read3(in + 3), read3(in + 6)}; }
+PROBE(triangle_hit) {
+  const TriangleHit<F> h = triangle_hit(triangle_from(in), read3(in + 9), read3(in + 12));
+  out[0] = h.t, write3(out + 1, h.weights), out[4] = truth<F>(h.misses);
+}
+PROBE(triangle_normal) { write3(out, triangle_normal(triangle_from(in))); }
+PROBE(corner_weights) { write3(out, corner_weights(triangle_from(in), read3(in + 9))); }
+PROBE(unpack_normal) { write3(out, unpack_normal<F>(as_uint(in[0]))); }
+// corners, their normals, weights, then point and normal of the flat triangle, and the ray
+PROBE(smooth_point) {
+  const SurfacePoint<F> flat = {read3(in + 21), read3(in + 24), splat_mask<F>(false)};
+  const SurfacePoint<F> p = smooth_point(triangle_from(in), triangle_from(in + 9), read3(in + 18), flat, read3(in + 27));
+  write3(out, p.position), write3(out + 3, p.normal);
 }
 
 // ---- geom/cone.h; center, start radius, axis, end radius, direction (and whether the origin is inside)

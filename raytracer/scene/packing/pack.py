@@ -147,7 +147,10 @@ def _packed(
     else:
         color, color_id, color_mode = there[1], np.zeros(0, np.int32), PER_SPHERE
     has_colors = color_mode != UNIFORM
-    solids, balls, of_solids = _with_solids(spheres, solid_sets, space, has_ground, has_colors)
+    solids, balls, of_solids = _with_solids(
+        spheres, solid_sets, space, has_ground, has_colors,
+        [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
+    )  # fmt: skip
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     if before is None:
         aspect = settings.width / settings.height
@@ -204,8 +207,9 @@ def _packed(
 
 
 def _with_solids(
-    spheres: Spheres, sets: Sequence[SolidSet], space: Space, has_ground: bool, has_colors: bool
-) -> tuple[Spheres, Spheres, dict[str, Any]]:
+    spheres: Spheres, sets: Sequence[SolidSet], space: Space, has_ground: bool, has_colors: bool,
+    are_glass: Sequence[bool],
+) -> tuple[Spheres, Spheres, dict[str, Any]]:  # fmt: skip
     """Return spheres and solids, the balls that a camera fits, and the arrays of the solids."""
     if not sets:
         return spheres, spheres, {}
@@ -217,7 +221,7 @@ def _with_solids(
         np.maximum.reduce([np.resize(ball[3], each.count) for ball in balls])
         for each, balls in zip(sets, balls_of_sets, strict=True)
     ]
-    solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors)
+    solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors, are_glass)
     balls = balls_of(solids, arrays["axis"], arrays["form"], arrays["shapes"])
     return solids, balls, arrays
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import (
+    CLOSED_MESH,
     COLOR_PLACE,
     CONE,
     CORNER_COLORS,
@@ -39,6 +40,7 @@ def place_solids(
     space: Space,
     has_ground: bool,
     has_colors: bool,
+    are_glass: Sequence[bool],
 ) -> tuple[Columns, dict[str, Any]]:
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
@@ -47,12 +49,14 @@ def place_solids(
         sets: nonempty sets of solids: capsules, cones, ellipsoids, then triangles.
         radii: of the largest balls in each set, (C,) each, render space.
         has_ground, has_colors: whether there is a ground, and more than one colour.
+        are_glass: whether light passes through the solids of each set.
     """
     middles: list[Floats] = []
     axes: list[Floats] = []
     forms: list[NDArray[np.uint8]] = []
     shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
-    for each in sets:
+    number = len(spheres[0])  # of the first solid of a set
+    for each, is_glass in zip(sets, are_glass, strict=True):
         if each.noun == "ellipsoid":
             middle, half, numbers = _ellipsoids(cast("EllipsoidSet", each), space)
             form = ELLIPSOID
@@ -60,7 +64,7 @@ def place_solids(
             middle, half, numbers = _cones(cast("ConeSet", each), space)
             form = CONE
         elif each.noun == "triangle":
-            middle, half, numbers = _triangles(cast("Mesh", each), space)
+            middle, half, numbers = _triangles(cast("Mesh", each), space, number, is_glass)
             form = TRIANGLE
         else:
             rods = cast("CapsuleSet", each)
@@ -73,6 +77,7 @@ def place_solids(
         axes.append(half)
         forms.append(np.full(each.count, form | even, np.uint8))
         shapes.append(numbers)
+        number += each.count
     x, y, z = (
         np.concatenate([column, *(middle[:, k] for middle in middles)])
         for k, column in enumerate(spheres[:3])
@@ -80,11 +85,12 @@ def place_solids(
     radius, form_of = (np.concatenate(each) for each in ([spheres[3], *radii], forms))
     rows = len(x) + has_ground
     ends = []
-    for each, numbers in zip(sets, shapes[1:], strict=True):
+    for each, is_glass, numbers in zip(sets, are_glass, shapes[1:], strict=True):
         ends.append(np.zeros(each.count, np.int32))
         first, second = rows, each.second_colors if has_colors else None
         rows += second.count if second else 0
         if each.noun == "triangle":
+            ends[-1] += CLOSED_MESH if is_glass else 0
             ends[-1] += _mark_corners(cast("Mesh", each), numbers, first if second else None)
         elif second:
             ends[-1] += np.arange(first, rows, dtype=np.int32)
@@ -147,13 +153,18 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
     return middle, half, np.stack(rows, axis=1).astype(np.float32)
 
 
-def _triangles(mesh: Mesh, space: Space) -> tuple[Floats, Floats, Floats]:
-    """As `_cones`, with two rows of numbers each, (2 N, 8): corners, packed normals, 0."""
+def _triangles(
+    mesh: Mesh, space: Space, number: int, is_glass: bool
+) -> tuple[Floats, Floats, Floats]:
+    """As `_cones`, with two rows of numbers each, (2 N, 8); number: of the first triangle."""
+    if is_glass:
+        mesh = mesh.turned_out()
     vertices = affine_rows(mesh.vertices, *space.placing(mesh.transform)).astype(np.float32)
     corners = vertices[mesh.triangles]
     middle, half = _boxed(*(f(corners, axis=1).astype(np.float64) for f in (np.min, np.max)))
     numbers = np.zeros((mesh.count, 16), np.float32)
     numbers[:, :9] = corners.reshape(-1, 9)
+    numbers[:, 15] = np.int32(number).view(np.float32)
     normals = mesh.corner_normals()
     if normals is not None:
         turn = mesh.transform.linear() / mesh.transform.scale
