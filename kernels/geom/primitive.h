@@ -126,12 +126,6 @@ template <class F> RT_HD F hit_again(const Solid<F>& s, const SurfacePoint<F>& p
   return solid_exit(s, p, direction);
 }
 
-// The number of the solid that a path is inside of behind a primitive of that number.
-template <class F> RT_HD UintOf<F> solid_number(const Sphere<F>&, UintOf<F> number) { return number; }
-template <class F> RT_HD UintOf<F> solid_number(const Solid<F>& s, UintOf<F> number) {
-  return entered_solid(s, number);
-}
-
 // The sphere by which a primitive that sends out light is sampled (shade/emitter.h). Other solids are not: paths find
 // them.
 template <class F> RT_HD Sphere<F> emitting_sphere(const Sphere<F>& s) { return s; }

@@ -17,9 +17,14 @@ struct Medium {
 
 // The number of a primitive's solid in a path's list.
 RT_HD uint32_t solid_of(const rt::SceneTables& s, uint32_t prim) { return (uint32_t)s.order[prim] + 1; }
+#if RT_SOLIDS
 RT_HD uint32_t solid_of(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive) {
-  return solid_number<float>(primitive, (uint32_t)s.order[prim]) + 1;
+  return entered_solid(primitive, (uint32_t)s.order[prim]) + 1;
 }
+#define RT_SOLID_OF(s, prim, primitive) solid_of(s, prim, primitive)
+#else  // the code for spheres alone is to the bit what it was before there were meshes
+#define RT_SOLID_OF(s, prim, primitive) solid_of(s, prim)
+#endif
 
 RT_HD uint32_t material_number(const rt::SceneTables& s, uint32_t solid) {
   return s.frame->scene.material_mode == kMaterialUniform ? 0u : (uint32_t)s.material_id[solid - 1];
@@ -74,7 +79,7 @@ struct MediaChange {
 };
 
 RT_HD MediaChange media_change(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f) {
-  const uint32_t solid = solid_of(s, p.prim, f.primitive);
+  const uint32_t solid = RT_SOLID_OF(s, p.prim, f.primitive);
   const Medium own = load_medium(s, solid), others = filling(s, p.interior, solid);
   if (!own.solid) return {others, others, false};
   const bool fills_it = fills(own, others);
@@ -155,7 +160,7 @@ RT_HD void cross_hidden(const rt::SceneTables& s, const Tracer& tracer, const Su
                         float& t) {
   const Entry<float> entry = enter(*s.frame, f, p.ray.direction);
   const uint32_t self = entry.enters ? p.prim : leaving(p, f);
-  update_interior<float>(p.interior, solid_of(s, p.prim, f.primitive), !f.point.inside, f.point.inside);
+  update_interior<float>(p.interior, RT_SOLID_OF(s, p.prim, f.primitive), !f.point.inside, f.point.inside);
   if (p.scatter_pdf > 0.0f) p.scatter_pdf = kCertainPdf;
   p.ray.origin = start_point(f, p.ray.direction);
   p.prim = entry.enters ? p.prim : kNoPrim;
@@ -201,7 +206,11 @@ RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, Pa
 template <class F>
 RT_HD void leave_surface(const rt::SceneTables& s, const PathState<F>& from, const Surface<F>& f, PathState<F>& p) {
   const MaskOf<F> passes = is_glass(f.bsdf) & (dot(p.ray.direction, f.point.normal) < F(0.0f));
-  const UintOf<F> solid = solid_number(f.primitive, gather(s.order, from.prim)) + UintOf<F>(1u);
+#if RT_SOLIDS
+  const UintOf<F> solid = entered_solid(f.primitive, gather(s.order, from.prim)) + UintOf<F>(1u);
+#else
+  const UintOf<F> solid = gather(s.order, from.prim) + UintOf<F>(1u);
+#endif
   update_interior<F>(p.interior, solid, passes & !f.point.inside, passes & f.point.inside);
   const MaskOf<F> is_out = f.on_cut & ((passes & f.point.inside) | ((!passes) & !f.point.inside));
   for (int i = 0; i < kInteriorSolids; ++i) p.interior.solid[i] = select(is_out, UintOf<F>(0u), p.interior.solid[i]);

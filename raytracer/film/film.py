@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Crop = tuple[int, int, int, int]
 
-NOUNS = ("sphere", "capsule", "cone", "ellipsoid")
+NOUNS = ("sphere", "capsule", "cone", "ellipsoid", "triangle")
 """Solids in a picture; metadata have the number of each, named by the plural."""
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]

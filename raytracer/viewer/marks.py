@@ -43,7 +43,8 @@ def marked(
         spheres = [part for part, is_sphere in pairs if is_sphere and scene.spheres]
         ellipsoids = [part for part, is_sphere in pairs if not is_sphere]
     selected = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
-    for part, first in ((spheres, 0), (ellipsoids, len(selected) - 1 - sum(map(len, ellipsoids)))):
+    last = len(selected) - 1 - sum(mesh.count for mesh in scene.meshes)
+    for part, first in ((spheres, 0), (ellipsoids, last - sum(map(len, ellipsoids)))):
         for each in part:
             selected[first : first + len(each)] = each
             first += len(each)
