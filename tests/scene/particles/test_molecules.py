@@ -21,6 +21,7 @@ from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
+from support.molecules import helix_record, pdb, peptide, sheet_record
 from support.particle_files import complaint, refusal, write
 from support.particle_texts import LAMMPS_DATA, PDB
 
@@ -239,6 +240,42 @@ def test_alternate_places_of_pdb(tmp_path: Path) -> None:
     ]
     centers = read(write(tmp_path / "a.pdb", "".join(lines))).centers
     np.testing.assert_allclose(np.asarray(centers)[:, 0], [0.0, 4.0, 8.0])
+
+
+STRETCHES = (
+    helix_record("A", 2, 3) + sheet_record("A", 5, 6) + sheet_record("B", 1, 6)
+    + sheet_record("B", 2, 3) + helix_record("C", 1, 9) + "HELIX    x\n"
+)  # fmt: skip
+STATED = "coil helix helix coil strand strand coil strand strand strand strand strand strand coil"
+
+
+def test_structure_of_pdb(tmp_path: Path) -> None:
+    """By chains and residues; ranges may overlap, and damaged records are skipped."""
+    chain = peptide([(-120.0, 130.0)] * 7)
+    columns = load(write(tmp_path / "a.pdb", pdb([chain, chain], STRETCHES))).columns
+    assert columns["structure"][::4].tolist() == STATED.split()
+    plain = load(write(tmp_path / "b.pdb", pdb([chain])))
+    assert "structure" not in plain.columns
+
+
+def test_structure_of_mmcif(tmp_path: Path) -> None:
+    gemmi = pytest.importorskip("gemmi")
+    chain = peptide([(-120.0, 130.0)] * 7)
+    structure = gemmi.read_pdb_string(pdb([chain, chain], STRETCHES.replace("HELIX    x\n", "")))
+    structure.setup_entities()
+    path = tmp_path / "a.cif"
+    structure.make_mmcif_document().write_file(str(path))
+    columns = load(path).columns
+    assert columns["structure"][::4].tolist() == STATED.split()
+    types = path.read_text().replace("HELX_P", "STRN")  # of AlphaFold and DSSP
+    assert set(load(write(tmp_path / "b.cif", types)).columns["structure"]) == {"coil", "strand"}
+
+
+def test_structure_selects_and_colors(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.pdb", pdb([peptide([(-120.0, 130.0)] * 7)], STRETCHES))
+    shown = load(path).styled(select="structure == 'helix'", color_by="structure")
+    assert shown.count == 8
+    assert shown.color_scales[0].names == ("helix",)
 
 
 def test_a_reader_of_its_own_imports_nothing_from_the_current_folder(

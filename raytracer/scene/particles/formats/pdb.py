@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.lines import starts_with
 from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.secondary_structure import Stretch, structure_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
     FIXED,
@@ -46,6 +47,12 @@ ATOMS = Layout({
 
 _IDENTITY = ATOMS._replace(cells={"name": Cell(TEXT, 12, 4), "residue": Cell(TEXT, 17, 10)})
 """Columns that identify an atom with alternate locations."""
+
+STRETCHES = {"HELIX ": (1, 19, 21), "SHEET ": (2, 21, 22)}
+"""Secondary structure by record: its index in `NAMES`, columns of chain and first residue."""
+
+LAST_RESIDUE = 33  # column of the last residue in both records
+MAX_RECORD = 256  # bytes of a line that are read at a time; a record has 80
 
 
 class Source(LoadedSource):
@@ -109,6 +116,22 @@ class Source(LoadedSource):
         several = self.bonds is not None and bool((self._orders > 1).any())
         return {"order": self._orders.clip(1.0, 3.0)} if several else {}
 
+    def _stretches(self) -> Iterator[Stretch]:
+        """Yield the helices and strands of the records HELIX and SHEET, before the atoms."""
+        self.file.file.seek(0)
+        while line := self.file.file.readline(MAX_RECORD):
+            record = line[:6].decode("latin-1")
+            if record in ("MODEL ", *ATOMS.records):
+                return
+            if record not in STRETCHES:
+                continue
+            kind, chain, first = STRETCHES[record]
+            try:
+                ends = int(line[first : first + 4]), int(line[LAST_RESIDUE : LAST_RESIDUE + 4])
+            except ValueError:
+                continue
+            yield Stretch(kind, line[chain : chain + 1].strip(), *ends)
+
     def read(self) -> dict[str, NDArray[Any]]:
         rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
         if not rows.length:
@@ -120,6 +143,9 @@ class Source(LoadedSource):
         }
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])
+        stretches = list(self._stretches()) if {"chain", "residue_id"} <= columns.keys() else []
+        if stretches:
+            columns["structure"] = structure_of(columns["chain"], columns["residue_id"], stretches)
         symbols = columns.pop("element")
         if self.variant == "names":  # AutoDock puts atom types in the element columns
             symbols = np.zeros_like(symbols)
