@@ -41,7 +41,7 @@ _HOMES = {
         "scene.coloring.scale": "ColorScale",
         "scene.columns": "Columns",
         "scene.environment": "Environment",
-        "scene.glyphs.settings": "Arrows Contacts Shape Trails",
+        "scene.glyphs.settings": "Arrows Contacts Isosurface Polyhedra Ribbons Shape Trails",
         "scene.ground": "Ground",
         "scene.lights": "Ambient DirectionalLight DiskLight Light PointLight RectangleLight",
         "scene.load": "load",

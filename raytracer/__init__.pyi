@@ -41,6 +41,9 @@ from raytracer.scene.columns import Columns as Columns
 from raytracer.scene.environment import Environment as Environment
 from raytracer.scene.glyphs.settings import Arrows as Arrows
 from raytracer.scene.glyphs.settings import Contacts as Contacts
+from raytracer.scene.glyphs.settings import Isosurface as Isosurface
+from raytracer.scene.glyphs.settings import Polyhedra as Polyhedra
+from raytracer.scene.glyphs.settings import Ribbons as Ribbons
 from raytracer.scene.glyphs.settings import Shape as Shape
 from raytracer.scene.glyphs.settings import Trails as Trails
 from raytracer.scene.ground import Ground as Ground

@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from raytracer.errors import DataFileError, UserError, suggestion
+from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import SETTINGS, STYLE
 
 if TYPE_CHECKING:
@@ -497,8 +498,8 @@ view_options = OptionGroup(
     VIEW,
     ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
      "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
-     "aperture", "focus", "arrows", "trails", "contacts", "shape", "mesh"),
-    "View", dict.fromkeys(("arrows", "trails", "contacts", "shape"), STYLE_PANEL),
+     "aperture", "focus", *GLYPHS, "mesh"),
+    "View", dict.fromkeys(GLYPHS, STYLE_PANEL),
     lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip

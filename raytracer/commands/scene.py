@@ -14,6 +14,7 @@ from raytracer.commands.options import FILE, force_option, json_option, source_o
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import SceneError, UserError
 from raytracer.files.access import STANDARD_INPUT, opened
+from raytracer.scene import GLYPHS
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -281,12 +282,13 @@ def _made(scene: Scene) -> dict[str, Any]:
             row = rows.setdefault(name, {})
             noun = f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
-    for name in ("arrows", "trails", "contacts", "shape"):
+    for name in GLYPHS:
         if (settings := getattr(scene, name)) is not None:
             fields = _fields(settings)
             for key, value in fields.items():  # a rule of colours without what it leaves out
                 if type(value) is dict:
-                    fields[key] = {k: v for k, v in value.items() if v is not None}
+                    left = {k: v for k, v in value.items() if v is not None}
+                    fields[key] = left or ", ".join(value)
             rows[name] = rows.get(name, {}) | fields
     return rows
 

@@ -10,6 +10,14 @@ _MOVED = (
 )  # fmt: skip
 
 
+GLYPHS = {
+    "arrows": "vector", "trails": "last", "contacts": "file", "shape": "kind", "ribbons": "color",
+    "polyhedra": "pairs", "isosurface": "level",
+}  # fmt: skip
+"""Parts of a scene that are made of the data of particles, each with the field that a value alone
+sets."""
+
+
 def __getattr__(name: str) -> Any:
     """Return a public name that has moved to `raytracer`, with a warning."""
     if name not in _MOVED:

@@ -46,7 +46,7 @@ class Bonded(NamedTuple):
 
 def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     """Apply a molecule style to particles and make their bonds."""
-    radii, angstrom = bonding.radii, _angstrom(spheres)
+    radii, angstrom = bonding.radii, angstrom_of(spheres)
     wanted = bonding.bonds
     if wanted is None:
         wanted = "auto" if radii.bond > 0 else "none"
@@ -58,7 +58,7 @@ def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
         return Bonded(spheres, made)
     atoms = copy(spheres)
     if radii.vdw:
-        atoms.radius = radii.vdw * _element_radii(spheres, "vdw")
+        atoms.radius = radii.vdw * element_radii(spheres, "vdw")
     else:
         same = bonding.radius is not None and bonding.style != "ball-and-stick"
         radius = float(bonding.radius) if same and bonding.radius else radii.atom * angstrom
@@ -80,18 +80,18 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
     return np.ascontiguousarray(rows[:, :2])
 
 
-def _angstrom(spheres: SphereSet) -> float:
+def angstrom_of(spheres: SphereSet) -> float:
     """Return the length of an angstrom in units of a set, estimated from radii."""
     if not spheres.count or _has_elements(spheres):
         return 1.0
-    return float(np.median(_element_radii(spheres, "covalent"))) / CARBON
+    return float(np.median(element_radii(spheres, "covalent"))) / CARBON
 
 
 def _has_elements(spheres: SphereSet) -> bool:
     return spheres.labels is not None and None not in element_symbols(spheres.labels)
 
 
-def _element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
+def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
     """Return the radii of the elements of all particles, (N,), else the set's radii."""
     if _has_elements(spheres):
         return np.asarray(spheres.columns.value(kind), np.float64)
@@ -203,7 +203,7 @@ def _reaches(
     if not isinstance(wanted, str):
         longest = np.array([[float(wanted)]])
         return np.zeros(spheres.count, np.int32), longest
-    radii = _element_radii(spheres, "covalent")
+    radii = element_radii(spheres, "covalent")
     steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
     largest = np.zeros(len(steps))
     np.maximum.at(largest, kinds, radii)

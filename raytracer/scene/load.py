@@ -24,6 +24,7 @@ from raytracer.errors import (
 from raytracer.field_types import Mistakes
 from raytracer.files.access import OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
+from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
@@ -235,7 +236,7 @@ def check(values: Values, file: str) -> None:
         raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
-FILES = {"environment": "image", "contacts": "file"}
+FILES = {"environment": "image", "contacts": "file", "isosurface": "file"}
 """Keys that name a file, by the part of the scene."""
 
 
@@ -276,7 +277,7 @@ class _Composer:
             name: self.make_typed(f"materials.{name}", MATERIALS, values, DEFAULT)
             for name, values in content.get("materials", {}).items()
         }
-        glyphs = [parts[name] for name in ("arrows", "trails", "contacts", "shape") if parts[name]]
+        glyphs = [parts[name] for name in GLYPHS if parts[name]]
         if glyphs:
             from raytracer.scene.glyphs.settings import columns_of
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 VELOCITY = "velocity"
 """The usual column of velocities, and that of velocities given in Python or in a scene file."""
 
-FIXED = {"arrows": "arrows", "contacts": "contacts", "shape": "ellipsoids"}
+FIXED = {
+    "arrows": "arrows", "contacts": "contacts", "shape": "ellipsoids", "ribbons": "ribbons",
+    "polyhedra": "polyhedra", "isosurface": "isosurfaces",
+}  # fmt: skip
 """Solids at particles whose places are those of one moment: their parts of a scene, and nouns."""
 
 

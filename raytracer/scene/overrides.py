@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, naming
 from raytracer.fields import definitions
+from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import SETTINGS
 from raytracer.settings import LOOKS, RenderSettings
 
@@ -58,7 +59,7 @@ class SceneOverrides:
             for name in ("radius", "opacity")
             if isinstance(each := self.settings.get(name), str)
         ]
-        glyphs = {k: v for k in ("arrows", "trails", "shape") if (v := self.settings.get(k))}
+        glyphs = {k: v for k in GLYPHS if (v := self.settings.get(k))}
         motion = self._columns_of_motion()
         if self.style is None and not texts and not glyphs and not motion:
             return []
@@ -143,10 +144,9 @@ def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
 
 
 def _with_glyphs(scene: Scene) -> Scene:
-    glyphs = (scene.arrows, scene.trails, scene.contacts, scene.shape)
     is_drawn = scene.annotations is not None and scene.annotations.in_scene
     made_before = any(solids.made_for for solids in scene.solids)  # by an earlier call
-    if not (is_drawn or made_before or any(each is not None for each in glyphs)):
+    if not (is_drawn or made_before or any(getattr(scene, name) is not None for name in GLYPHS)):
         return scene
     from raytracer.scene.glyphs.make import with_glyphs
 

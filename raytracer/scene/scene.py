@@ -59,7 +59,15 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
+    from raytracer.scene.glyphs.settings import (
+        Arrows,
+        Contacts,
+        Isosurface,
+        Polyhedra,
+        Ribbons,
+        Shape,
+        Trails,
+    )
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
@@ -81,6 +89,9 @@ PARTS = {
     "trails": "scene.glyphs.settings.Trails",
     "contacts": "scene.glyphs.settings.Contacts",
     "shape": "scene.glyphs.settings.Shape",
+    "ribbons": "scene.glyphs.settings.Ribbons",
+    "polyhedra": "scene.glyphs.settings.Polyhedra",
+    "isosurface": "scene.glyphs.settings.Isosurface",
 }
 """Parts of a scene that are one object, with module and class, imported on demand."""
 
@@ -122,6 +133,9 @@ class Scene:
         trails: paths of particles over the frames of their file.
         contacts: contacts between particles; the thickness shows the force.
         shape: particles as ellipsoids, by their axes and orientations.
+        ribbons: proteins and nucleic acids as ribbons.
+        polyhedra: coordination polyhedra, the hulls of the neighbours of atoms.
+        isosurface: surfaces of equal values of a grid, such as an electron density.
 
     Raises:
         SceneError: a part is of the wrong type or refers to an unknown material.
@@ -152,6 +166,9 @@ class Scene:
     contacts: Contacts | None = None
     shape: Shape | None = None
     meshes: Sequence[Mesh] = ()
+    ribbons: Ribbons | None = None
+    polyhedra: Polyhedra | None = None
+    isosurface: Isosurface | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -761,6 +778,9 @@ class SolidSet:
 
     particles: tuple[NDArray[Any], NDArray[Any]] | None = None
     """Of bonds: the particles where they start and end, by number in the set `of_set`."""
+
+    replaces: NDArray[Any] | None = None
+    """Of ribbons: the particles, by number in the set `of_set`, that they are shown for."""
 
     of_set = 0
 

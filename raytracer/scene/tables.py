@@ -382,6 +382,9 @@ GLYPHS = {
         ("trails", "Trails", "Paths of particles over the frames of their file."),
         ("contacts", "Contacts", "Contacts between particles; the thickness shows the force."),
         ("shape", "Shape", "Particles as ellipsoids, by their axes and orientations."),
+        ("ribbons", "Ribbons", "Proteins and nucleic acids as ribbons."),
+        ("polyhedra", "Polyhedra", "Coordination polyhedra."),
+        ("isosurface", "Isosurface", "Surfaces on which the values of a grid are equal."),
     )
 }
 SCENE = Table(

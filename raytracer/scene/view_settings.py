@@ -14,6 +14,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
+from raytracer.scene import GLYPHS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.field_types import (
     APERTURE,
@@ -38,7 +39,15 @@ if TYPE_CHECKING:
     from raytracer.scene.clip import Clip
     from raytracer.scene.colors import Color
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
+    from raytracer.scene.glyphs.settings import (
+        Arrows,
+        Contacts,
+        Isosurface,
+        Polyhedra,
+        Ribbons,
+        Shape,
+        Trails,
+    )
     from raytracer.scene.lights import Light
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import Scene, SphereSet
@@ -75,6 +84,9 @@ if TYPE_CHECKING:
         trails: bool | str | Mapping[str, Any] | Trails | None
         contacts: bool | str | Mapping[str, Any] | Contacts | None
         shape: bool | str | Mapping[str, Any] | Shape | None
+        ribbons: bool | str | Mapping[str, Any] | Ribbons | None
+        polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None
+        isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None
         mesh: str | Mesh | Sequence[str | Mesh] | None
 
 
@@ -102,25 +114,31 @@ OF_CAMERA = (
 OF_PARTICLES = ("radius", "color", "opacity", "material", "velocity")
 
 
-GLYPHS = ("arrows", "trails", "contacts", "shape")
+REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
 
 
 class Glyph(Kind):
-    """Fields of arrows, trails or contacts; see `glyphs.settings.GlyphValue`.
+    """Fields of one of the `GLYPHS`, by its name; see `glyphs.settings.GlyphValue`."""
 
-    Args:
-        name: name of the setting.
-        first: field that a value without a name sets.
-    """
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.metavar = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]"
 
-    def __init__(self, name: str, first: str) -> None:
-        self.name, self.first = name, first
-        self.metavar = f"{first.upper()}[,NAME=VALUE,...]"
+    def option(self) -> dict[str, Any]:
+        if self.name == "ribbons":  # which need no value
+            return {"metavar": f"[{self.metavar}]", "is_flag": False, "flag_value": "on"}
+        if self.name not in REPEATED:
+            return super().option()
+        return {
+            "metavar": self.metavar,
+            "multiple": True,
+            "callback": lambda _, __, values: ",".join(values) or None,
+        }
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         from raytracer.scene.glyphs.settings import GlyphValue
 
-        return GlyphValue(self.name, self.first).checked(value, name, error)
+        return GlyphValue(self.name).checked(value, name, error)
 
 
 class Meshes(Kind):
@@ -192,6 +210,11 @@ class ViewSettings(Defined, error=UserError):
         contacts: Contacts between particles, whose thickness shows the force: a file, or touch, and
             fields of [contacts].
         shape: Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].
+        ribbons: Proteins and nucleic acids as ribbons: what their colours show, such as structure,
+            chain or rainbow, and fields of [ribbons].
+        polyhedra: Coordination polyhedra: the types of the central atom and of its neighbours, such
+            as Ti-O or Ti-O=2.4, and fields of [polyhedra].
+        isosurface: Surfaces of a grid of values: the levels, and fields of [isosurface].
         mesh: A triangle mesh beside the particles: an STL, PLY, OBJ or OFF file, and its color,
             opacity, smooth, material, scale, rotate and translate; may be repeated.
     """
@@ -227,14 +250,15 @@ class ViewSettings(Defined, error=UserError):
     focus: Triple | None = setting(None, Vector3())
     shutter: float | None = setting(None, SHUTTER)
     velocity: str | tuple[str, str, str] | None = setting(None, Velocity())
-    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(
-        None, Glyph("arrows", "vector")
+    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(None, Glyph("arrows"))
+    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, Glyph("trails"))
+    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(None, Glyph("contacts"))
+    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape"))
+    ribbons: bool | str | Mapping[str, Any] | Ribbons | None = setting(None, Glyph("ribbons"))
+    polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None = setting(None, Glyph("polyhedra"))
+    isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None = setting(
+        None, Glyph("isosurface")
     )
-    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, Glyph("trails", "last"))
-    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(
-        None, Glyph("contacts", "file")
-    )
-    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape", "kind"))
     mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, Meshes())
 
     def applied_to(self, scene: Scene) -> Scene:

@@ -194,7 +194,7 @@ def _solid(viewer: ViewerState, name: str, value: str | None, notice: str = "") 
 def set_arrows(viewer: ViewerState, vector: str | None) -> None:
     """Show arrows along a vector, such as velocity; "" is none, None: as in the scene."""
     if vector:
-        GlyphValue("arrows", "vector").checked(vector, "set-arrows", UserError)
+        GlyphValue("arrows").checked(vector, "set-arrows", UserError)
     _change(viewer, f"arrows along {shown(vector)}" if vector else "no arrows", arrows=vector)
 
 

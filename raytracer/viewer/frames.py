@@ -12,6 +12,8 @@ from pathlib import Path
 from threading import Condition, RLock, Thread
 from typing import Any
 
+import numpy as np
+
 from raytracer.backends.base import Device
 from raytracer.errors import RaytracerError, UserError, shown
 from raytracer.following import with_rows
@@ -19,6 +21,8 @@ from raytracer.pipeline import Notice, load_source
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.glyphs.make import FADING
+from raytracer.scene.glyphs.ribbons import atoms_kept
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
@@ -76,8 +80,9 @@ class Frames:
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         style = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
         if not style:
-            glyphs = (loaded.scene.arrows, loaded.scene.trails, loaded.scene.contacts)
-            if all(each is None or each.particles is None for each in glyphs):
+            glyphs = (getattr(loaded.scene, name) for name in FADING)
+            stated = any(each is not None and each.particles is not None for each in glyphs)
+            if not stated and loaded.scene.ribbons is None:
                 self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
@@ -131,7 +136,11 @@ class Frames:
             loaded = LoadedScene.load(
                 scene, glyphs, like.job.device, self._threads, step, annotations=drawn
             )
-        selection = applied.marked
+        numbers, selection = applied.numbers, applied.marked
+        if scene.ribbons is not None and loaded.scene.count < scene.count:
+            kept = np.concatenate(atoms_kept(replace(loaded.scene, spheres=scene.spheres)))
+            numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
+            selection = None if selection is None else selection[kept]
         if selection is not None:
             selection = marked(loaded.scene, applied.scene.spheres, selection)
         about = like.job.about["scene"] | {"digest": loaded.job.digest}
@@ -140,7 +149,7 @@ class Frames:
             warnings=[*warnings, *loaded.job.warnings],
         )  # fmt: skip
         return replace(
-            loaded, path=like.path, content=content, numbers=applied.numbers, plain=plain,
+            loaded, path=like.path, content=content, numbers=numbers, plain=plain,
             selected=applied.selected, marked=selection, job=job,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Add glyphs to a scene: box, axes, arrows, trails, contacts, ellipsoids."""
+"""Add glyphs to a scene: box, axes, arrows, trails, contacts, ribbons, polyhedra and others."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ SOLIDS = {
     "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
 }  # fmt: skip
 """Fields of a scene by the noun of their solids."""
+
+FADING = ("arrows", "trails", "contacts", "polyhedra", "isosurface")
+"""Glyphs that state the opacity of all particles."""
 
 
 @quiet()
@@ -62,13 +65,17 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
 
 
 def with_faded_particles(scene: Scene) -> Scene:
-    """Apply the particle opacity of glyphs; hide particles shown as ellipsoids."""
-    stated = [each.particles for each in (scene.arrows, scene.trails, scene.contacts) if each]
+    """Apply the particle opacity of glyphs; hide particles shown as ellipsoids and ribbons."""
+    stated = [each.particles for name in FADING if (each := getattr(scene, name))]
     opacity = min((each for each in stated if each is not None), default=None)
     shape = scene.shape
-    if opacity is None and shape is None:
+    if opacity is None and shape is None and scene.ribbons is None:
         return scene
     shown = [] if opacity == 0.0 else list(scene.spheres)
+    if scene.ribbons is not None and shown:
+        from raytracer.scene.glyphs.ribbons import without_atoms
+
+        shown = without_atoms(scene, scene.ribbons)
     if shape is not None:
         from raytracer.scene.glyphs.ellipsoids import has_axes
 
@@ -94,6 +101,9 @@ def _wanted(scene: Scene) -> dict[str, tuple[Any, ...]]:
         "trails": ("trails:trails_of", scene.trails),
         "contacts": ("contacts:contacts_of", scene.contacts),
         "shape": ("ellipsoids:ellipsoids_of", scene.shape),
+        "ribbons": ("ribbons:ribbons_of", scene.ribbons),
+        "polyhedra": ("polyhedra:polyhedra_of", scene.polyhedra),
+        "isosurface": ("isosurface:isosurface_of", scene.isosurface),
         "box": ("box:box_shapes", box if box is not None and box.style == "rods" else None),
         "axes": ("box:axes_shapes", axes if axes and axes.place in IN_SCENE else None, box),
     }

@@ -1,4 +1,4 @@
-"""Settings of arrows, trails, contacts and ellipsoids."""
+"""Settings of arrows, trails, contacts, ellipsoids, ribbons, polyhedra and isosurfaces."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items
+from raytracer.arguments import items, mapping
 from raytracer.arguments import text as text_of
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
-from raytracer.field_types import TEXT, Choice, Integer, Kind, Number, Text, array, of_types
+from raytracer.field_types import (
+    NUMBER,
+    TEXT,
+    Choice,
+    Integer,
+    Kind,
+    Number,
+    Text,
+    Truth,
+    array,
+    number_of,
+    of_types,
+)
 from raytracer.fields import Defined, definitions, setting
+from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import parse_color
+from raytracer.scene.field_types import ColorValue
 from raytracer.scene.option_text import parts_of, value_of
 
 if TYPE_CHECKING:
@@ -63,6 +77,62 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
 
 
 LENGTH, SHARE = Number(0.0, above=True), Number(0.0, 1.0)
+
+
+class CenterPairs(Kind):
+    """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
+
+    plain = of_types({str: TEXT, dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
+    noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float | None]:
+        if isinstance(value, (list, tuple)):  # parts of an option
+            value = ",".join(text_of(each, name, error) for each in value)
+        if isinstance(value, str):
+            parts = [part.partition("=") for part in value.split(",")]
+            value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
+        return {
+            text_of(pair, name, error): None
+            if longest is None
+            else LENGTH.checked(longest, f"{name}.{pair}", error)
+            for pair, longest in mapping(value, name, error).items()
+        }
+
+
+class Levels(Kind):
+    """Values at isosurfaces: a number, or a list of numbers."""
+
+    plain = of_types({float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}})
+    noun = wording = "a number or a list of numbers"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, ...]:
+        given = value
+        if isinstance(value, str):
+            given = [number_of(each) for each in value.split(",")]
+        rows = [given] if isinstance(given, (int, float)) else items(given, name, error)
+        levels = tuple(Number().checked(each, name, error) for each in rows)
+        if not levels or 0.0 in levels:
+            raise error(f"{name}: needs at least one level other than 0")
+        return levels
+
+
+class SurfaceColors(Kind):
+    """One colour, or two: of surfaces of positive and of negative levels."""
+
+    plain = of_types({str: TEXT, list: {"type": "array"}})
+    noun = wording = "a colour, or two: of positive and of negative levels"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Color, ...]:
+        try:
+            return (parse_color(value),)
+        except UserError:
+            pair = [value] if isinstance(value, str) else items(value, name, error)
+        if len(pair) not in (1, 2):
+            raise error(f"{name}: takes one or two colours, not {len(pair)}")
+        try:
+            return tuple(parse_color(each) for each in pair)
+        except UserError as mistake:
+            raise error(f"{name}: {mistake}") from None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -173,11 +243,83 @@ class Shape(Defined, place="shape"):
     scale: float | None = _optional(LENGTH, "1; 1/2 for the diameters of LAMMPS")
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class Ribbons(_Glyph, place="ribbons"):
+    """Proteins and nucleic acids as ribbons: helices, strands with arrows, and tubes.
+
+    Args:
+        color: One colour, or colours by a value: structure, chain, residue, rainbow (along the
+            chain), another column of the atoms CA, or atoms for the colours of these atoms.
+        width: Factor on the widths, which are 2.6 angstrom for helices and 2.3 for strands.
+        select: A condition on the atoms CA of the residues that have a ribbon.
+        particles: Opacity of the atoms of these residues and of water; 0 leaves them out.
+    """
+
+    color: Color | StyleSettings | None = setting(None, COLOR_RULE, default_text="by structure")
+    width: float = setting(1.0, LENGTH)
+    select: str | None = _optional(Text())
+    particles: float | None = _optional(SHARE, "0; with a molecule style 1")
+    opacity: float = setting(1.0, SHARE, "Opacity of the ribbons.")
+    material: str = setting("default", Text())
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Polyhedra(_Glyph, place="polyhedra"):
+    """Coordination polyhedra: the convex hulls of the neighbours of atoms.
+
+    Args:
+        pairs: Types of the central atom and of its neighbours, Ti-O, or a table of such pairs with
+            the longest distance of each.
+        color: One colour of the faces.
+        edges: Radius of the edges in scene units; 0 leaves them out.
+        edge_color: Colour of the edges.
+        particles: Opacity of the particles; 0 leaves them out.
+    """
+
+    pairs: str | Mapping[str, float] | None = _optional(CenterPairs(), "none: they must be given")
+    color: Color | None = setting(None, ColorValue(), default_text="that of the central atom")
+    opacity: float = setting(0.6, SHARE, "Opacity of the faces.")
+    edges: float | None = _optional(Number(0.0), "1/80 of the distance of the neighbours")
+    edge_color: Color | None = setting(None, ColorValue(), default_text="that of the faces, darker")
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Isosurface(_Glyph, place="isosurface"):
+    """Surfaces on which the values of a grid are equal: electron densities, orbitals, potentials.
+
+    Args:
+        level: Value at the surface, or a list of values, in the units of the file.
+        file: Gaussian cube file with the values.
+        color: Colour of the surfaces, or two: of positive and of negative levels.
+        periodic: Whether the grid is one period of a crystal.
+        particles: Opacity of the particles; 0 leaves them out.
+    """
+
+    level: float | tuple[float, ...] | None = _optional(
+        Levels(), "mean plus twice the standard deviation of the absolute values, of each sign"
+    )
+    file: str | None = _optional(Text(), "the file of the particles")
+    color: Color | tuple[Color, Color] | None = setting(
+        None, SurfaceColors(), default_text="blue; red for negative levels"
+    )
+    opacity: float = setting(0.6, SHARE, "Opacity of the surfaces.")
+    periodic: bool | None = _optional(
+        Truth(), "whether the values continue from the last plane to the first"
+    )
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
+
+
 GLYPHS: dict[str, type[Any]] = {
     "arrows": Arrows,
     "trails": Trails,
     "contacts": Contacts,
     "shape": Shape,
+    "ribbons": Ribbons,
+    "polyhedra": Polyhedra,
+    "isosurface": Isosurface,
 }
 """Glyphs of data, by their names in scene files, options and Python."""
 
@@ -192,7 +334,11 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
             from raytracer.scene.glyphs.vectors import columns_needed as of_vector
 
             names += of_vector(each.vector)
-        if isinstance(each, (Arrows, Trails)):
+        if isinstance(each, Ribbons):
+            from raytracer.scene.glyphs.backbone import COLUMNS
+
+            names += COLUMNS
+        if isinstance(each, (Arrows, Trails, Ribbons)):
             names += columns_in(each.select)
             names += each.color.columns if isinstance(each.color, StyleSettings) else ()
         if isinstance(each, (Trails, Contacts)):
@@ -212,8 +358,7 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
     """
     made = []
     for name, value in glyphs.items():
-        first = {"arrows": "vector", "trails": "last"}.get(name, "kind")
-        fields = GlyphValue(name, first).checked(value, name, UserError)
+        fields = GlyphValue(name).checked(value, name, UserError)
         if fields is not False:
             made.append(GLYPHS[name](**fields) if isinstance(fields, dict) else fields)
     return columns_of(made)
@@ -227,12 +372,10 @@ class GlyphValue(Kind):
 
     Args:
         name: name of the table.
-        first: field that a value without a name sets.
     """
 
-    def __init__(self, name: str, first: str) -> None:
-        self.name, self.first = name, first
-        self.metavar = f"{first.upper()}[,NAME=VALUE,...]"
+    def __init__(self, name: str) -> None:
+        self.name, self.first = name, FIRST[name]
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return False, an object, or its fields by name."""
@@ -258,13 +401,17 @@ class GlyphValue(Kind):
         """Parse an option: "velocity,scale=2,color=length,map=magma"."""
         known, option = definitions(GLYPHS[self.name]), f"--{self.name}"
         alone, fields, colors = [], {}, {}
+        takes_pairs = isinstance(known[self.first].kind, CenterPairs)
         for part in parts_of(words):
             key, equals, rest = part.partition("=")
+            if takes_pairs and "-" in key and key.strip().replace("-", "_") not in known:
+                alone.append(part.strip())  # Ti-O=2.4
+                continue
             key, rest = key.strip().replace("-", "_"), rest.strip()
             place = f"{option}={key}"
             if not equals or not key.isidentifier():
                 alone += [] if part.strip() in ALL else [part.strip()]
-            elif key == "color":
+            elif key == "color" and known[key].kind is COLOR_RULE:
                 fields[key] = _color_of(rest)
             elif key in known:
                 fields[key] = value_of(known[key].kind, rest, place)
@@ -294,6 +441,10 @@ def _alone(words: list[str], kind: Kind, option: str) -> Any:
                 f"{option}: {shown(','.join(words))} is neither a column nor three components"
             )
         return words[0] if len(words) == 1 else words
+    if isinstance(kind, (CenterPairs, Levels)):
+        return kind.checked(",".join(words), option, SceneError)
+    if kind is COLOR_RULE and len(words) == 1:
+        return _color_of(words[0])
     if len(words) > 1:
         raise SceneError(f"{option}: write '{shown(words[1])}' as NAME=VALUE")
     return value_of(kind, words[0], option)

@@ -16,13 +16,14 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
+from raytracer.scene.colors import parse_color
 from raytracer.scene.packing.render_space import affine_rows
-from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import cell_of
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import CapsuleSet, SphereSet
+    from raytracer.scene.scene import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -33,7 +34,7 @@ ROW = 320  # most bytes per capsule during construction
 class Glyphs(NamedTuple):
     """Glyphs of one type in scene units, and their colour scales."""
 
-    solids: list[CapsuleSet]
+    solids: list[Any]
     scales: Sequence[ColorScale] = ()
 
 
@@ -126,13 +127,28 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
+def rgb_of(colors: dict[str, Any], count: int) -> Doubles:
+    """Return arguments of `CapsuleSet` as a colour from 0 to 1 of each of its rows, (N, 3)."""
+    palette = colors["color"]
+    rows = np.asarray(parse_color(palette) if isinstance(palette, str) else palette)
+    rows = rows.reshape(-1, 3) / (255.0 if rows.dtype == np.uint8 else 1.0)
+    rows = rows[colors["color_id"]] if "color_id" in colors else rows
+    return np.broadcast_to(rows, (count, 3))
+
+
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
-    """Return a set with one more column, (N,), which hides a file column of the same name."""
+    """Return a set with one more column, (N,), which hides a file column of the same name.
+
+    Args:
+        spheres: the set.
+        name: of the column.
+        values: numbers, or texts as bytes.
+    """
     data, every = spheres._data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values
-    about = {**spheres.columns.about, name: Column("number")}
+    about = {**spheres.columns.about, name: Column(kind_of(values.dtype))}
     wider = copy(spheres)
     wider._data = data._replace(arrays={**data.arrays, name: every}, about=about)
     return wider

@@ -1,0 +1,198 @@
+"""Isosurfaces of a grid of values: marching cubes by scikit-image, normals by the gradient."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, SceneError, naming
+from raytracer.files.access import opened, reading
+from raytracer.memory import require_room
+from raytracer.scene.glyphs.shared import Glyphs
+from raytracer.scene.mesh import Mesh
+from raytracer.scene.particles.compressed import unpacked
+
+if TYPE_CHECKING:
+    from raytracer.scene.glyphs.settings import Isosurface
+    from raytracer.scene.scene import Scene, SphereSet
+
+Doubles = NDArray[np.float64]
+
+ENDINGS = (".cube", ".cub")
+COLORS = ((0.25, 0.47, 0.85), (0.85, 0.27, 0.25))  # of positive and of negative levels
+TEXT_BYTES = 24  # most bytes of memory per byte of a cube file while it is parsed
+CELL_BYTES = 64  # most bytes per value of a grid while a surface is made
+BEND = 2.0
+"""Largest mean second difference across the border of a periodic grid, in the largest of two
+neighbouring planes inside."""
+
+
+class Grid(NamedTuple):
+    """Values at the points of a regular grid.
+
+    Args:
+        values: float64 (X, Y, Z).
+        origin: position of the first value, (3,).
+        steps: from one value to the next along each index, (3, 3), one per row.
+        periodic: along each index, whether the first value follows the last.
+    """
+
+    values: Doubles
+    origin: Doubles
+    steps: Doubles
+    periodic: tuple[bool, bool, bool]
+
+
+def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
+    """Return the surfaces of a grid, one mesh for each level."""
+    lacking = [name for name in ("skimage", "ase") if find_spec(name) is None]
+    if lacking:
+        raise SceneError("isosurface: needs packages: pip install 'raytracer[isosurface]'")
+    spheres, path = _source(scene, isosurface)
+    grid = read_cube(path, isosurface.periodic)
+    low, high = float(grid.values.min()), float(grid.values.max())
+    levels = isosurface.level or default_levels(grid.values)
+    assert isinstance(levels, tuple)
+    made = []
+    for level in levels:
+        if not low < level < high:
+            raise SceneError(
+                f"isosurface.level: {level:g} is not between the values of {path}, which go from "
+                f"{low:g} to {high:g}"
+            )
+        vertices, normals, triangles = surface(grid, level)
+        colors: Any = isosurface.color or COLORS
+        looks: dict[str, Any] = {"material": isosurface.material, "opacity": isosurface.opacity}
+        if spheres is not None:
+            looks["transform"] = spheres.transform
+        color = colors[-1 if level < 0.0 else 0]
+        made.append(Mesh(vertices, triangles, color=color, normals=normals, **looks))
+    return Glyphs(made)
+
+
+def default_levels(values: Doubles) -> tuple[float, ...]:
+    """Return mean plus twice the standard deviation of the absolute values, of each sign."""
+    sizes = np.abs(values)
+    level = float(sizes.mean() + 2.0 * sizes.std())
+    levels = tuple(each for each in (level, -level) if values.min() < each < values.max())
+    if not levels:
+        raise SceneError("isosurface.level: is missing: the values of the grid are all equal")
+    return levels
+
+
+def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Path]:
+    """Return the set whose transform the grid has, or None, and the file of the grid."""
+    of_files = [each for each in scene.spheres if each.file is not None]
+    if isosurface.file is not None:
+        return next(iter(of_files or scene.spheres), None), Path(isosurface.file)
+    for spheres in of_files:
+        assert spheres.file is not None
+        endings = spheres.file.path.suffixes[-2:]  # that of a compressed file is the one before
+        if any(each.lower() in ENDINGS for each in endings):
+            return spheres, spheres.file.path
+    raise SceneError(
+        "isosurface.file: is missing: no particles of the scene are from a Gaussian cube file "
+        "(.cube); name one: --isosurface 0.02,file=density.cube"
+    )
+
+
+def read_cube(path: Path, periodic: bool | None = None) -> Grid:
+    """Read the first grid of a Gaussian cube file, in angstrom.
+
+    Args:
+        path: the file, which may be compressed.
+        periodic: whether it is one period; None: along each index, whether the values continue
+            from the last plane to the first.
+
+    Raises:
+        DataFileError: there is no such file, or it is damaged.
+    """
+    from ase.io import cube
+
+    parse: Any = cube.read_cube
+    with naming("isosurface.file"), opened(path) as stream, unpacked(stream) as content:
+        require_room(stream.source, TEXT_BYTES * content.size)
+        text = content.read(content.size).decode("latin-1")
+        with reading(stream.source, "Gaussian cube"):
+            made = parse(StringIO(text))
+        values = np.asarray(made["data"], np.float64)
+        steps = np.asarray(made["spacing"], np.float64)
+        if values.ndim != 3 or min(values.shape) < 2:
+            raise DataFileError(f"{stream.source}: the grid has no two values along each index")
+        if not (np.isfinite(values).all() and np.isfinite(steps).all()):
+            raise DataFileError(f"{stream.source}: the grid has values that are not finite")
+        if not abs(np.linalg.det(steps)) > 0.0:
+            raise DataFileError(f"{stream.source}: the steps of the grid lie in a plane")
+        require_room(stream.source, CELL_BYTES * values.size)
+    x, y, z = (
+        _continues(np.moveaxis(values, axis, 0)) if periodic is None else periodic
+        for axis in range(3)
+    )
+    return Grid(values, np.asarray(made["origin"], np.float64), steps, (x, y, z))
+
+
+def _continues(planes: Doubles) -> bool:
+    """Return whether values continue smoothly from the last plane to the first."""
+    if len(planes) < 4:
+        return False
+    bends = [
+        float(np.abs(planes[i] - 2.0 * planes[i - 1] + planes[i - 2]).mean())
+        for i in range(len(planes))
+    ]
+    return max(bends[:2]) <= BEND * max(bends[2:])
+
+
+def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
+    """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3).
+
+    Normals, and the sides from which triangles are anticlockwise, point to values nearer to 0. Of a
+    periodic grid the surface reaches from one period to the next.
+    """
+    from skimage import measure
+
+    marching_cubes: Any = measure.marching_cubes
+    wider = np.pad(grid.values, [(0, int(each)) for each in grid.periodic], "wrap")
+    direction = "ascent" if level > 0.0 else "descent"
+    found: Any = marching_cubes(wider, level, gradient_direction=direction, allow_degenerate=False)
+    places, triangles = np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
+    slopes = _slopes(grid, places) @ np.linalg.inv(grid.steps).T
+    normals = slopes if level < 0.0 else -slopes
+    lengths = np.sqrt(np.square(normals).sum(axis=1, keepdims=True))
+    normals = np.where(lengths > 0.0, normals / np.where(lengths > 0.0, lengths, 1.0), (0, 0, 1))
+    if np.linalg.det(grid.steps) < 0.0:
+        triangles = triangles[:, ::-1]
+    return grid.origin + places @ grid.steps, normals, triangles
+
+
+def _slopes(grid: Grid, places: Doubles) -> Doubles:
+    """Return the gradient of a grid by its indices, between the grid points beside, (M, 3)."""
+    low = np.floor(places).astype(np.int64)
+    share = (places - low).max(axis=1, keepdims=True)  # a vertex lies on an edge of the grid
+    high = np.ceil(places).astype(np.int64)
+    slopes: Doubles = (1.0 - share) * _differences(grid, low) + share * _differences(grid, high)
+    return slopes
+
+
+def _differences(grid: Grid, points: NDArray[np.int64]) -> Doubles:
+    """Return central differences at grid points, one-sided at the borders, (M, 3)."""
+    result = np.empty(points.shape)
+    sizes = np.array(grid.values.shape)
+    for axis in range(3):
+        ends = []
+        for step in (-1, 1):
+            beside = points.copy()
+            beside[:, axis] += step
+            if not grid.periodic[axis]:
+                beside[:, axis] = np.clip(beside[:, axis], 0, sizes[axis] - 1)
+            ends.append(beside)
+        before, after = ends
+        distance = (after - before)[:, axis]
+        before, after = before % sizes, after % sizes
+        change = grid.values[tuple(after.T)] - grid.values[tuple(before.T)]
+        result[:, axis] = change / distance
+    return result

@@ -1,0 +1,298 @@
+"""Coordination polyhedra: convex hulls of the neighbours of atoms, with edges."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import SceneError, shown_value, suggestion
+from raytracer.memory import require_room
+from raytracer.scene.bonds import TOLERANCE, close_pairs, element_radii
+from raytracer.scene.colors import parse_color
+from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
+from raytracer.scene.mesh import Mesh
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.scene import CapsuleSet
+from raytracer.scene.solids import EllipsoidSet
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.scene.glyphs.settings import Polyhedra
+    from raytracer.scene.particles.labels import Labels
+    from raytracer.scene.scene import Scene, SphereSet
+
+Doubles = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+EDGE = 1.0 / 80.0  # radius of the edges, in mean distances of the neighbours
+DARKER = 0.6  # factor on the colours of faces for those of edges
+FLAT = 1e-3  # least volume of a polyhedron, in cubes of the mean distance from its middle
+JITTER = 1e-6  # largest displacement along an axis, in the same distances
+MIN_ANGLE = 2.0  # degrees between faces, below which there is no edge between them
+
+MAX_NEIGHBORS = 24  # of which all triples are tried as faces
+BLOCK = 1 << 22  # distances from planes that are computed at a time
+
+
+class Hulls(NamedTuple):
+    """Convex hulls of several groups of points.
+
+    Args:
+        triangles: corners of the faces' triangles, anticlockwise seen from outside, (T, 3).
+        group: of each triangle, (T,).
+        edges: ends of the edges between faces, each once, (E, 2).
+        edge_group: of each edge, (E,).
+    """
+
+    triangles: Rows
+    group: Rows
+    edges: Rows
+    edge_group: Rows
+
+
+class _Neighbors(NamedTuple):
+    """Neighbours of central atoms.
+
+    Args:
+        centers: rows of the central atoms with four neighbours or more, (P,).
+        first: where the neighbours of each begin, and the end, (P + 1,).
+        atoms: rows of the neighbours, (M,).
+        images: periodic images of the neighbours, (M, 3), in edges of the box.
+        points: their positions in units of the set, (M, 3).
+    """
+
+    centers: Rows
+    first: Rows
+    atoms: Rows
+    images: Doubles
+    points: Doubles
+
+
+def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
+    """Return the polyhedra of the sets that have the types of the settings."""
+    wanted: Any = polyhedra.pairs
+    sets = [each for each in scene.spheres if each.count and each.labels is not None]
+    if not sets:
+        raise SceneError("polyhedra: no particles of the scene have types or elements")
+    known = {name: None for each in sets for name in _names(each.labels)}
+    if not wanted:
+        raise SceneError(
+            "polyhedra.pairs: is missing; name the types of the central atom and of its neighbours "
+            f"such as 'Ti-O'; the types are {', '.join(list(known)[:8])}"
+        )
+    pairs: list[tuple[str, str, float | None]] = [
+        (*_ends(pair, known), longest) for pair, longest in wanted.items()
+    ]
+    solids: list[Any] = []
+    for spheres in sets:
+        solids += _solids(spheres, pairs, polyhedra)
+    if not solids:
+        warn(
+            f"polyhedra: no atom has four neighbours that span a volume ({', '.join(wanted)}): "
+            "give a longer distance, such as Ti-O=2.5"
+        )
+    return Glyphs(solids)
+
+
+def _names(labels: Labels | None) -> list[str]:
+    """Return the labels of a set, and the symbols of their elements."""
+    assert labels is not None
+    return list(dict.fromkeys([*labels.names, *filter(None, element_symbols(labels))]))
+
+
+def _ends(pair: str, known: Any) -> tuple[str, str]:
+    """Return the two types of a pair."""
+    center, _, neighbor = (part.strip() for part in pair.partition("-"))
+    if not center or not neighbor:
+        raise SceneError(
+            f"polyhedra.pairs: {shown_value(pair)} is not a pair of types such as Ti-O"
+        )
+    for name in (center, neighbor):
+        if name not in known:
+            raise SceneError(
+                f"polyhedra.pairs: there is no type {shown_value(name)}; {suggestion(name, known)}"
+            )
+    return center, neighbor
+
+
+def _solids(
+    spheres: SphereSet, pairs: list[tuple[str, str, float | None]], settings: Polyhedra
+) -> list[Any]:
+    """Return faces and edges of the polyhedra of a set, and their atoms outside of the box."""
+    found = _neighbors(spheres, pairs)
+    centers, first, points = found.centers, found.first, found.points
+    hulls = convex_hulls(points, first)
+    if not len(hulls.triangles):
+        return []
+    used, triangles = np.unique(hulls.triangles, return_inverse=True)
+    color = _colors(spheres, centers, settings)
+    looks: dict[str, Any] = {"material": settings.material, "transform": spheres.transform}
+    faces = Mesh(
+        points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,
+        opacity=settings.opacity, color_space=spheres.color_space, **looks,
+    )  # fmt: skip
+    apart = points - np.asarray(spheres.centers, np.float64)[np.repeat(centers, np.diff(first))]
+    radius = settings.edges
+    if radius is None:
+        lengths = np.sqrt(np.square(apart).sum(axis=1))
+        radius = EDGE * float(lengths.mean()) * spheres.transform.scale
+    outside = _outside(spheres, found, settings)
+    if not radius:
+        return [faces, *outside]
+    require_capsules(len(hulls.edges), "polyhedra")
+    dark: Any = DARKER * color[hulls.edge_group]
+    if settings.edge_color is not None:
+        dark = np.array([parse_color(settings.edge_color)])
+    starts, ends = points[hulls.edges[:, 0]], points[hulls.edges[:, 1]]
+    rods = CapsuleSet(
+        starts, ends, radius / spheres.transform.scale, dark if len(dark) > 1 else dark[0],
+        color_space=spheres.color_space, **looks,
+    )  # fmt: skip
+    return [faces, rods, *outside]
+
+
+def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list[EllipsoidSet]:
+    """Return the neighbours across periodic borders, which no set has, as balls."""
+    share = 1.0 if settings.particles is None else settings.particles
+    keys = np.column_stack([found.atoms, found.images])
+    _, once = np.unique(keys, axis=0, return_index=True)
+    once = once[found.images[once].any(axis=1)]
+    if not len(once) or share == 0.0:
+        return []
+    atoms = found.atoms[once]
+    radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))[atoms]
+    opacity = 1.0 if spheres.opacity is None else spheres.opacity
+    looks: dict[str, Any] = {"material": spheres.material, "transform": spheres.transform}
+    return [
+        EllipsoidSet(
+            found.points[once], np.repeat(radii[:, None], 3, axis=1), **looks,
+            **colors_of(spheres, atoms),
+            opacity=share * (opacity if isinstance(opacity, float) else opacity[atoms]),
+        )
+    ]  # fmt: skip
+
+
+def _colors(spheres: SphereSet, centers: Rows, settings: Polyhedra) -> NDArray[Any]:
+    """Return the colour of each polyhedron, (P, 3), in the colour space of the set."""
+    if settings.color is not None:
+        return np.broadcast_to(np.array(parse_color(settings.color)), (len(centers), 3))
+    return rgb_of(colors_of(spheres, centers), len(centers))
+
+
+def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -> _Neighbors:
+    """Return the central atoms and their neighbours, among them periodic images."""
+    labels = spheres.labels
+    assert labels is not None
+    kinds = len(labels.names)
+    reaches, directed = np.zeros((kinds, kinds)), np.zeros((kinds, kinds), np.bool_)
+    radii = element_radii(spheres, "covalent")
+    largest = np.zeros(kinds)
+    np.maximum.at(largest, labels.ids, radii)
+    symbols = element_symbols(labels)
+    for center, neighbor, longest in pairs:
+        ends = [
+            np.array([end in both for both in zip(labels.names, symbols, strict=True)])
+            for end in (center, neighbor)
+        ]
+        here = np.outer(*ends)
+        sums = TOLERANCE * (largest[:, None] + largest) if longest is None else longest
+        reaches = np.where(here | here.T, np.maximum(reaches, sums), reaches)
+        directed |= here
+    require_room("polyhedra", spheres.count * 64, "for the search of neighbours")
+    try:
+        found = close_pairs(spheres, labels.ids.astype(np.int32), np.ascontiguousarray(reaches))
+    except ValueError:
+        raise SceneError(
+            f"polyhedra.pairs: an atom has more than 64 neighbours within {reaches.max():g}, the "
+            "longest distance: give a shorter one"
+        ) from None
+    one, other, image = found[:, 0], found[:, 1], found[:, 2:].astype(np.float64)
+    start = np.concatenate([one, other]).astype(np.int64)
+    end = np.concatenate([other, one]).astype(np.int64)
+    kept = directed[labels.ids[start], labels.ids[end]]
+    start, end, image = start[kept], end[kept], np.concatenate([image, -image])[kept]
+    order = np.argsort(start, kind="stable")
+    start, end, image = start[order], end[order], image[order]
+    edges = np.zeros((3, 3)) if spheres.box is None else np.array(spheres.box.edges, np.float64)
+    points = np.asarray(spheres.centers, np.float64)[end] + image @ edges
+    centers, counts = np.unique(start, return_counts=True)
+    if len(counts) and counts.max() > MAX_NEIGHBORS:
+        atom = int(centers[np.argmax(counts)])
+        raise SceneError(
+            f"polyhedra.pairs: atom {atom} has {counts.max()} neighbours, more than "
+            f"{MAX_NEIGHBORS}: give a shorter distance, such as Ti-O=2.5"
+        )
+    many = counts >= 4
+    taken = np.repeat(many, counts)
+    first = np.append(0, np.cumsum(counts[many]))
+    return _Neighbors(centers[many], first, end[taken], image[taken], points[taken])
+
+
+def convex_hulls(points: Doubles, first: Rows) -> Hulls:
+    """Return the convex hulls of groups of points; points in one plane make none.
+
+    A triangle is a face if all other points of the group are on one side of its plane. Points are
+    displaced a little for this, so that no four are in a plane and every hull is closed.
+
+    Args:
+        points: (M, 3).
+        first: where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
+    """
+    counts = np.diff(first)
+    parts: list[Hulls] = []
+    for count in np.unique(counts).tolist():
+        triples = np.array(list(combinations(range(count), 3)))
+        groups = np.flatnonzero(counts == count)
+        most = max(BLOCK // (len(triples) * count), 1)
+        for part in np.split(groups, np.arange(most, len(groups), most)):
+            rows = first[part][:, None] + np.arange(count)
+            parts.append(_hulls_of_count(points, rows, triples, part))
+    if not parts:
+        none = np.zeros((0, 3), np.int64)
+        return Hulls(none, none[:, 0], none[:, :2], none[:, 0])
+    return Hulls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _hulls_of_count(points: Doubles, rows: Rows, triples: Rows, group: Rows) -> Hulls:
+    """Return the hulls of groups with equally many points, `rows` (P, N)."""
+    places = points[rows] - points[rows].mean(axis=1, keepdims=True)
+    size = np.sqrt(np.square(places).sum(axis=2)).mean(axis=1)
+    moves = np.random.default_rng(0).uniform(-JITTER, JITTER, places.shape[1:])
+    moved = places + size[:, None, None] * moves
+    normal, level = _planes(moved[:, triples])
+    heights = np.einsum("pnk,pck->pcn", moved, normal) - level[..., None]
+    np.put_along_axis(heights, triples[None], 0.0, axis=2)  # of the corners themselves
+    above, below = (heights <= 0.0).all(axis=2), (heights >= 0.0).all(axis=2)
+    which, triple = np.nonzero(above | below)
+    local = triples[triple]
+    local = np.where(above[which, triple][:, None], local, local[:, ::-1])
+    corners = places[which[:, None], local]
+    normal, level = _planes(corners)
+    volume = np.bincount(which, level, minlength=len(rows)) / 6.0
+    solid = (volume > FLAT * size**3)[which]
+    which, local, normal = which[solid], local[solid], normal[solid]
+    triangles = rows[which[:, None], local]
+    edges, edge_of = _edges(triangles, normal)
+    return Hulls(triangles, group[which], edges, group[which[edge_of]])
+
+
+def _planes(corners: Doubles) -> tuple[Doubles, Doubles]:
+    """Return normals of triangles (..., 3, 3), of twice their area, and the planes' levels."""
+    first, second, third = (corners[..., index, :] for index in range(3))
+    normal = np.cross(second - first, third - first)
+    return normal, (normal * first).sum(axis=-1)
+
+
+def _edges(triangles: Rows, normals: Doubles) -> tuple[Rows, Rows]:
+    """Return the edges where triangles meet at an angle, (E, 2), and a triangle of each, (E,)."""
+    ends = np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
+    triangle = np.tile(np.arange(len(triangles)), 3)
+    order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))  # the two of an edge in sequence
+    ends, triangle = ends[order], triangle[order]
+    one, other = (normals[triangle[start::2]] for start in (0, 1))
+    lengths = np.sqrt(np.square(one).sum(axis=1) * np.square(other).sum(axis=1))
+    is_edge = (one * other).sum(axis=1) < np.cos(np.radians(MIN_ANGLE)) * lengths
+    return ends[::2][is_edge], triangle[::2][is_edge]

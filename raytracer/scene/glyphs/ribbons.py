@@ -1,0 +1,242 @@
+"""Ribbons of proteins and nucleic acids: meshes along their backbones, and rods for bases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import SceneError
+from raytracer.memory import require_room
+from raytracer.scene.bonds import angstrom_of
+from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs.backbone import (
+    STRUCTURES,
+    Backbone,
+    are_water,
+    backbone_of,
+    pieces_of,
+    sides_of,
+)
+from raytracer.scene.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, ribbon_surface
+from raytracer.scene.glyphs.shared import (
+    Glyphs,
+    RowColors,
+    chosen,
+    colors_of,
+    require_capsules,
+    rgb_of,
+    row_colors_of,
+    with_column,
+)
+from raytracer.scene.mesh import Mesh
+from raytracer.scene.scene import CapsuleSet, SphereSet
+
+if TYPE_CHECKING:
+    from raytracer.scene.glyphs.settings import Ribbons
+    from raytracer.scene.scene import Scene
+
+Rows = NDArray[np.int64]
+
+COLORS = {"coil": "#dcdcdc", "helix": "#d9485f", "strand": "#f2b63c", "nucleic acid": "#4e8fd0"}
+RAINBOW = ("#3b4cc0", "#2fb5c7", "#6cc24a", "#f2c230", "#d43d2f")  # first residue to last
+
+BASE = 0.35  # radius of the rods of bases, in angstrom
+
+DETAIL = ((2_000, 12, 5), (20_000, 8, 3), (10**9, 4, 2))
+"""Most residues of a scene, and the cross-sections per residue and edges of a quarter of a section
+that its ribbons have."""
+
+ROW = 150  # most bytes per triangle during construction
+
+
+class _Chains(NamedTuple):
+    """Backbone of a set, and its residues as a set at their guide atoms, with their columns.
+
+    `place` is the number of the set in the scene.
+    """
+
+    place: int
+    spheres: SphereSet
+    backbone: Backbone
+    residues: SphereSet
+
+
+def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
+    """Return the ribbons of the sets that have backbones."""
+    sets = enumerate(scene.spheres)
+    chains = [made for index, each in sets if (made := _chains(index, each, ribbons)) is not None]
+    if not chains:
+        raise SceneError(
+            "ribbons: no particles of the scene are the backbone of a protein or a nucleic acid: "
+            "atoms named CA or C4' in the columns name, residue and residue_id of at least two "
+            "neighbouring residues; files such as .pdb, .cif and .gro have them"
+        )
+    total = sum(len(each.backbone.guides) for each in chains)
+    steps, corner = next(detail for most, *detail in DETAIL if total <= most)
+    require_room("ribbons", total * steps * 8 * (corner + 1) * ROW, f"for {total:,} residues")
+    colors_of_sets, scales = _row_colors(chains, ribbons.color)
+    is_smooth = any(scale.kind not in ("categorical", "discrete") for scale in scales)
+    solids: list[Any] = []
+    for each, row_colors in zip(chains, colors_of_sets, strict=True):
+        solids += _solids(each, row_colors(slice(None)), is_smooth, ribbons, steps, corner)
+    return Glyphs(solids, scales)
+
+
+def _row_colors(
+    chains: list[_Chains], color: Any
+) -> tuple[Sequence[RowColors], Sequence[ColorScale]]:
+    """Return the colours of the residues of each set, and their scales."""
+    rule = StyleSettings(color_by="structure") if color is None else color
+    by = rule.color_by if isinstance(rule, StyleSettings) else None
+    if by == "structure" and (rule.map is None or isinstance(rule.map, Mapping)):
+        scale = _structure_scale(chains, rule)
+        return [
+            lambda _, each=each: {"color": scale.palette, "color_id": each.backbone.structure}
+            for each in chains
+        ], [scale]
+    if by == "rainbow" and rule.map is None:
+        rule = replace(rule, map=RAINBOW)
+    usual = [lambda _, each=each: colors_of(each.residues) for each in chains]
+    residues = [each.residues for each in chains]
+    return row_colors_of(residues, None if by == "atoms" else rule, "ribbons", usual)
+
+
+def _structure_scale(chains: list[_Chains], rule: StyleSettings) -> ColorScale:
+    """Return the colours of structures: those of proteins, in whatever frame there are any."""
+    has_acids = any((each.backbone.structure == NUCLEIC).any() for each in chains)
+    names = STRUCTURES if has_acids else STRUCTURES[:NUCLEIC]
+    colors: dict[str, Any] = {**COLORS, **(rule.map if isinstance(rule.map, Mapping) else {})}
+    label = "structure" if rule.color_label is None else rule.color_label
+    return ColorScale([colors[each] for each in names], "categorical", label=label, names=names)
+
+
+def _chains(place: int, spheres: SphereSet, ribbons: Ribbons) -> _Chains | None:
+    """Return the backbone of a set, or None."""
+    backbone = backbone_of(spheres, angstrom_of(spheres))
+    if backbone is None:
+        return None
+    residues = _residues(spheres, backbone)
+    if ribbons.select is not None:
+        rows = chosen(residues.columns, ribbons.select, 1, residues.count, "ribbons")
+        kept = np.zeros(residues.count, np.bool_)
+        kept[rows] = True
+        apart = np.cumsum(~kept) + backbone.pieces * (residues.count + 1)  # gaps end a piece
+        pieces = np.unique(apart, return_inverse=True)[1].reshape(-1)
+        backbone = backbone._replace(pieces=pieces).taken(kept)
+        backbone = backbone.taken(np.bincount(backbone.pieces)[backbone.pieces] > 1)
+        residues = _residues(spheres, backbone)
+    return _Chains(place, spheres, backbone, residues) if residues.count else None
+
+
+def _residues(spheres: SphereSet, backbone: Backbone) -> SphereSet:
+    """Return the guide atoms as a set, with the columns `structure` and `rainbow`."""
+    residues = spheres.taken(backbone.guides)
+    names = np.array(STRUCTURES, "S")[backbone.structure]
+    residues = with_column(residues, "structure", names)
+    _, first, size = np.unique(backbone.pieces, return_index=True, return_counts=True)
+    number = np.arange(residues.count) - np.repeat(first, size)
+    return with_column(residues, "rainbow", number / np.repeat(np.maximum(size - 1, 1), size))
+
+
+def _solids(
+    chains: _Chains, colors: dict[str, Any], is_smooth: bool, ribbons: Ribbons, steps: int,
+    corner: int,
+) -> list[Any]:  # fmt: skip
+    """Return the ribbons of a set as one mesh, and the rods of its bases."""
+    place, spheres, backbone, _ = chains
+    centers = np.asarray(spheres.centers, np.float64)
+    unit = angstrom_of(spheres)
+    surfaces: list[RibbonSurface] = []
+    for rows in pieces_of(backbone):
+        structure = backbone.structure[rows]
+        sides = sides_of(centers, backbone, rows, structure)
+        guides = centers[backbone.guides[rows]]
+        made = ribbon_surface(
+            guides, sides, structure, steps=steps, corner=corner, unit=unit, width=ribbons.width
+        )
+        surfaces.append(made._replace(places=made.places + rows[0]))
+    first = np.cumsum([0, *(len(each.vertices) for each in surfaces[:-1])])
+    triangles = [each.triangles + at for each, at in zip(surfaces, first, strict=True)]
+    places = np.concatenate([each.places for each in surfaces])
+    looks: dict[str, Any] = {
+        "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
+        "color_space": colors.get("color_space", "srgb"),
+    }  # fmt: skip
+    rows_of_colors = rgb_of(colors, chains.residues.count)
+    mesh = Mesh(
+        np.concatenate([each.vertices for each in surfaces]), np.concatenate(triangles),
+        normals=np.concatenate([each.normals for each in surfaces]),
+        colors=_color_at(places, rows_of_colors, is_smooth), **looks,
+    )  # fmt: skip
+    mesh.of_set, mesh.replaces = (
+        place,
+        np.flatnonzero((backbone.residues >= 0) | are_water(spheres)),
+    )
+    return [mesh, *_bases(chains, colors, unit * ribbons.width * BASE, looks)]
+
+
+def _color_at(
+    places: NDArray[np.float64], rows: NDArray[np.float64], is_smooth: bool
+) -> NDArray[np.float64]:
+    """Return the colours of triangles, (T, 3), at places along the residues; `rows` theirs."""
+    if not is_smooth:
+        return rows[np.rint(places).astype(np.int64)]
+    return np.stack([np.interp(places, np.arange(len(rows)), axis) for axis in rows.T], axis=1)
+
+
+def _bases(
+    chains: _Chains, colors: dict[str, Any], radius: float, looks: dict[str, Any]
+) -> list[CapsuleSet]:
+    """Return rods from the ribbon to the far ends of the bases: N1 of purines, N3 of others."""
+    backbone = chains.backbone
+    first, third, ninth = backbone.atoms.T
+    ends = np.where(ninth >= 0, first, third)
+    rows = np.flatnonzero((backbone.structure == NUCLEIC) & (ends >= 0))
+    if not len(rows):
+        return []
+    require_capsules(len(rows), "ribbons")
+    centers = np.asarray(chains.spheres.centers, np.float64)
+    color = rgb_of(colors, chains.residues.count)[rows]
+    return [CapsuleSet(centers[backbone.guides[rows]], centers[ends[rows]], radius, color, **looks)]
+
+
+def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
+    """Return the sphere sets of a scene without the atoms of ribbons, or with them faded.
+
+    If the settings say nothing, atoms in a molecule style stay.
+    """
+    sets = []
+    for spheres, kept in zip(scene.spheres, atoms_kept(scene), strict=True):
+        share = _share(spheres, ribbons)
+        if share == 1.0 or kept.all():
+            sets.append(spheres)
+        elif share == 0.0:
+            sets.append(spheres.taken(np.flatnonzero(kept)))
+        else:
+            faded = copy(spheres)
+            before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
+            faded.opacity = np.where(kept, before, before * np.float32(share)).astype(np.float32)
+            sets.append(faded)
+    return sets
+
+
+def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
+    """Return which particles of each set are no atoms of ribbons, (N,) each."""
+    kept = [np.ones(spheres.count, np.bool_) for spheres in scene.spheres]
+    for mesh in scene.meshes:
+        if mesh.replaces is not None:
+            kept[mesh.of_set][mesh.replaces] = False
+    return kept
+
+
+def _share(spheres: SphereSet, ribbons: Ribbons) -> float:
+    """Return the opacity of the atoms of ribbons."""
+    if ribbons.particles is not None:
+        return ribbons.particles
+    return float(spheres.bonding is not None and spheres.bonding.style is not None)
