@@ -40,6 +40,7 @@ MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
+TRIANGLE, TRIANGLE_LEAF = 600, 64  # further bytes of a triangle: to be packed, and in the tree
 FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples
 HITS = 8 * MIB  # bytes of first hits that are turned into output variables at a time
 BLOOM, OVERLAY, WINDOW = 200, 48, 40  # bytes of a pixel; a window has copies of its pictures
@@ -83,6 +84,7 @@ class Need:
     threads: int = 0
     output: Output = field(default_factory=Output)
     solids: int = 0  # of `count`, that are not spheres
+    triangles: int = 0  # of the solids
     tree_there: bool = False  # whether a GPU builds the tree in its own memory
     gpus: int = 1  # that hold the scene together
 
@@ -93,11 +95,13 @@ class Need:
 
     @property
     def packed(self) -> int:
-        return PACKED * self.count * (not self.placed_there) + SOLID * self.solids + self.appearance
+        spheres = PACKED * self.count * (not self.placed_there)
+        return spheres + SOLID * self.solids + TRIANGLE * self.triangles + self.appearance
 
     def tree(self, nodes: int = MAX_NODES) -> int:
         """Return the bytes of the tree with its spheres; nodes: bytes of nodes per sphere."""
-        return (LEAVES + nodes + (SOLID_LEAF if self.solids else 0)) * self.count
+        each = LEAVES + nodes + (SOLID_LEAF if self.solids else 0)
+        return each * self.count + TRIANGLE_LEAF * self.triangles
 
     @property
     def picture(self) -> int:

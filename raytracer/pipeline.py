@@ -742,7 +742,8 @@ def _need(
     total = sum(scene.counts().values())
     need = memory.Need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
-        output=output, solids=total - scene.count, tree_there=device.has_own_memory,
+        output=output, solids=total - scene.count,
+        triangles=sum(mesh.count for mesh in scene.meshes), tree_there=device.has_own_memory,
         gpus=device.gpus,
     )  # fmt: skip
     if need.placed_there:

@@ -25,7 +25,7 @@ template <class F> RT_HD Sphere<F> unpack_primitive(const F (&r)[kSphereFloats],
   return {{r[0], r[1], r[2]}, r[3]};
 }
 template <class F> RT_HD Solid<F> unpack_primitive(const F (&r)[kSolidFloats], const float* records) {
-  return {{r[0], r[1], r[2]}, r[3], {r[4], r[5], r[6]}, r[7], records, {F(0.0f), F(0.0f), F(0.0f)}};
+  return {{{r[0], r[1], r[2]}, r[3], {r[4], r[5], r[6]}, r[7], records}, {F(0.0f), F(0.0f), F(0.0f)}};
 }
 
 // What the builder asks of a record: the box around the primitive, its lower corner negated, and the point by
@@ -49,7 +49,7 @@ template <class F> RT_HD Sphere<F> splat_primitive(const Sphere<float>& s) {
   return {splat3<F>(s.center), F(s.radius)};
 }
 template <class F> RT_HD Solid<F> splat_primitive(const Solid<float>& s) {
-  return {splat3<F>(s.center), F(s.radius), splat3<F>(s.axis), F(s.tag), s.records, splat3<F>(s.origin)};
+  return {{splat3<F>(s.center), F(s.radius), splat3<F>(s.axis), F(s.tag), s.records}, splat3<F>(s.origin)};
 }
 
 // The primitive relative to the origin of a ray, as required by the functions below that take a direction.
@@ -57,7 +57,7 @@ template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origi
   return {s.center - origin, s.radius};
 }
 template <class F> RT_HD Solid<F> relative_to(const Solid<F>& s, Vec3<F> origin) {
-  return {s.center - origin, s.radius, s.axis, s.tag, s.records, origin};
+  return {{s.center - origin, s.radius, s.axis, s.tag, s.records}, origin};
 }
 
 // First step of a test; nearest_hit and occludes are the second.

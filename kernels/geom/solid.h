@@ -36,35 +36,39 @@ constexpr uint32_t kCornerNormals = 1u, kCornerColors = 2u, kClosedMesh = 4u;
 constexpr int kTriangleRows = 2;
 
 template <class F>
-struct Solid {
+struct SolidRecord {
   Vec3<F> center;
   F radius;
   Vec3<F> axis;
   F tag;
   const float* records;  // of the scene
-  Vec3<F> origin;        // to which the centre is relative
 };
 
-template <class F> RT_HD Capsule<F> capsule_of(const Solid<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
-template <class F> RT_HD UintOf<F> form_of(const Solid<F>& s) { return as_uint(s.tag) >> kFormShift; }
-template <class F> RT_HD MaskOf<F> is_round(const Solid<F>& s) {
+template <class F>
+struct Solid : SolidRecord<F> {
+  Vec3<F> origin;  // to which the centre is relative
+};
+
+template <class F> RT_HD Capsule<F> capsule_of(const SolidRecord<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
+template <class F> RT_HD UintOf<F> form_of(const SolidRecord<F>& s) { return as_uint(s.tag) >> kFormShift; }
+template <class F> RT_HD MaskOf<F> is_round(const SolidRecord<F>& s) {
 #if RT_FORMS
   return form_of(s) == UintOf<F>(kRoundCapsule);
 #else
   return splat_mask<F>(true);
 #endif
 }
-template <class F> RT_HD MaskOf<F> is_triangle(const Solid<F>& s) {
+template <class F> RT_HD MaskOf<F> is_triangle(const SolidRecord<F>& s) {
 #if RT_FORMS
   return (as_uint(s.tag) >> (kFormShift - 1)) == UintOf<F>(kTriangleForm);
 #else
   return splat_mask<F>(false);
 #endif
 }
-template <class F> RT_HD MaskOf<F> is_triangle_with(const Solid<F>& s, uint32_t bit) {
+template <class F> RT_HD MaskOf<F> is_triangle_with(const SolidRecord<F>& s, uint32_t bit) {
   return is_triangle(s) & !((as_uint(s.tag) & UintOf<F>(bit)) == UintOf<F>(0u));
 }
-template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) {
+template <class F> RT_HD MaskOf<F> has_row(const SolidRecord<F>& s) {
 #if RT_FORMS
   return !(form_of(s) < UintOf<F>(kConeForm));
 #else
@@ -81,7 +85,7 @@ struct SolidRow {
   F last;
 };
 
-template <class F> RT_HD SolidRow<F> load_row(const Solid<F>& s) {
+template <class F> RT_HD SolidRow<F> load_row(const SolidRecord<F>& s) {
   const UintOf<F> at = select(has_row(s), as_uint(s.radius), UintOf<F>(0u)) << 3;
   const float* r = s.records;
   return {{gather(r, at), gather(r + 1, at), gather(r + 2, at)},
@@ -90,49 +94,58 @@ template <class F> RT_HD SolidRow<F> load_row(const Solid<F>& s) {
           gather(r + 7, at)};
 }
 
-template <class F> RT_HD Cone<F> cone_of(const Solid<F>& s, const SolidRow<F>& row) {
+template <class F> RT_HD Cone<F> cone_of(const SolidRecord<F>& s, const SolidRow<F>& row) {
   const MaskOf<F> own = form_of(s) == UintOf<F>(kConeForm);
   return {select3(own, s.center + row.first, s.center), select(own, row.fourth, s.radius),
           select3(own, row.second, s.axis), select(own, row.last, s.radius)};
 }
 
-template <class F> RT_HD Ellipsoid<F> ellipsoid_of(const Solid<F>& s, const SolidRow<F>& row) {
+template <class F> RT_HD Ellipsoid<F> ellipsoid_of(const SolidRecord<F>& s, const SolidRow<F>& row) {
   const MaskOf<F> own = form_of(s) == UintOf<F>(kEllipsoidForm);
   const Vec3<F> ball = {F(1.0f), F(1.0f), F(1.0f)};
   return oriented_ellipsoid(s.center, select3(own, row.first, ball), row.last, row.fourth, row.second.x, row.second.y);
 }
 
 // Where the numbers of a triangle begin; of another solid those of the first record.
-template <class F> RT_HD UintOf<F> triangle_at(const Solid<F>& s) {
+template <class F> RT_HD UintOf<F> triangle_at(const SolidRecord<F>& s) {
   return select(is_triangle(s), as_uint(s.radius), UintOf<F>(0u)) << 3;
 }
-template <class F> RT_HD Vec3<F> three_of(const Solid<F>& s, UintOf<F> at) {
+template <class F> RT_HD Vec3<F> three_of(const SolidRecord<F>& s, UintOf<F> at) {
   return {gather(s.records, at), gather(s.records + 1, at), gather(s.records + 2, at)};
 }
-template <class F> RT_HD Triangle<F> load_triangle(const Solid<F>& s) {
+template <class F> RT_HD Triangle<F> load_triangle(const SolidRecord<F>& s) {
   const UintOf<F> at = triangle_at(s);
   return {three_of(s, at), three_of(s, at + UintOf<F>(3u)), three_of(s, at + UintOf<F>(6u))};
 }
 
-// Where the line of a ray is inside of a solid that is no round capsule; near > far: it misses.
-template <class F> RT_CALLED Interval<F> shaped_interval(Solid<F> s, Vec3<F> direction) {
+// Where the line of a ray is inside of a solid that is no round capsule and no triangle; near > far: it misses.
+template <class F> RT_CALLED Interval<F> shaped_interval(SolidRecord<F> s, Vec3<F> direction) {
   const UintOf<F> form = form_of(s);
-  const MaskOf<F> flat = is_triangle(s), is_ellipsoid = (form == UintOf<F>(kEllipsoidForm)) & !flat;
-  Interval<F> out = {F(1.0f), F(-1.0f)};
-  if (any(flat)) {
-    const TriangleHit<F> hit = triangle_hit(load_triangle(s), s.origin, direction);
-    const MaskOf<F> hits = flat & !hit.misses;
-    out = {select(hits, hit.t, out.near), select(hits, hit.t, out.far)};
-    if (!any((!flat) & !(form == UintOf<F>(kRoundCapsule)))) return out;
-  }
+  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
   const SolidRow<F> row = load_row(s);
-  if (any((!(form == UintOf<F>(kEllipsoidForm))) & (!(form == UintOf<F>(kRoundCapsule))))) {
-    const Interval<F> c = cone_interval(cone_of(s, row), direction);
-    out = {select(flat, out.near, c.near), select(flat, out.far, c.far)};
-  }
+  Interval<F> out = {F(1.0f), F(-1.0f)};
+  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) out = cone_interval(cone_of(s, row), direction);
   if (any(is_ellipsoid)) {
     const Interval<F> e = ellipsoid_interval(ellipsoid_of(s, row), direction);
     out = {select(is_ellipsoid, e.near, out.near), select(is_ellipsoid, e.far, out.far)};
+  }
+  return out;
+}
+
+// The point of a ray, twice, where it meets a triangle.
+template <class F> RT_CALLED Interval<F> triangle_interval(Solid<F> s, Vec3<F> direction) {
+  const TriangleHit<F> hit = triangle_hit(load_triangle(s), s.origin, direction);
+  return {select(hit.misses, F(1.0f), hit.t), select(hit.misses, F(-1.0f), hit.t)};
+}
+
+// The interval of a solid that is no round capsule, of which there is one at least.
+template <class F> RT_HD Interval<F> other_interval(const Solid<F>& s, MaskOf<F> round, Vec3<F> direction) {
+  const MaskOf<F> flat = is_triangle(s);
+  if (!any(flat)) return shaped_interval<F>(s, direction);
+  Interval<F> out = triangle_interval(s, direction);
+  if (any((!round) & !flat)) {
+    const Interval<F> i = shaped_interval<F>(s, direction);
+    out = {select(flat, out.near, i.near), select(flat, out.far, i.far)};
   }
   return out;
 }
@@ -143,7 +156,7 @@ template <class F> RT_HD CapsuleLine<F> solid_line(const Solid<F>& s, Vec3<F> di
   CapsuleLine<F> l = capsule_line(s.center, s.radius, s.axis, direction);
   const MaskOf<F> round = is_round(s);
   if (any(!round)) {
-    const Interval<F> i = shaped_interval(s, direction);
+    const Interval<F> i = other_interval(s, round, direction);
     l.half2 = select(round, l.half2, i.far - i.near);
     l.nearest = select(round, l.nearest, i.near);
     l.turn = select(round, l.turn, i.far);
@@ -152,7 +165,7 @@ template <class F> RT_HD CapsuleLine<F> solid_line(const Solid<F>& s, Vec3<F> di
 }
 
 // Bound of the distance of a computed surface point from the surface.
-template <class F> RT_HD F solid_error(const Solid<F>& s) { return capsule_error(s.center, s.radius, s.axis); }
+template <class F> RT_HD F solid_error(const SolidRecord<F>& s) { return capsule_error(s.center, s.radius, s.axis); }
 
 // nearest t > 0, as sphere_nearest; no hit: negative
 template <class F> RT_HD F solid_nearest(const Solid<F>& s, const CapsuleLine<F>& l) {
@@ -173,8 +186,29 @@ template <class F> RT_HD Interval<F> solid_interval(const Solid<F>& s, const Cap
   return {select(round, i.near, l.nearest), select(round, i.far, l.turn)};
 }
 
+template <class F> RT_CALLED SurfacePoint<F> shaped_surface(SolidRecord<F> s, Vec3<F> origin, Vec3<F> direction) {
+  SolidRecord<F> seen = s;
+  seen.center = s.center - origin;
+  const UintOf<F> form = form_of(s);
+  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
+  const MaskOf<F> inside = !(shaped_interval(seen, direction).near > F(0.0f));
+  const SolidRow<F> row = load_row(s);
+  OutwardPoint<F> p = {s.axis, s.axis};
+  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) {
+    const Vec3<F> none = {F(0.0f), F(0.0f), F(0.0f)};
+    p = cone_point(cone_of(seen, row), direction, inside);
+    p.offset = p.offset + select3(form == UintOf<F>(kConeForm), row.first, none);
+  }
+  if (any(is_ellipsoid)) {
+    const OutwardPoint<F> e = ellipsoid_point(ellipsoid_of(seen, row), direction, inside);
+    p = {select3(is_ellipsoid, e.offset, p.offset), select3(is_ellipsoid, e.normal, p.normal)};
+  }
+  const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
+  return {fma3(solid_error(s), normal, s.center + p.offset), normal, inside};
+}
+
 // Surface point of a hit on a triangle.
-template <class F> RT_HD SurfacePoint<F> triangle_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
+template <class F> RT_CALLED SurfacePoint<F> triangle_surface(SolidRecord<F> s, Vec3<F> origin, Vec3<F> direction) {
   const F zero(0.0f), one(1.0f), minus(-1.0f);
   const Triangle<F> t = load_triangle(s);
   const Vec3<F> weights = triangle_hit(t, origin, direction).weights, across = triangle_normal(t);
@@ -195,43 +229,17 @@ template <class F> RT_HD SurfacePoint<F> triangle_surface(const Solid<F>& s, Vec
   return p;
 }
 
-template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> origin, Vec3<F> direction) {
-  const UintOf<F> form = form_of(s);
-  const MaskOf<F> flat = is_triangle(s);
-  SurfacePoint<F> of_triangle = {s.axis, s.axis, splat_mask<F>(false)};
-  if (any(flat)) {
-    of_triangle = triangle_surface(s, origin, direction);
-    if (!any((!flat) & !(form == UintOf<F>(kRoundCapsule)))) return of_triangle;
-  }
-  Solid<F> seen = s;
-  seen.center = s.center - origin, seen.origin = origin;
-  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
-  const MaskOf<F> inside = !(shaped_interval(seen, direction).near > F(0.0f));
-  const SolidRow<F> row = load_row(s);
-  OutwardPoint<F> p = {s.axis, s.axis};
-  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) {
-    const Vec3<F> none = {F(0.0f), F(0.0f), F(0.0f)};
-    p = cone_point(cone_of(seen, row), direction, inside);
-    p.offset = p.offset + select3(form == UintOf<F>(kConeForm), row.first, none);
-  }
-  if (any(is_ellipsoid)) {
-    const OutwardPoint<F> e = ellipsoid_point(ellipsoid_of(seen, row), direction, inside);
-    p = {select3(is_ellipsoid, e.offset, p.offset), select3(is_ellipsoid, e.normal, p.normal)};
-  }
-  const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
-  const Vec3<F> position = fma3(solid_error(s), normal, s.center + p.offset);
-  return {select3(flat, of_triangle.position, position), select3(flat, of_triangle.normal, normal),
-          MaskOf<F>((inside & !flat) | (of_triangle.inside & flat))};
+template <class F> RT_HD SurfacePoint<F> select_surface(MaskOf<F> m, const SurfacePoint<F>& a, const SurfacePoint<F>& b) {
+  const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
+  return {select3(m, a.position, b.position), select3(m, a.normal, b.normal), inside};
 }
 
 template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
-  const MaskOf<F> round = is_round(s);
+  const MaskOf<F> round = is_round(s), flat = is_triangle(s);
   SurfacePoint<F> p = capsule_surface(s.center, s.radius, s.axis, origin, direction);
-  if (any(!round)) {
-    const SurfacePoint<F> q = shaped_surface(s, origin, direction);
-    const MaskOf<F> inside = (round & p.inside) | ((!round) & q.inside);
-    p = {select3(round, p.position, q.position), select3(round, p.normal, q.normal), inside};
-  }
+  if (!any(!round)) return p;
+  if (any((!round) & !flat)) p = select_surface(round, p, shaped_surface<F>(s, origin, direction));
+  if (any(flat)) p = select_surface(flat, triangle_surface<F>(s, origin, direction), p);
   return p;
 }
 
@@ -240,8 +248,8 @@ template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& 
   const MaskOf<F> round = is_round(s);
   F t = capsule_exit(s.center, s.radius, s.axis, p, direction);
   if (any(!round)) {
-    Solid<F> seen = s;
-    seen.center = s.center - p.position, seen.origin = p.position;
+    SolidRecord<F> seen = s;
+    seen.center = s.center - p.position;
     t = select(round, t, max_(shaped_interval(seen, direction).far, F(0.0f)));
     t = select(is_triangle(s), F(kInfinity), t);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ def plan_of(
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         _axes(scene, annotations),
         {**values_of(scene), **(values or {})},
+        _mesh_numbers(scene),
     )
     has_perspective = scene.camera is None or scene.camera.type == "perspective"
     if annotations.scale_bar is not None and has_perspective:
@@ -229,3 +231,10 @@ def _word(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_word, value))
     return typeset(f"{value:.4g}") if isinstance(value, float) else str(value)
+
+
+def _mesh_numbers(scene: Scene) -> tuple[int, ...]:
+    """Return the number of the first triangle of each mesh, and the one after the last."""
+    counts = [mesh.count for mesh in scene.meshes if mesh.count]
+    first = scene.count + scene.solid_count - sum(counts)
+    return tuple(accumulate(counts, initial=first)) if counts else ()

@@ -5,6 +5,7 @@ A plan is made when a scene is loaded; the scene may be released afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -52,6 +53,7 @@ class Plan:
     named: Named | None = None  # spheres with labels
     axes: NDArray[np.float64] | None = None  # in the scene: origin and tips, (4, 3)
     values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
+    meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
         """Return the overlay of a picture, or of its crop x0, y0, x1, y1.
@@ -197,7 +199,8 @@ def _draw_seen(
     for strip in strips(first_hits, view, projection, crop, fine, margin):
         rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
         if line is not None and lines is not None:
-            lines[rows] = outline.coverage(strip, line, projection.scale)
+            whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
+            lines[rows] = outline.coverage(whole, line, projection.scale)
         if cue is not None and fog is not None:
             fog[rows] = depth_cue.fading(strip, *depths, cue.strength, plan.transparent)
         if box is not None:
@@ -209,6 +212,17 @@ def _draw_seen(
     if labels is not None and wanted.labels is not None:
         labels.draw(sheet, wanted.labels)
     return fog, lines
+
+
+def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> NDArray[np.uint32]:
+    """Return numbers with that of the first triangle in place of all of a mesh: no lines within."""
+    if not meshes:
+        return numbers
+    first = np.array(meshes[:-1], np.uint32)
+    of_meshes = (numbers >= first[0]) & (numbers < meshes[-1])
+    merged = numbers.copy()
+    merged[of_meshes] = first[np.searchsorted(first, numbers[of_meshes], side="right") - 1]
+    return merged
 
 
 def _fog_depths(

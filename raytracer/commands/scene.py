@@ -198,7 +198,10 @@ def _contents_of(source: Source) -> dict[str, Any]:
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
     total = sum(counts.values())
-    need = memory.Need(total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count)
+    need = memory.Need(
+        total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count,
+        triangles=counts.get("triangle", 0),
+    )  # fmt: skip
     memory.require_room(file, need.packed, "to be checked")
     buffers, fitted = pack_with_camera(scene)
     camera = _fields(fitted)

@@ -256,6 +256,34 @@ def test_glass_is_that_of_the_sphere(backend: str) -> None:
         render(scene(open_mesh))
 
 
+def test_glass_meshes_among_others(backend: str) -> None:
+    """Two closed meshes beside a sphere of the same glass, in front of another material."""
+    glass = raytracer.Principled(transmission=1.0, roughness=0.0)
+    vertices, faces = triangles.sphere(5)
+    places = np.array([[-2.0, 0, 0], [0.2, 0.1, 0]])
+    rng = np.random.default_rng(2)
+    balls = SphereSet(
+        rng.uniform([-4, -3, -3], [4, 3, -2], (80, 3)), 0.3, rng.uniform(0, 1, (80, 3))
+    )
+    beside = SphereSet([[2.2, 0, 0]], 1.0, "white", material=glass)
+    pictures = []
+    meshes = [Mesh(vertices + place, faces, color="white", material=glass) for place in places]
+    for shape in (
+        {"meshes": meshes, "spheres": [balls, beside]},
+        {"spheres": [balls, SphereSet(places, 1.0, "white", material=glass), beside]},
+    ):
+        for eye in ((0.0, 1.0, 9.0), (0.3, 0.2, 0.1)):  # in front of all, and inside of one
+            made = raytracer.Scene(
+                **shape,  # type: ignore[arg-type]
+                camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30),
+            )
+            film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
+            pictures.append(film.sums[..., :3] / 16)
+    for mesh, sphere in zip(pictures[:2], pictures[2:], strict=True):
+        assert np.abs(mesh - sphere).mean() < 0.03
+        assert np.std(sphere) > 0.1
+
+
 def test_furnace_of_glass(backend: str) -> None:
     """Clear glass in even light is not seen, flat or smooth."""
     vertices, faces = triangles.sphere(2)
@@ -282,3 +310,22 @@ def test_pick(backend: str) -> None:
     assert (about.noun, about.set_index, about.row) == ("triangle", 0, number - 1)
     corners = [about.place[f"corner {k}"] for k in (1, 2, 3)]
     assert np.array_equal(corners, CUBE[TRIANGLES[number - 1]])
+
+
+def test_outlines_are_around_meshes(backend: str) -> None:
+    """Not around their triangles: black lines are where those of a sphere are."""
+    vertices, faces = triangles.sphere(5)
+    pictures = []
+    for shape in (
+        {"meshes": [Mesh(vertices, faces), Mesh(0.5 * vertices + [0, 1.2, 0], faces)]},
+        {"spheres": [SphereSet([[0, 0, 0], [0, 1.2, 0]], [1.0, 0.5])]},
+    ):
+        made = raytracer.Scene(
+            **shape,  # type: ignore[arg-type]
+            camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=60),
+            annotations=raytracer.Annotations(outline=raytracer.Outline(width=2)),
+        )
+        pictures.append(render(made, samples=4, backend=backend, look="flat").to_uint8())
+    dark = [picture[..., :3].max(axis=2) < 60 for picture in pictures]
+    assert dark[1].sum() > 100
+    assert (dark[0] != dark[1]).mean() < 0.01

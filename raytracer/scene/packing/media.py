@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import CONE, ELLIPSOID, FLAT, SceneBuffers
+from raytracer.buffers import (
+    CONE,
+    ELLIPSOID,
+    FLAT,
+    TRIANGLE_ROWS,
+    SceneBuffers,
+    triangle_numbers,
+)
 from raytracer.layout import code, dtype
 
 Doubles = NDArray[np.float64]
@@ -72,7 +79,8 @@ def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
 
 
 def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
-    """Return which solids other than spheres contain a point of render space, bool (C,)."""
+    """Return which solids other than spheres contain a point of render space, bool (C,); of the
+    triangles of a mesh that does, the first."""
     count, others = len(buffers.axis), slice(buffers.spheres, None)
     middle, radius = _centers(buffers, others), buffers.radius[others].astype(np.float64)
     form = buffers.form if len(buffers.form) else np.zeros(count, np.uint8)
@@ -83,12 +91,32 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
     is_flat = (form[rods] & FLAT) != 0
     beyond = np.maximum(np.abs(along) - 1.0, 0.0) * np.linalg.norm(axis, axis=1)
     inside[rods] = np.where(is_flat & (beyond > 0), np.inf, np.hypot(beyond, across)) < radius[rods]
-    rows = buffers.shapes.astype(np.float64)
-    start = count - len(rows)
+    flat = buffers.triangles
+    rows = buffers.shapes[: len(buffers.shapes) - TRIANGLE_ROWS * flat].astype(np.float64)
+    start = count - flat - len(rows)
     for kind, test in ((CONE, _in_cones), (ELLIPSOID, _in_ellipsoids)):
-        found = np.flatnonzero((form & ELLIPSOID) == kind)
+        found = np.flatnonzero((form[: count - flat] & ELLIPSOID) == kind)
         inside[found] = test(place - middle[found], rows[found - start])
+    if flat:
+        inside[_around(triangle_numbers(buffers.shapes, flat), place) - buffers.spheres] = True
     return inside
+
+
+def _around(triangles: NDArray[np.float32], place: Doubles) -> NDArray[np.int32]:
+    """Return the numbers of the first triangles of closed meshes around a point: seen from there,
+    the solid angles of their triangles are a full turn (A. van Oosterom, J. Strackee, "The Solid
+    Angle of a Plane Triangle", IEEE Trans. Biomed. Eng. 30(2), 1983)."""
+    corners = triangles[:, :9].reshape(-1, 3, 3).astype(np.float64) - place
+    a, b, c = np.moveaxis(corners, 1, 0)
+    x, y, z = np.linalg.norm(corners, axis=2).T
+    volume = (a * np.cross(b, c)).sum(axis=1)
+    weight = x * y * z + (a * b).sum(axis=1) * z + (b * c).sum(axis=1) * x + (a * c).sum(axis=1) * y
+    first, mesh = np.unique(
+        np.ascontiguousarray(triangles[:, 15]).view(np.int32), return_inverse=True
+    )
+    angle = np.bincount(mesh, 2.0 * np.arctan2(volume, weight))
+    around: NDArray[np.int32] = first[np.abs(angle) > 2.0 * np.pi]
+    return around
 
 
 def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:

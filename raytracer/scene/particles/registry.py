@@ -197,7 +197,8 @@ WAYS = {
         "MDAnalysis.Universe('a.top', 'TRAJECTORY').atoms.write('a.xyz')"
     ),
     ".bundle .xtd .gpw": "convert it with ASE: ase.io.write('a.xyz', ase.io.read('a.gpw'))",
-    ".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd": (
+    ".stl .obj .off": "it is a mesh: give it as --mesh, or in [[meshes]] of a scene file",
+    ".pvtu .pvtp .vti .vtr .vtm .pcd": (
         "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vtm').points)"
     ),
     ".xlsx": "save it as .csv",
