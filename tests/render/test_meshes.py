@@ -44,7 +44,7 @@ def rays() -> Array:
     return direction.reshape(-1, 3)
 
 
-def soup(count: int) -> tuple[Array, Array]:
+def soup(count: int) -> tuple[Array, Any]:
     """Triangles anywhere in the unit cube, some with shared corners, some without area."""
     rng = np.random.default_rng(6)
     vertices = np.asarray(on_grid(rng.uniform(-1, 1, (count, 3))))
@@ -243,7 +243,7 @@ def test_glass_is_that_of_the_sphere(backend: str) -> None:
         {"spheres": [SphereSet([[0, 0, 0]], 1.0, "white", material=glass)]},
     ):
         made = raytracer.Scene(
-            **shape,  # type: ignore[arg-type]
+            **shape,
             camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
             lights=[],
             background=raytracer.Background(top="white", bottom="black"),
@@ -274,7 +274,7 @@ def test_glass_meshes_among_others(backend: str) -> None:
     ):
         for eye in ((0.0, 1.0, 9.0), (0.3, 0.2, 0.1)):  # in front of all, and inside of one
             made = raytracer.Scene(
-                **shape,  # type: ignore[arg-type]
+                **shape,
                 camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30),
             )
             film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
@@ -321,7 +321,7 @@ def test_outlines_are_around_meshes(backend: str) -> None:
         {"spheres": [SphereSet([[0, 0, 0], [0, 1.2, 0]], [1.0, 0.5])]},
     ):
         made = raytracer.Scene(
-            **shape,  # type: ignore[arg-type]
+            **shape,
             camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=60),
             annotations=raytracer.Annotations(outline=raytracer.Outline(width=2)),
         )

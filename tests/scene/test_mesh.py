@@ -293,4 +293,4 @@ def test_the_command_and_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert main(["render", str(grains), "--mesh", wrong, *options]) == 2
         assert message in capsys.readouterr().err
     with pytest.raises(UserError, match="mesh: 7 is neither a Mesh nor the name of a file"):
-        raytracer.render(grains, mesh=[7], width=8, height=8, backend="cpu")
+        raytracer.render(grains, mesh=[7], width=8, height=8, backend="cpu")  # type: ignore[list-item]
