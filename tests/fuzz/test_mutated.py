@@ -24,7 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raytracer import Film, load
+from raytracer import Film, Mesh, load
 from raytracer.cli import main
 from raytracer.errors import SENTENCE_LETTERS, UserError
 from raytracer.film.aovs import AOVS
@@ -97,6 +97,21 @@ def gsd(path: Path) -> None:
         file.append(frame)
 
 
+def wall(path: Path) -> None:
+    """Write a mesh: two triangles, in text or as records."""
+    pytest.importorskip("trimesh")
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    if path.suffix == ".obj":
+        path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "f 1 2 3 4\n")
+    elif path.name == "wall-text.stl":
+        facet = "facet normal 0 0 1\nouter loop\n{}endloop\nendfacet\n"
+        rows = "".join(f"vertex {x} {y} {z}\n" for x, y, z in corners[:3])
+        path.write_text(f"solid a\n{facet.format(rows)}endsolid a\n")
+    else:
+        record = struct.pack("<12fH", 0, 0, 1, *np.ravel(corners[:3]), 0)
+        path.write_bytes(bytes(80) + struct.pack("<I", 2) + 2 * record)
+
+
 def npz(path: Path, save: Any = np.savez) -> None:
     """Write spheres, and an array that is not used."""
     colors = np.arange(36, dtype=np.uint8).reshape(-1, 3)
@@ -150,6 +165,9 @@ SEEDS: dict[str, str | bytes | Callable[[Path], None]] = {
     "film.exr": film,
     "film-half.exr": lambda path: film(path, half=True),
     "picture.png": picture,
+    "wall.stl": wall,
+    "wall-text.stl": wall,
+    "wall.obj": wall,
 }  # fmt: skip
 """Right files by a name that ends as the file does: the content, or a function that writes it."""
 
@@ -179,6 +197,8 @@ def read(path: Path) -> None:
     """Read a file by its ending, all of it."""
     if path.name.startswith("film"):
         Film.load(path).tonemap(threads=1)
+    elif path.name.startswith("wall"):
+        Mesh.from_file(path)
     elif path.suffix == ".png":
         with redirect_stdout(io.StringIO()) as said:
             code = main(["info", str(path)])
