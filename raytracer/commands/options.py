@@ -382,7 +382,7 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-SWITCHES = {flag(name) for name in ANNOTATIONS}  # options that need no value
+SWITCHES = {flag(name) for name in (*ANNOTATIONS, "ribbons")}  # options that need no value
 
 
 class OptionGroup:

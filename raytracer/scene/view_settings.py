@@ -125,8 +125,8 @@ class Glyph(Kind):
         self.metavar = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]"
 
     def option(self) -> dict[str, Any]:
-        if self.name == "ribbons":  # which need no value
-            return {"metavar": f"[{self.metavar}]", "is_flag": False, "flag_value": "on"}
+        if self.name == "ribbons":  # one of the command's `SWITCHES`
+            return {"metavar": f"[={self.metavar}]"}
         if self.name not in REPEATED:
             return super().option()
         return {

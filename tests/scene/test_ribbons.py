@@ -402,7 +402,7 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
 ) -> None:
     path = tmp_path / "a.xyz"
     path.write_text("1\n\nC 0 0 0\n")
-    assert main(["render", str(path), "--ribbons", "on", "-o", str(tmp_path / "a.png")]) == 2
+    assert main(["render", str(path), "--ribbons=on", "-o", str(tmp_path / "a.png")]) == 2
     said = capsys.readouterr().err
     assert "ribbons: no particles of the scene are the backbone of a protein" in said
     assert "Traceback" not in said
