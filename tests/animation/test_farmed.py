@@ -24,7 +24,7 @@ from support.movies import assert_same_movie
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
-FRAMES = 12
+FRAMES = 24
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_killed_workers_lose_nothing(trajectory: Path, tmp_path: Path) -> None:
         victims = random.Random(5)
 
         def kill(done: int, total: int) -> None:
-            if done in (3, 4, 8):
+            if done in (3, 4, 11):
                 running = list(made[0].processes.values())
                 with suppress(ProcessLookupError):  # killed before, and not yet replaced
                     os.kill(victims.choice(running).pid, signal.SIGKILL)

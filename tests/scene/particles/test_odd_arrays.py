@@ -83,12 +83,10 @@ def test_in_an_archive(key: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("--radius", "exp(v)", "--ground", "below"),
         ("--opacity", "v**9"),
         ("--arrows", "v,scale=1e300,color=length", "--scale-bar", "--box"),
-        pytest.param(("--arrows", "v,v,v,scale=1e300"), marks=pytest.mark.slow),
+        ("--arrows", "v,v,v,scale=1e300"),
         ("--labels=v", "--depth-cue", "--bloom", "0.5"),
         ("--shape", "v,v,v"),
-        pytest.param(
-            ("--contacts", "touch", "--wrap", "--replicate", "2,1,1"), marks=pytest.mark.slow
-        ),
+        ("--contacts", "touch", "--wrap", "--replicate", "2,1,1"),
     ],
 )
 def test_in_the_columns_that_options_use(
