@@ -224,7 +224,7 @@ def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
 ) -> None:
     simulation.log(grid(5))
     session.receive()  # a state that is loaded waits, too
-    save(session.viewer, (40, 30), 4, tmp_path / "state.png")
+    save(session.viewer, (240, 180), 8, tmp_path / "state.png")
     simulation.log(grid(9))
     finished(session, 9)  # after the picture
     about = png.read_metadata(tmp_path / "state.png")

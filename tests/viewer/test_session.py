@@ -92,6 +92,9 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     assert state["spheres"] == 40
     assert state["frame"]["count"] == 1
     json.dumps(panel.about(session.viewer))
+    for action in (("step", 1), ("play",)):
+        session.do(*action)
+        assert session.state()["notice"] == "there is one frame"
     for label in ("Look", "Background"):
         for value in panel.row_of(session.viewer, "Look", label).choices:
             session.do(f"next-{label.lower()}")
