@@ -218,7 +218,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
         (["render", "balls.toml", "--pick", "0,0", "-o", "a.png"], "--pick writes no picture"),
-        (["render", "balls.toml", "--pick", "0,0", "--only", "0,0,0"], "give it alone"),
+        (["render", "balls.toml", "--pick", "0,0", "--only", "0,0,0"], "leave out --pick"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
     ],
 )

@@ -105,7 +105,7 @@ def _require_no_loop() -> None:
 
 def check_port(port: int | None) -> None:
     if port is not None and not 1 <= whole(port, "port", error=UserError) <= 65535:
-        raise UserError(f"port {port}: give one from 1 to 65535")
+        raise UserError(f"port: must be from 1 to 65535, not {port}")
 
 
 def require_library() -> None:

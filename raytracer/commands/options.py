@@ -310,6 +310,7 @@ _OPTIONS = {
     "clip.keep": "clip",
     "clip.remove": "cut",
     "spheres.material": "material",
+    "texts": "title",
     "render.width": "size",
     "render.height": "size",
 }

@@ -212,7 +212,8 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
 
     check_bits(call.bits, ToneSettings.of(call.tone))
     if (call.half or call.aov) and not call.film:
-        raise UserError("--half and --aov are for the saved film: give --film FILE too")
+        option = "--aov" if call.aov else "--half"
+        raise UserError(f"{option} changes what the film contains: give --film FILE too")
     if call.repeat > 1:
         given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
         given["--progressive"] = call.progressive
@@ -352,11 +353,11 @@ def run_pixel(call: Call) -> None:
     option = "--pick" if call.only is None else "--only"
     names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
              "histogram")  # fmt: skip
-    if call.repeat > 1 or any(getattr(call, name) for name in names) or (call.only and call.pick):
-        raise UserError(
-            f"{option} writes no picture: leave out --repeat, --crop, --time, --progressive, "
-            "--workers, --farm, --output, --film, --resume and --histogram, and give it alone"
-        )
+    others = [name for name in names if getattr(call, name)]
+    others += ["repeat"] * (call.repeat > 1) + ["pick"] * bool(call.only and call.pick)
+    if others:
+        given = " and ".join(f"--{name}" for name in others)
+        raise UserError(f"{option} writes no picture: leave out {given}")
     x, y, *sample = call.pick if call.only is None else call.only
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")

@@ -118,7 +118,7 @@ def settle(maker: Generator, count: int | None, seed: int | None) -> tuple[int, 
     spheres = maker.count if count is None else count
     word = maker.seed if seed is None else seed
     if not 1 <= spheres <= MAX_WORD:
-        raise UserError(f"count = {spheres}: must be from 1 to {MAX_WORD:,}")
+        raise UserError(f"count: must be from 1 to {MAX_WORD:,}, not {spheres:,}")
     if not 0 <= word <= MAX_WORD:
         raise UserError(f"seed = {word}: must be from 0 to {MAX_WORD:,}")
     return spheres, word

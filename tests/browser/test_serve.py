@@ -38,8 +38,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--port", "0"], "port 0: give one from 1 to 65535"),
-        (["--port", "65536"], "port 65536: give one from 1 to 65535"),
+        (["--port", "0"], "port: must be from 1 to 65535, not 0"),
+        (["--port", "65536"], "port: must be from 1 to 65535, not 65536"),
         (["--port", "x"], "--port"),
         (["--frame", "7"], "frame"),
         (["--size", "0x0"], "0"),

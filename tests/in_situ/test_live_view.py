@@ -482,7 +482,7 @@ def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
     [
         ({"open": "windows"}, "open: there is no kind of view 'windows'; did you mean 'window'"),
         ({"open": 3}, "open: 3 is not text"),
-        ({"open": "page", "port": 0}, "port 0: give one from 1 to 65535"),
+        ({"open": "page", "port": 0}, "port: must be from 1 to 65535, not 0"),
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
         ({"record": "##.exr"}, "##.exr: numbered pictures of a simulation end in .png"),

@@ -254,7 +254,7 @@ def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
     [
         ("cluod", None, None, "did you mean 'cloud'"),
         ("weekend/paper", None, None, "matte, metal, glass"),
-        ("cloud", 0, None, "count = 0"),
+        ("cloud", 0, None, "count: must be from 1"),
         ("cloud", 10, -1, "seed = -1"),
     ],
 )

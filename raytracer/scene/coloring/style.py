@@ -125,9 +125,11 @@ class StyleSettings(Defined, error=UserError):
         super().__post_init__()
         given = [name for name in KEYS.values() if getattr(self, name) is not None]
         if given and self.color_by is None:
-            raise UserError(f"{given[0]}: needs color_by, the column or expression to colour by")
+            raise UserError(
+                f"{given[0]}: needs color_by (--color-by), the column or expression to colour by"
+            )
         if self.rest is not None and self.select is None:
-            raise UserError("rest: needs select, a condition on the particles to show")
+            raise UserError("rest: needs select (--select), a condition on the particles to show")
         if self.palette is not None and self.map is not None:
             raise UserError("palette: is for elements and map for other values; give one of them")
 
