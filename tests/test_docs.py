@@ -96,11 +96,11 @@ def test_every_command_parses() -> None:
 
 def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
     shown = files()
-    assert {Path(name).suffix for name in shown} == {".xyz", ".csv", ".toml", ".py", ".cu"}
+    assert {Path(name).suffix for name in shown} == {".xyz", ".csv", ".toml", ".py", ".cu", ".obj"}
     for name, text in shown.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     for name in shown:
-        if not name.endswith((".py", ".cu")):
+        if not name.endswith((".py", ".cu", ".obj")):
             image = raytracer.render(
                 tmp_path / name, backend="cpu", width=48, height=27, samples=1, threads=1
             )
