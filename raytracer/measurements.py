@@ -163,7 +163,7 @@ def measure(
     with prepare(source, dict(settings) | traced, **options) as job:
         loaded = _kept(job)
         counts = _counts(job, loaded.count, count)
-        columns = _columns(loaded.spheres)
+        columns = columns_of(loaded.spheres)
     positions, radius = _placed(loaded.spheres)
     exposed, area = counts["exposed"], 4.0 * pi * radius**2
     if ball:
@@ -235,7 +235,7 @@ def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
     return np.concatenate(centers), np.concatenate(radii)
 
 
-def _columns(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
+def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
     """Return what all sets have besides centres and radii, and in the same shape, by name.
 
     Columns of neither numbers nor texts, and of more numbers than a row, are left out.

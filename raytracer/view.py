@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from raytracer.layout import code, dtype, enum, table
+from raytracer.settings import UNLIMITED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,6 +166,13 @@ class View:
         """Occlusion rays per surface; 0 with other integrators than `ao`."""
         return self._number("ao_samples") if self.integrator == "ao" else 0
 
+    @property
+    def occlusion_distance(self) -> float:
+        """Length of occlusion rays in render space; 0 where light reaches surfaces unoccluded."""
+        if self.integrator == "direct":
+            return 0.0
+        return float(self._values("ao_distance")[0]) or UNLIMITED
+
     def with_size(self, width: int, height: int) -> View:
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
 
@@ -189,6 +197,20 @@ class View:
     def with_tables(self, **fields: Any) -> View:
         """Return the view of other tables of a scene: fields of `SceneInfo`."""
         return self._but(**fields)
+
+    def for_exposure(
+        self, camera: NDArray[np.void] | None, points: int, seed: int, distance: float
+    ) -> View:
+        """Return the view for `DeviceScene.exposures`.
+
+        Args:
+            camera: to which surfaces are visible, structured (1,); None keeps the view's.
+            points: on each sphere.
+            seed: of the points.
+            distance: length of occlusion rays, render space.
+        """
+        view = self._but(sample_begin=0, sample_count=points, seed=seed, ao_distance=distance)
+        return view if camera is None else view.with_camera(camera)
 
     def with_filter(self, kind: str, radius: float) -> View:
         """Return the view with another filter of `FILTERS`; radius: in pixels."""

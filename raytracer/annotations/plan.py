@@ -61,7 +61,7 @@ class Plan:
         view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
         projection = Projection.of(view, *space)
-        sheet = self.over(view)._sheet(*view.size)
+        sheet = self.over(view).sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
@@ -81,7 +81,7 @@ class Plan:
 
         pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
-        sheet = self.over(view)._sheet(*view.size)
+        sheet = self.over(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
@@ -95,7 +95,7 @@ class Plan:
         if self.box is None:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
-        sheet = replace(self.over(view), dpi=dpi)._sheet(*view.size)
+        sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
         return _box_lines(self, sheet, Projection.of(view, *space))
 
     def over(self, view: View) -> Plan:
@@ -108,9 +108,9 @@ class Plan:
 
     def surroundings(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
-        sheet = self._sheet(width, height)
+        sheet = self.sheet(width, height)
         with suppress(UserError):  # raised when it is drawn
-            self._draw_at_edges(sheet)
+            self.draw_at_edges(sheet)
         sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}
         air = AIR * sheet.point
         for box in sheet.boxes:
@@ -136,7 +136,8 @@ class Plan:
         margin = LEGEND_MARGIN * sheet.point
         return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
 
-    def _sheet(self, width: int, height: int) -> Sheet:
+    def sheet(self, width: int, height: int) -> Sheet:
+        """Return an empty sheet for pictures of a size."""
         middle = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
         paper = None if self.transparent else triple(middle)
         return Sheet(width, height, self.dpi, paper, (self.bottom, self.top))
@@ -153,16 +154,17 @@ class Plan:
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
         wanted = self.annotations
-        self._draw_at_edges(sheet)
+        self.draw_at_edges(sheet)
         if wanted.scale_bar is not None:
-            per_unit = projection.pixels_per_unit(self._target_depth(projection))
+            per_unit = projection.pixels_per_unit(self.target_depth(projection))
             scale_bar.draw(sheet, wanted.scale_bar, per_unit)
         if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
             axes.draw(sheet, wanted.axes, projection)
         if wanted.axes is not None and self.axes is not None:
             axes.name_tips(sheet, wanted.axes, self.axes, projection)
 
-    def _draw_at_edges(self, sheet: Sheet) -> None:
+    def draw_at_edges(self, sheet: Sheet) -> None:
+        """Draw what does not depend on the camera: texts and legend."""
         wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
@@ -170,7 +172,7 @@ class Plan:
             for scale in self.scales:
                 legend.draw(sheet, wanted.legend, scale)
 
-    def _target_depth(self, projection: Projection) -> float:
+    def target_depth(self, projection: Projection) -> float:
         """Return the depth at which the scale bar is right, render space."""
         target = projection.center if self.target is None else np.array(self.target, np.float64)
         depth = float(projection.depth(projection.to_render_space(target[None]))[0])

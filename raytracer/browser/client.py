@@ -16,12 +16,12 @@ VIEW = ("elements", "picture", "menu", "pointer", "keys", "panel", "timeline", "
 @cache
 def script(*transport: str) -> str:
     """Return the view with the parts that connect it, as one module."""
-    return "\n".join(_text(f"{name}.js") for name in (*VIEW, *transport))
+    return "\n".join(part(f"{name}.js") for name in (*VIEW, *transport))
 
 
 @cache
 def style() -> str:
-    return _text("view.css")
+    return part("view.css")
 
 
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
@@ -33,8 +33,9 @@ def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
         "style": style(),
         "script": script("socket", "page") + f"\nview.receive({greeting}, null);",
     }
-    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _text("page.html"))
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], part("page.html"))
 
 
-def _text(name: str) -> str:
+def part(name: str) -> str:
+    """Return the text of a file of the client."""
     return (files("raytracer.browser") / "client" / name).read_text(encoding="utf-8")

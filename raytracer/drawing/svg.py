@@ -49,15 +49,16 @@ def _elements(shape: Shape) -> Iterator[str]:
     elif isinstance(shape, Line):
         ends = 'stroke-linecap="butt"' if shape.square else 'stroke-linecap="round"'
         yield (
-            f'<polyline points="{_points(shape.points)}" fill="none" stroke="{_hex(shape.color)}" '
-            f'stroke-width="{shape.width:.3f}" stroke-linejoin="round" {ends}/>'
+            f'<polyline points="{_points(shape.points)}" fill="none" '
+            f'stroke="{hex_color(shape.color)}" stroke-width="{shape.width:.3f}" '
+            f'stroke-linejoin="round" {ends}/>'
         )
     elif isinstance(shape, Polygon):
-        yield f'<polygon points="{_points(shape.points)}" fill="{_hex(shape.color)}"/>'
+        yield f'<polygon points="{_points(shape.points)}" fill="{hex_color(shape.color)}"/>'
     elif isinstance(shape, Disk):
         x, y = shape.center
         place = f'cx="{x:.3f}" cy="{y:.3f}" r="{shape.radius:.3f}"'
-        yield f'<circle {place} fill="{_hex(shape.color)}"/>'
+        yield f'<circle {place} fill="{hex_color(shape.color)}"/>'
     else:
         yield from _texts(shape)
 
@@ -82,7 +83,7 @@ def _texts(text: Text) -> Iterator[str]:
     if text.halo is not None:
         stroke = 2.0 * HALO * text.size
         rim = (
-            f' stroke="{_hex(text.halo)}" stroke-width="{stroke:.3f}" stroke-linejoin="round" '
+            f' stroke="{hex_color(text.halo)}" stroke-width="{stroke:.3f}" stroke-linejoin="round" '
             'paint-order="stroke"'
         )
     for run in runs(text.text, text.size):
@@ -93,8 +94,8 @@ def _texts(text: Text) -> Iterator[str]:
                 f'<text transform="{place}" x="{start + run.x:.3f}" '
                 f'y="{-run.rise * text.size:.3f}" '
                 f'font-family="{FAMILIES}" font-size="{size:.3f}" textLength="{long:.3f}" '
-                f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="{_hex(text.color)}"'
-                f"{rim}>{escape(run.text)}</text>"
+                f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" '
+                f'fill="{hex_color(text.color)}"{rim}>{escape(run.text)}</text>'
             )
 
 
@@ -102,5 +103,6 @@ def _points(points: tuple[tuple[float, float], ...]) -> str:
     return " ".join(f"{x:.3f},{y:.3f}" for x, y in points)
 
 
-def _hex(color: RGB) -> str:
+def hex_color(color: RGB) -> str:
+    """Return a colour as SVG and CSS write it."""
     return "#" + "".join(f"{round(255.0 * value):02x}" for value in color)
