@@ -24,6 +24,7 @@ _HOMES = {
         "browser.serve": "serve",
         "device_array": "DeviceArray",
         "errors": "RaytracerError UserError",
+        "exporting.export": "export",
         "film.film": "Film",
         "film.image": "Image",
         "film.statistics": "Statistics",

@@ -12,6 +12,7 @@ from raytracer.browser.serve import serve as serve
 from raytracer.device_array import DeviceArray as DeviceArray
 from raytracer.errors import RaytracerError as RaytracerError
 from raytracer.errors import UserError as UserError
+from raytracer.exporting.export import export as export
 from raytracer.film.film import Film as Film
 from raytracer.film.image import Image as Image
 from raytracer.film.statistics import Statistics as Statistics

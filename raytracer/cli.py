@@ -29,6 +29,7 @@ SUMMARIES = {
     "animate": "Render a trajectory or a moving camera to a movie.",
     "preview": "Open a scene in an interactive window.",
     "serve": "Show a scene in a web browser, here or through SSH.",
+    "export": "Write a scene as one HTML page, or as points for Blender.",
     "tone": "Make pictures of saved films without rendering.",
     "measure": "Measure how far particles are exposed.",
     "scene": "Check scene files, make large scenes.",
@@ -72,6 +73,7 @@ def program() -> None:
       raytracer preview atoms.xyz          an interactive window
       raytracer serve atoms.xyz            the same in a web browser, also through SSH
       raytracer animate run.gsd -o run.mp4 a movie of a trajectory
+      raytracer export atoms.xyz           a page to send, which turns without a server
 
     \b
     Other commands:

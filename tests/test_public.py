@@ -44,7 +44,7 @@ LAYERS = [
     {"following", "live_scene", "measurements", "moving_set"},
     {"animation", "viewer"},
     {"browser"},
-    {"in_situ"},
+    {"in_situ", "exporting"},
     {"benchmark"},
     {"ops", "compile_all", "pack_wheel"},
     {"commands"},

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from raytracer.browser.server import Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]  # containers, as root
+SANDBOX = ["--no-sandbox", "--disable-dev-shm-usage"]  # containers, as root
+OPTIONS = ["--disable-gpu"]
+DRAWS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+"""Options for WebGL without a GPU."""
+
 REQUIRED = "RAYTRACER_REQUIRE_WINDOW"
 """Environment variable that makes a missing browser a failure, as for windows."""
 
@@ -30,7 +34,7 @@ def executable() -> str | None:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
+def browser(*options: str) -> Iterator[Browser]:
     """A running browser; skips with the reason where there is none."""
     try:
         from playwright.sync_api import Error, sync_playwright
@@ -38,7 +42,9 @@ def browser() -> Iterator[Browser]:
         _missing("Playwright is missing: pip install playwright")
     with sync_playwright() as playwright:
         try:
-            running = playwright.chromium.launch(executable_path=executable(), args=OPTIONS)
+            running = playwright.chromium.launch(
+                executable_path=executable(), args=[*(options or OPTIONS), *SANDBOX]
+            )
         except Error as error:
             _missing(f"no Chromium: {str(error).splitlines()[0]}")
         yield running

@@ -1,0 +1,123 @@
+"""Exports of a scene: one HTML page, or points for programs that read USD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer import memory
+from raytracer.errors import UserError, counted, suggestion
+from raytracer.fields import check_names, takes
+from raytracer.files import output
+from raytracer.files.access import path_of
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import VIEW_SETTINGS, prepare
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.source import Source
+from raytracer.settings import RenderSettings
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Unpack
+
+    from raytracer.pipeline import Notice, Settings
+    from raytracer.scene.annotations import Annotations
+
+PAGE = ".html"
+USD_ENDINGS = (".usdc", ".usda", ".usd")
+ENDINGS = (PAGE, *USD_ENDINGS)
+"""Of exported files: the first is a page, the others are for programs that read USD."""
+
+MAX_SPHERES = 20_000_000
+"""Of a page: a browser keeps about 40 bytes of each in memory."""
+
+
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+def export(
+    scene: object,
+    path: str | PathLike[str],
+    *,
+    frame: int | None = None,
+    format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
+    smoothing: int | None = None,
+    unwrap: bool | None = None,
+    backend: str = "auto",
+    threads: int = 0,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
+    notice: Notice | None = None,
+    **settings: Unpack[Settings],
+) -> Path:
+    """Write a scene as one file that others can open.
+
+    A page (.html) needs neither a server nor other files. It shows spheres, capsules and the
+    simulation box by WebGL 2, with the camera, lights, background and tone curve of the picture
+    that `raytracer.render` makes, and can be turned. Positions are rounded to a grid, by at most a
+    64th of the smallest radius (or by 2^-24 of the extent, if that is more), colours and opacities
+    to 8 bits. The sky that each sphere sees is measured when the page is written.
+
+    A USD file (.usdc, .usda, .usd) has positions, radii, colours and columns of the spheres as
+    points, and capsules as curves, in scene units. It needs the extra `usd`.
+
+    Args:
+        scene, frame, format, topology, smoothing, unwrap, backend, threads, tone, annotations: as
+            for `raytracer.render`.
+        path: of the file; its ending says which kind it is.
+        notice: called with a description of each stage when it begins.
+        **settings: as for `raytracer.render`; those of sampling have no effect.
+
+    Returns:
+        The path.
+
+    Raises:
+        UserError: the scene or an argument is invalid, there is nothing to export, or the path has
+            another ending or cannot be written.
+        TypeError: there is no argument of that name.
+    """
+    check_names(export, settings)
+    target = output.check_file(checked_path(path))
+    is_page = target.suffix.lower() == PAGE
+    if not is_page:
+        from raytracer.exporting.usd import require_usd
+
+        require_usd()
+    source = Source.of(
+        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
+    )
+    with prepare(
+        source, dict(settings), backend=backend, threads=threads, annotations=annotations,
+        notice=notice, keep=True, hashed=False, blurs=False, memory_of=memory.Output(),
+    ) as job:  # fmt: skip
+        assert job.kept is not None
+        if not job.kept[0].count and not len(job.kept[1].axis):
+            raise UserError(f"{target}: there is nothing to export: the scene has no spheres")
+        if is_page:
+            from raytracer.exporting.page import page_of
+
+            if job.kept[0].count > MAX_SPHERES:
+                raise UserError(
+                    f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
+                    f"scene has {job.kept[0].count:,}: show fewer with select, or export .usdc"
+                )
+            data = page_of(job, ToneSettings.of(tone, job.tone), notice)
+            with output.replacing(target) as file:
+                file.writelines(data)
+            return target
+        from raytracer.exporting.usd import write_points
+
+        with output.replacing(target) as file:
+            write_points(job, target.suffix.lower(), file)
+    return target
+
+
+def checked_path(path: str | PathLike[str]) -> Path:
+    """Return the path of an exported file. Raises UserError for another ending."""
+    target = path_of(path)
+    if target.suffix.lower() not in ENDINGS:
+        hint = suggestion(target.suffix.lower() or ".html", ENDINGS)
+        raise UserError(
+            f"{target}: an export ends in .html (a page), .usdc, .usda or .usd (points); {hint}"
+        )
+    return target

@@ -1,0 +1,110 @@
+"""What is exported of a packed scene: spheres and rods with their colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
+from raytracer.errors import counted
+from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.packing.pack import OPAQUE
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+
+Floats = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Rods:
+    """Capsules, render space.
+
+    Args:
+        middle: (C, 3). axis: half of the segment, (C, 3). radius: (C,).
+        colors: sRGB and opacity of both ends, (C, 2, 4).
+        is_flat: whether the ends are flat, bool (C,).
+        is_even: whether the colour changes evenly between the ends, bool (C,).
+        material: number, (C,).
+    """
+
+    middle: Floats
+    axis: Floats
+    radius: Floats
+    colors: Bytes
+    is_flat: NDArray[np.bool_]
+    is_even: NDArray[np.bool_]
+    material: Bytes
+
+    @property
+    def count(self) -> int:
+        return len(self.radius)
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Spheres, render space, and the rods between them.
+
+    Args:
+        positions: (N, 3). radius: (N,).
+        colors: sRGB and opacity, (N, 4).
+        material: number, (N,), at most 255.
+    """
+
+    positions: Floats
+    radius: Floats
+    colors: Bytes
+    material: Bytes
+    rods: Rods
+
+    @classmethod
+    def of(cls, buffers: SceneBuffers) -> Figure:
+        """Return the spheres and capsules of packed buffers; what else there is, is warned of."""
+        n, rods = buffers.spheres, len(buffers.axis) - len(buffers.shapes)
+        if len(buffers.shapes):
+            warn(
+                f"{counted(len(buffers.shapes), 'cone or ellipsoid')} (arrows, ellipsoids) are "
+                "left out: exports have spheres and capsules alone"
+            )
+        placed = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
+        surfaces = n + rods
+        colors = np.empty((surfaces, 4), np.uint8)
+        colors[:, :3] = _colors(
+            buffers, np.arange(surfaces, dtype=np.int32) if rods else None, surfaces
+        )
+        opacity = buffers.opacity[:surfaces]
+        colors[:, 3] = np.rint(opacity * (255.0 / OPAQUE)) if len(opacity) else 255
+        material = buffers.material_id[:surfaces]
+        materials = (
+            np.minimum(material, 255).astype(np.uint8)
+            if len(material)
+            else np.zeros(surfaces, np.uint8)
+        )
+        of_rods = slice(n, surfaces)
+        both = np.repeat(colors[of_rods, None], 2, axis=1)
+        ends = buffers.end_row[:rods]
+        own = ends > 0
+        both[own, 1, :3] = _colors(buffers, ends[own], int(own.sum()))
+        form = buffers.form[:rods] if len(buffers.form) else np.zeros(rods, np.uint8)
+        return cls(
+            placed[:n], buffers.radius[:n], colors[:n], materials[:n],
+            Rods(
+                placed[of_rods], buffers.axis[:rods], buffers.radius[of_rods], both,
+                form & (CONE | ELLIPSOID | FLAT) == FLAT, form & EVEN > 0, materials[of_rods],
+            ),
+        )  # fmt: skip
+
+
+def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -> Bytes:
+    """Return the sRGB codes of rows, (count, 3); None: of the first ones."""
+    codes = np.rint(255.0 * linear_to_srgb(np.clip(buffers.color, 0.0, 1.0))).astype(np.uint8)
+    if len(codes) == 1:
+        return np.broadcast_to(codes, (count, 3))
+    ids = buffers.color_id
+    picked = slice(count) if rows is None else rows
+    return codes[ids[picked]] if len(ids) else codes[picked]

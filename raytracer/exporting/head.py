@@ -1,0 +1,131 @@
+"""What a page knows of its scene beside arrays: camera, light, materials and tone curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer._version import __version__
+from raytracer.exporting.grid import Grid
+from raytracer.exporting.overlay import overlay_of
+from raytracer.exporting.solids import SKY_LEVELS
+from raytracer.film.film import Film
+from raytracer.layout import code
+from raytracer.viewer.controls import CONTROLS
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.pipeline import Job
+
+MAX_MATERIALS, MAX_LIGHTS = 32, 8
+METERED_SAMPLES = 4  # per pixel, of the picture that an automatic exposure is metered from
+
+ACTIONS = (
+    "orbit", "pan", "dolly", "zoom", "along", "reset", "fit_all", "toggle_help", "cancel",
+    "toggle_full_screen",
+)  # fmt: skip
+"""Of the keys of the live view, that the page has too."""
+
+
+def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -> dict[str, Any]:
+    """Return what the page knows beside arrays, as JSON types; lengths in render space."""
+    assert job.kept is not None
+    scene, view, camera = job.kept[0], job.view, job.view.camera[0]
+    environment = view.frame["environment"]
+    shown = job.camera
+    target = None if shown is None else shown.look_at
+    pivot = [0.0] * 3 if target is None else [
+        (a - float(b)) / job.space[1] for a, b in zip(target, job.space[0], strict=True)
+    ]  # fmt: skip
+    size = job.settings.resolved_filter_radius
+    return {
+        "version": __version__,
+        "size": list(view.size),
+        "spheres": spheres,
+        "rods": rods,
+        "center": job.space[0].tolist(),
+        "scale": job.space[1],
+        "grid": {
+            "low": grid.low.tolist(), "step": grid.step, "bits": grid.bits,
+            "least": grid.least, "octave": grid.octave,
+        },
+        "levels": SKY_LEVELS,
+        "camera": {
+            "orthographic": int(camera["kind"]) == code("CameraKind", "orthographic"),
+            **{name: camera[name].tolist() for name in ("origin", "forward", "right", "up")},
+        },
+        "pivot": pivot,
+        "upward": list(shown.upward) if shown is not None else [0.0, 1.0, 0.0],
+        "placement": job.settings.placement if scene.lights is None else "world",
+        "lights": _lights(view.lights),
+        "shadows": bool(view.frame["integrator"]["shadows"][0]),
+        "ambient": environment["ambient"][0].tolist(),
+        "materials": _materials(view.materials),
+        "background": None if view.transparent else [
+            environment["background_bottom"][0].tolist(),
+            environment["background_top"][0].tolist(),
+        ],
+        "tone": {
+            "exposure": _exposure(job, tone), "curve": tone.tone, "white": tone.white,
+        },
+        "filter": job.settings.filter,
+        "sigma": size / 3.0 if job.settings.filter == "gaussian" else size,
+        "controls": [
+            {**vars(each), "action": each.action.replace("_", "-"), "label": each.label}
+            for each in CONTROLS
+            if each.action in ACTIONS
+        ],
+        **overlay_of(job),
+    }  # fmt: skip
+
+
+def _lights(lights: NDArray[np.void]) -> list[dict[str, Any]]:
+    """Return lights by their middles: areas are points, angles of directional lights are kept."""
+    if len(lights) > MAX_LIGHTS:
+        warn(f"the page has the first {MAX_LIGHTS} of {len(lights)} lights")
+    directional = code("LightKind", "directional")
+    square = code("Falloff", "inverse-square")
+    return [
+        {
+            "directional": int(light["kind"]) == directional,
+            "vector": light["vector"].tolist(),
+            "color": light["color"].tolist(),
+            "square": int(light["falloff"]) == square,
+            "spread": float(light["extent"]) ** 0.5 if int(light["kind"]) == directional else 0.0,
+            "shadow": bool(light["shadow"]),
+        }
+        for light in lights[:MAX_LIGHTS]
+    ]
+
+
+def _materials(materials: NDArray[np.void]) -> list[list[float]]:
+    """Return ambient, diffuse, specular and shininess of each material, also of Principled."""
+    if len(materials) > MAX_MATERIALS:
+        warn(f"the page has the first {MAX_MATERIALS} of {len(materials)} materials")
+    made = []
+    is_principled = False
+    for material in materials[:MAX_MATERIALS]:
+        if int(material["kind"]) == code("MaterialKind", "phong"):
+            phong = material["phong"]
+            share = 1.0 - float(phong["mirror"])
+            made.append([share * float(phong["ambient"]), share * float(phong["diffuse"]),
+                         float(phong["specular"]), float(phong["shininess"])])  # fmt: skip
+            continue
+        is_principled = True
+        roughness = max(float(material["principled"]["roughness"]), 0.1)
+        made.append([1.0, 1.0, 0.2 * (1.0 - roughness), 2.0 / roughness**4])
+    if is_principled:
+        warn("materials of principled are shown by Phong's model: a page has no glass and metal")
+    return made
+
+
+def _exposure(job: Job, tone: ToneSettings) -> float:
+    """Return the exposure in stops; an automatic one is metered from a picture of few samples."""
+    if not tone.automatic:
+        return float(tone.exposure)
+    film = job.film(Film.blank(*job.view.size))
+    job.expose(film, METERED_SAMPLES, first=0)
+    return job.image(film, tone).statistics.exposure

@@ -1,0 +1,126 @@
+"""A page of a scene: one HTML file that draws it by WebGL 2."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from raytracer._version import __version__
+from raytracer.annotations.projection import Projection
+from raytracer.browser import client
+from raytracer.errors import UserError
+from raytracer.exporting.columns import column_sections
+from raytracer.exporting.figure import Figure
+from raytracer.exporting.grid import Grid
+from raytracer.exporting.head import head_of
+from raytracer.exporting.sections import Section
+from raytracer.exporting.sky import sky_of
+from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
+from raytracer.layout import code
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.pipeline import Job, Notice
+    from raytracer.scene.scene import Scene
+
+MAX_BYTES = 60_000_000
+"""Of a page with columns: those that would make it larger are left out. Mail and repositories take
+files of about that size, and browsers parse them in seconds."""
+
+PARTS = ("elements", "pointer", "keys")
+"""Parts of the live view that the page shares."""
+
+OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "figure")
+"""Parts of the page, in order: each uses those before it."""
+
+
+def page_of(job: Job, tone: ToneSettings, notice: Notice | None = None) -> list[bytes]:
+    """Return the parts of a page.
+
+    Args:
+        job: with its scene; the picture is that of its camera and size.
+        tone: exposure and curve.
+        notice: called with a description of each stage when it begins.
+
+    Raises:
+        UserError: the camera is one that a page cannot have.
+    """
+    assert job.kept is not None
+    scene, buffers = job.kept
+    if int(buffers.camera["kind"][0]) == code("CameraKind", "panorama"):
+        raise UserError("a page has no panorama camera: choose perspective or orthographic")
+    _warn_of_what_is_left_out(job, scene, tone)
+    figure = Figure.of(buffers)
+    tell = notice or (lambda _: None)
+    tell("measuring the sky that each sphere sees")
+    sky = sky_of(job.scene, job.view, buffers.spheres)
+    tell("compressing")
+    grid = Grid.of(figure)
+    sections = dict(sphere_sections(figure, grid, sky))
+    rods = with_box(figure, job.plan, Projection.of(job.view, *job.space))
+    sections |= dict(rod_sections(rods, grid, figure, sky))
+    head = head_of(job, tone, grid, len(figure.radius), len(rods.radius))
+    used = sum(section.nbytes for section in sections.values())
+    columns, of_columns = column_sections(scene, MAX_BYTES - used)
+    head["columns"] = columns
+    return list(_document(scene, head, sections | of_columns))
+
+
+def _warn_of_what_is_left_out(job: Job, scene: Scene, tone: ToneSettings) -> None:
+    """Warn of everything in the picture that the page does not show."""
+    wanted = None if job.plan is None else job.plan.annotations
+    left_out = {
+        "the ground": scene.ground is not None,
+        "clipping planes": scene.clip is not None,
+        "the environment map": scene.environment is not None,
+        "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
+        "light between surfaces": job.settings.resolved_integrator == "path",
+        "mirrors": job.view.mirrors,
+        "bloom": tone.bloom > 0.0,
+        "labels": wanted is not None and wanted.labels is not None,
+        "outlines": wanted is not None and wanted.outline is not None,
+        "the depth cue": wanted is not None and wanted.depth_cue is not None,
+    }
+    if names := [name for name, is_there in left_out.items() if is_there]:
+        warn(f"the page does not show {', '.join(names)}: the picture of `raytracer render` does")
+
+
+def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) -> Iterator[bytes]:
+    """Yield the page part by part."""
+    title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
+    head["name"] = title
+    head["sections"] = {name: section.about for name, section in sections.items()}
+    style = client.style() + _text("figure.css")
+    parts = {"title": escape(title), "style": style, "version": __version__}
+    start, _, rest = _text("figure.html").partition("{data}")
+    yield _filled(start, parts)
+    yield b'<script type="application/json" id="head">' + _json(head) + b"</script>\n"
+    for name, section in sections.items():
+        yield f'<script type="text/plain" id="data-{name}">\n'.encode()
+        yield section.text
+        yield b"\n</script>\n"
+    yield _filled(rest, parts | {"script": script()})
+
+
+def _filled(text: str, parts: dict[str, str]) -> bytes:
+    return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), text).encode()
+
+
+def script() -> str:
+    """Return the program of the page."""
+    shared = [client.part(f"{name}.js") for name in PARTS]
+    return "\n".join([*shared, *(_text(f"{name}.js") for name in OWN_PARTS)])
+
+
+def _json(value: Any) -> bytes:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").encode()
+
+
+def _text(name: str) -> str:
+    return (files("raytracer.exporting") / "client" / name).read_text(encoding="utf-8")

@@ -1,0 +1,139 @@
+"""Points and curves for programs that read USD, as Blender, Houdini and Omniverse.
+
+Blender imports `UsdGeomPoints` as a point cloud, whose points Cycles and EEVEE render as spheres of
+their widths. It imports glTF points as vertices of a mesh without faces, which are not rendered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import InstallError, SceneError
+from raytracer.exporting.figure import Figure
+from raytracer.scene.colors import srgb_to_linear
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.pipeline import Job
+
+MAX_COLUMN_PARTS = 3
+"""Numbers of a value of a column: USD has primvars of one, two and three."""
+
+
+def require_usd() -> None:
+    """Raise InstallError if USD's own package is not installed."""
+    try:
+        from pxr import Usd  # noqa: F401
+    except ImportError as error:
+        raise InstallError(
+            "files of USD need its package: pip install 'raytracer[usd]'; a page (.html) needs none"
+        ) from error
+
+
+def write_points(job: Job, suffix: str, file: BinaryIO) -> None:
+    """Write the spheres and capsules of a scene to an open temporary file.
+
+    Args:
+        job: with its scene.
+        suffix: .usdc (binary), .usda (text) or .usd (binary).
+        file: open for writing; its name is that of the temporary file.
+    """
+    from pxr import Sdf, Tf, Usd, UsdGeom
+
+    assert job.kept is not None
+    scene, buffers = job.kept
+    figure = Figure.of(buffers)
+    # the library chooses the format by the ending, which a temporary file does not have
+    layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
+    stage = Usd.Stage.Open(layer)
+    root = UsdGeom.Xform.Define(stage, "/figure")
+    stage.SetDefaultPrim(root.GetPrim())
+    z_is_up = job.camera is None or abs(job.camera.upward[2]) >= abs(job.camera.upward[1])
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z if z_is_up else UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)  # Blender scales by it; scene units stay
+    # centred: float32 positions far from the origin would lose their digits
+    UsdGeom.XformCommonAPI(root).SetTranslate(tuple(job.space[0].tolist()))
+    scale = job.space[1]
+    if len(figure.radius):
+        points = UsdGeom.Points.Define(stage, "/figure/spheres")
+        points.CreatePointsAttr(_vectors(figure.positions * scale))
+        points.CreateWidthsAttr(_floats(2.0 * scale * figure.radius))
+        points.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
+        _paint(points, figure.colors, UsdGeom.Tokens.vertex)
+        _add_columns(points, scene, Sdf, Tf, UsdGeom.Tokens.vertex)
+        points.CreateExtentAttr(
+            UsdGeom.Points.ComputeExtent(points.GetPointsAttr().Get(), points.GetWidthsAttr().Get())
+        )
+    if figure.rods.count:
+        _add_rods(stage, figure, scale)
+    if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
+        raise SceneError(f"{Path(file.name).name}: USD cannot write the file")
+
+
+def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
+    """Add capsules as curves of two points, which have widths and colours at both."""
+    from pxr import UsdGeom, Vt
+
+    rods = figure.rods
+    ends = np.stack([rods.middle - rods.axis, rods.middle + rods.axis], axis=1).reshape(-1, 3)
+    curves = UsdGeom.BasisCurves.Define(stage, "/figure/bonds")
+    curves.CreateTypeAttr(UsdGeom.Tokens.linear)
+    counts = np.full(rods.count, 2, np.int32)
+    curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
+    curves.CreatePointsAttr(_vectors(ends * scale))
+    curves.CreateWidthsAttr(_floats(np.repeat(2.0 * scale * rods.radius, 2)))
+    curves.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
+    _paint(curves, rods.colors.reshape(-1, 4), UsdGeom.Tokens.vertex)
+
+
+def _paint(shape: Any, colors: NDArray[np.uint8], interpolation: str) -> None:
+    """Give points or curves their colours, linear, and opacities where any is not 1."""
+    linear = srgb_to_linear(colors[:, :3] / 255.0)
+    shown = shape.CreateDisplayColorPrimvar(interpolation)
+    shown.Set(_vectors(linear))
+    if (colors[:, 3] < 255).any():
+        opacity = shape.CreateDisplayOpacityPrimvar(interpolation)
+        opacity.Set(_floats(colors[:, 3] / 255.0))
+
+
+def _add_columns(points: Any, scene: Any, sdf: Any, tf: Any, interpolation: str) -> None:
+    """Add columns of numbers as primvars, which Blender reads as attributes."""
+    from pxr import UsdGeom
+
+    from raytracer.measurements import columns_of
+
+    primvars = UsdGeom.PrimvarsAPI(points)
+    used = {"displayColor", "displayOpacity", "widths"}
+    omitted = []
+    for name, values in columns_of([each for each in scene.spheres if each.count]).items():
+        wide = values.reshape(len(values), -1)
+        if values.dtype.kind not in "biuf" or wide.shape[1] not in (1, MAX_COLUMN_PARTS):
+            omitted.append(name)
+            continue
+        word = tf.MakeValidIdentifier(name)
+        while word in used:
+            word += "_"
+        used.add(word)
+        types = sdf.ValueTypeNames
+        kind = types.FloatArray if wide.shape[1] == 1 else types.Float3Array
+        with np.errstate(over="ignore"):
+            cast = _floats(wide[:, 0]) if wide.shape[1] == 1 else _vectors(wide)
+        primvars.CreatePrimvar(word, kind, interpolation).Set(cast)
+    if omitted:
+        warn(f"columns {', '.join(omitted)} are left out: they are no numbers, or more than three")
+
+
+def _vectors(values: NDArray[Any]) -> Any:
+    from pxr import Vt
+
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, np.float32))
+
+
+def _floats(values: NDArray[Any]) -> Any:
+    from pxr import Vt
+
+    return Vt.FloatArray.FromNumpy(np.ascontiguousarray(values, np.float32))

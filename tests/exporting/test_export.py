@@ -1,0 +1,124 @@
+"""Exports as users make them: files that are whole, and sentences about what cannot be exported."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Scene, UserError
+from raytracer.cli import main
+
+ATOMS = "3\nProperties=species:S:1:pos:R:3:charge:R:1\nO 0 0 0 -0.8\nH 1 0 0 0.4\nH 0 1 0 0.4\n"
+
+
+@pytest.fixture
+def atoms(tmp_path: Path) -> Path:
+    path = tmp_path / "water.xyz"
+    path.write_text(ATOMS)
+    return path
+
+
+def head_of(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="head">(.*?)</script>', page)
+    assert found is not None
+    head: dict[str, object] = json.loads(found[1])
+    return head
+
+
+def test_a_page_needs_nothing_else(atoms: Path, tmp_path: Path) -> None:
+    target = raytracer.export(atoms, tmp_path / "water.html", backend="cpu", samples=1)
+    page = target.read_text(encoding="utf-8")
+    assert head_of(page)["spheres"] == 3
+    links = re.findall(r"""(?:src|href)\s*=\s*["']?([^"'\s>]*)""", page)
+    assert set(links) <= {"data:,"}
+    assert not re.search(r"\bimport\b.*from|@import|url\(", page)
+    outside = set(re.findall(r"https?://[^\s\"'<]*", page))
+    assert outside <= {"http://www.w3.org/2000/svg"}  # a name of XML, which nobody opens
+    assert page.endswith("</html>\n")
+
+
+def test_a_title_that_is_markup_stays_text(atoms: Path, tmp_path: Path) -> None:
+    title = "</script><b>&"
+    target = raytracer.export(
+        atoms,
+        tmp_path / "a.html",
+        annotations={"texts": [raytracer.TextLabel(title)]},
+        backend="cpu",
+    )
+    page = target.read_text(encoding="utf-8")
+    assert title not in page
+    assert "<b>" not in page
+
+
+def test_the_command_writes_what_it_says(
+    atoms: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(atoms.parent)
+    assert main(["export", "water.xyz", "--backend", "cpu", "--size", "64x48"]) == 0
+    assert "wrote water.html:" in capsys.readouterr().out
+    assert main(["export", "water.xyz", "--backend", "cpu", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["output"] == "water-2.html"  # the first one is kept
+    assert about["bytes"] == (atoms.parent / "water-2.html").stat().st_size
+    assert head_of((atoms.parent / "water.html").read_text())["size"] == [64, 48]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("figure.htm", "an export ends in .html"),
+        ("figure", "an export ends in .html"),
+        ("figure.glb", "an export ends in .html"),
+        ("nowhere/figure.html", "there is no folder"),
+    ],
+)
+def test_a_wrong_path_is_refused_before_the_scene_is_read(
+    name: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=words) as caught:
+        raytracer.export(tmp_path / "no such scene.xyz", tmp_path / name)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore::raytracer.RaytracerWarning")
+def test_nothing_is_no_figure(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing to export"):
+        raytracer.export(Scene([]), tmp_path / "a.html", backend="cpu")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_panorama_is_refused(atoms: Path, tmp_path: Path) -> None:
+    camera = raytracer.Camera(position=(0.0, 0.0, 5.0), type="panorama")
+    with pytest.raises(UserError, match="no panorama camera"):
+        raytracer.export(atoms, tmp_path / "a.html", camera=camera, backend="cpu")
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_what_a_page_does_not_show_is_told(tmp_path: Path) -> None:
+    scene = Scene.from_arrays(np.eye(3), 0.3)
+    with pytest.warns(raytracer.RaytracerWarning, match="does not show outlines"):
+        raytracer.export(scene, tmp_path / "a.html", annotations={"outline": True}, backend="cpu")
+
+
+def test_too_many_spheres_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.exporting.export.MAX_SPHERES", 2)
+    with pytest.raises(UserError, match="a page shows at most 2 spheres, and the scene has 3"):
+        raytracer.export(Scene.from_arrays(np.eye(3), 0.3), tmp_path / "a.html", backend="cpu")
+
+
+def test_columns_that_do_not_fit_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.exporting.page.MAX_BYTES", 20_000)
+    rng = np.random.default_rng(0)
+    count = 3000
+    columns = {"small": np.arange(count), "noise": rng.normal(size=count)}
+    scene = Scene.from_arrays(rng.uniform(-1, 1, (count, 3)), 0.05, columns=columns)
+    with pytest.warns(raytracer.RaytracerWarning, match="columns .*noise.* are left out"):
+        target = raytracer.export(scene, tmp_path / "a.html", look="plain", backend="cpu")
+    names = [each["name"] for each in head_of(target.read_text())["columns"]]  # type: ignore[attr-defined]
+    assert "noise" not in names
