@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import memory
 from raytracer.errors import UserError, counted, suggestion
+from raytracer.exporting.figure import Figure
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
@@ -91,24 +92,26 @@ def export(
         notice=notice, keep=True, hashed=False, blurs=False, memory_of=memory.Output(),
     ) as job:  # fmt: skip
         assert job.kept is not None
-        if not job.kept[0].count and not len(job.kept[1].axis):
-            raise UserError(f"{target}: there is nothing to export: the scene has no spheres")
+        figure = Figure.of(job.kept[1])
+        count = len(figure.radius)
+        if not count and not figure.rods.count:
+            raise UserError(f"{target}: there is nothing to export: no spheres and no capsules")
         if is_page:
             from raytracer.exporting.page import page_of
 
-            if job.kept[0].count > MAX_SPHERES:
+            if count > MAX_SPHERES:
                 raise UserError(
                     f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
-                    f"scene has {job.kept[0].count:,}: show fewer with select, or export .usdc"
+                    f"scene has {count:,}: show fewer with select, or export .usdc"
                 )
-            data = page_of(job, ToneSettings.of(tone, job.tone), notice)
+            data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice)
             with output.replacing(target) as file:
                 file.writelines(data)
             return target
         from raytracer.exporting.usd import write_points
 
         with output.replacing(target) as file:
-            write_points(job, target.suffix.lower(), file)
+            write_points(job, figure, target.suffix.lower(), file)
     return target
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
-from raytracer.errors import counted
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.packing.pack import OPAQUE
 from raytracer.warning import warn
@@ -65,11 +64,13 @@ class Figure:
     @classmethod
     def of(cls, buffers: SceneBuffers) -> Figure:
         """Return the spheres and capsules of packed buffers; what else there is, is warned of."""
-        n, rods = buffers.spheres, len(buffers.axis) - len(buffers.shapes)
-        if len(buffers.shapes):
+        n, form = buffers.spheres, buffers.form
+        solids = len(buffers.axis)
+        rods = int((form & ELLIPSOID < CONE).sum()) if len(form) else solids  # they are first
+        if others := solids - rods:
             warn(
-                f"{counted(len(buffers.shapes), 'cone or ellipsoid')} (arrows, ellipsoids) are "
-                "left out: exports have spheres and capsules alone"
+                f"{others:,} cones, ellipsoids and triangles (arrows, meshes) are left out: "
+                "exports have spheres and capsules alone"
             )
         placed = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
         surfaces = n + rods
@@ -90,7 +91,7 @@ class Figure:
         ends = buffers.end_row[:rods]
         own = ends > 0
         both[own, 1, :3] = _colors(buffers, ends[own], int(own.sum()))
-        form = buffers.form[:rods] if len(buffers.form) else np.zeros(rods, np.uint8)
+        form = form[:rods] if len(form) else np.zeros(rods, np.uint8)
         return cls(
             placed[:n], buffers.radius[:n], colors[:n], materials[:n],
             Rods(

@@ -39,11 +39,14 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 """Parts of the page, in order: each uses those before it."""
 
 
-def page_of(job: Job, tone: ToneSettings, notice: Notice | None = None) -> list[bytes]:
+def page_of(
+    job: Job, figure: Figure, tone: ToneSettings, notice: Notice | None = None
+) -> list[bytes]:
     """Return the parts of a page.
 
     Args:
         job: with its scene; the picture is that of its camera and size.
+        figure: of the scene, not empty.
         tone: exposure and curve.
         notice: called with a description of each stage when it begins.
 
@@ -55,7 +58,6 @@ def page_of(job: Job, tone: ToneSettings, notice: Notice | None = None) -> list[
     if int(buffers.camera["kind"][0]) == code("CameraKind", "panorama"):
         raise UserError("a page has no panorama camera: choose perspective or orthographic")
     _warn_of_what_is_left_out(job, scene, tone)
-    figure = Figure.of(buffers)
     tell = notice or (lambda _: None)
     tell("measuring the sky that each sphere sees")
     sky = sky_of(job.scene, job.view, buffers.spheres)

@@ -34,19 +34,19 @@ def require_usd() -> None:
         ) from error
 
 
-def write_points(job: Job, suffix: str, file: BinaryIO) -> None:
+def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     """Write the spheres and capsules of a scene to an open temporary file.
 
     Args:
         job: with its scene.
+        figure: of the scene.
         suffix: .usdc (binary), .usda (text) or .usd (binary).
         file: open for writing; its name is that of the temporary file.
     """
     from pxr import Sdf, Tf, Usd, UsdGeom
 
     assert job.kept is not None
-    scene, buffers = job.kept
-    figure = Figure.of(buffers)
+    scene = job.kept[0]
     # the library chooses the format by the ending, which a temporary file does not have
     layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
     stage = Usd.Stage.Open(layer)
