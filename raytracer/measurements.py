@@ -114,6 +114,7 @@ def measure(
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
     backend: str = "auto",
     threads: int = 0,
     **settings: Unpack[Settings],
@@ -128,7 +129,7 @@ def measure(
     not cut.
 
     Args:
-        scene, frame, format, topology, backend, threads: as for `raytracer.render`.
+        scene, frame, format, topology, arrays, backend, threads: as for `raytracer.render`.
         samples: points of each sphere.
         distance: length of the rays for `occlusion`, scene units; None is unlimited.
         probe: radius of a ball that rolls over the spheres, scene units, for `accessible_area`;
@@ -152,7 +153,7 @@ def measure(
     traced: dict[str, Any] = {
         "integrator": "ao", "seed": seed, "ao_distance": length, "brightness": 1.0,
     }  # fmt: skip
-    source = Source.of(scene, frame=frame, format=format, topology=topology)
+    source = Source.of(scene, frame=frame, format=format, topology=topology, arrays=arrays)
     options: dict[str, Any] = {
         "backend": backend,
         "threads": threads,

@@ -81,6 +81,7 @@ def render(
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -109,6 +110,8 @@ def render(
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file, or of standard input; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
+        arrays: names of columns of a particle file by the parts of spheres that they are; see
+            `load`.
         smoothing: number of frames of a trajectory of which positions are the mean, the shown
             frame in the middle; see `AnimationSettings`.
         unwrap: let particles go on where they leave a periodic box, from the first frame of the
@@ -152,7 +155,8 @@ def render(
     function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     source = Source.of(
-        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
+        scene, frame=frame, format=format, topology=topology, arrays=arrays,
+        smoothing=smoothing, unwrap=unwrap
     )
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)

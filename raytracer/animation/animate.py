@@ -150,6 +150,7 @@ def animate(
     annotations: Annotations | Mapping[str, Any] | None = None,
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Animation:
     """Return an animation of a trajectory, a scene with a moving camera, or both.
@@ -166,6 +167,8 @@ def animate(
             file, or {seconds} without one.
         format: the ending that states the format of a file; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
+        arrays: names of columns of a particle file by the parts of spheres that they are; see
+            `load`.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
             and of `render` (`width`, `samples`, `view`, `background`, ...); None takes the scene's.
 
@@ -174,7 +177,9 @@ def animate(
         TypeError: there is no argument of that name.
     """
     first = 0 if is_path(scene) else None  # a folder may be a series
-    source = frames_of(Source.of(scene, frame=first, format=format, topology=topology))
+    source = frames_of(
+        Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
+    )
     animated = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
              for name in definitions(kind)}  # fmt: skip

@@ -20,7 +20,8 @@ from raytracer.commands.options import (
     progress_option,
     quiet_option,
     render_options,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     style_options,
     take_animation,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         "background", "radius", "color_by", "select", "size", "samples", "look", "legend",
     ),
 )  # fmt: skip
-@click.argument("scene", type=FILE, metavar="SCENE|DATA")
+@scenes_argument
 @click.option(
     "-o",
     "--output",
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
     "exists.",
 )
-@source_options("format", "topology")
+@source_options("format", "topology", "arrays")
 @backend_option
 @threads_option
 @worker_options
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 @progress_option
-def animate(scene: str, **options: Any) -> None:
+def animate(scenes: tuple[str, ...], **options: Any) -> None:
     """Render the frames of a trajectory, or a moving camera, to a movie.
 
     \b
@@ -100,7 +101,7 @@ def animate(scene: str, **options: Any) -> None:
     annotations = take_annotations(options)
     overrides = take_view(options) | take_render(options)
     quiet, as_json = options["quiet"], options["as_json"]
-    path = scene_path(scene)
+    path = scene_paths(scenes)
     warnings: list[str] = []
 
     def tell(sentence: str) -> None:
@@ -113,9 +114,9 @@ def animate(scene: str, **options: Any) -> None:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
             annotations=annotations, format=options["format"], topology=options["topology"],
-            **overrides, **settings,
+            arrays=options["arrays"],            **overrides, **settings,
         )  # fmt: skip
-    target = Path(options["output"]) if options["output"] else free_path(stem_of(scene), ".mp4")
+    target = Path(options["output"]) if options["output"] else free_path(stem_of(scenes[0]), ".mp4")
     with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
         try:
             animation.save(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=FILE, metavar="FILE")
-@source_options("frame", "format", "topology")
+@source_options("frame", "format", "topology", "arrays")
 @json_option
 def info(file: str, as_json: bool, **options: Any) -> None:
     """Print the contents of a data file or scene, or how a picture, film or movie was made.

@@ -57,7 +57,7 @@ from raytracer.commands.report import file_size, print_json, print_outline
     help="Radius of the ball that rolls over the particles, for the accessible area.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the points.")
-@source_options("frame", "format", "topology")
+@source_options("frame", "format", "topology", "arrays")
 @backend_option
 @threads_option
 @json_option

@@ -84,6 +84,19 @@ threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
 
+
+def _names(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> dict[str, str] | None:
+    """Parse names of columns; a comma in one is no separator."""
+    if value is None:
+        return None
+    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
+    if not all(name.strip() and column.strip() for name, _, column in pairs):
+        raise click.BadParameter(f"{value!r} is not of the form x=NAME,y=NAME,radius=NAME")
+    return {name.strip(): column.strip() for name, _, column in pairs}
+
+
 SOURCE_OPTIONS = {
     "frame": click.option(
         "--frame", type=int, metavar="N",
@@ -105,6 +118,10 @@ SOURCE_OPTIONS = {
         "--topology", type=FILE, metavar="FILE",
         help="Atoms of a trajectory with coordinates only: a .psf, .prmtop, .pdb, .gro, ...",
     ),
+    "arrays": click.option(
+        "--columns", "arrays", metavar="x=NAME,radius=NAME,...", callback=_names,
+        help="Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.",
+    ),
 }  # fmt: skip
 """Options for how a file is read, by the argument of `Source.of`."""
 
@@ -116,6 +133,10 @@ progress_option = click.option(
     "--progress/--no-progress", default=None,
     help="Show a progress bar; default: on a terminal, if rendering takes longer than a second.",
 )  # fmt: skip
+
+scenes_argument = click.argument(
+    "scenes", nargs=-1, required=True, type=FILE, metavar="SCENE|DATA..."
+)
 
 watch_option = click.option(
     "--watch", is_flag=True, help="Reload the scene when one of its files changes."
@@ -154,6 +175,12 @@ picture_options = _added((
     click.option("--histogram", type=FILE, metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
 ))  # fmt: skip
+
+
+def scene_paths(names: Sequence[str]) -> Path | list[Path]:
+    """Return the path of a scene or particle file, or those of several; see `scene_path`."""
+    paths = [scene_path(name) for name in names]
+    return paths[0] if len(paths) == 1 else paths
 
 
 def scene_path(scene: str) -> Path:

@@ -14,7 +14,8 @@ from raytracer.commands.options import (
     SettingsCommand,
     adaptive_option,
     backend_option,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     take_window,
     threads_option,
@@ -38,7 +39,7 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
     settings=window_options,
     common=("frame", "backend", "watch", *COMMON_OF_VIEWS),
 )
-@click.argument("scene", type=FILE, metavar="SCENE|DATA")
+@scenes_argument
 @source_options()
 @backend_option
 @watch_option
@@ -57,7 +58,7 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
 @click.option("--interop/--no-interop", default=True, show_default=True,
               help="CUDA: pass frames to the window within the GPU.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
-def preview(scene: str, **options: Any) -> None:
+def preview(scenes: tuple[str, ...], **options: Any) -> None:
     """Show a scene or a particle file in an interactive window; H lists the keys.
 
     \b
@@ -72,14 +73,14 @@ def preview(scene: str, **options: Any) -> None:
     from raytracer.viewer.preview import preview as open_window
 
     gc.set_threshold(NEW_OBJECTS)
-    as_json, path = options.pop("as_json"), scene_path(scene)
+    as_json, path = options.pop("as_json"), scene_paths(scenes)
     say = _print_error if as_json else print_lines
     with StageLine() as line:
         result = open_window(path, notice=line, say=say, **take_window(options))
     if result.unsaved is not None:
         _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:
-        print_json(record(path, result))
+        print_json(record(Path(scenes[0]) if isinstance(path, list) else path, result))
     elif result.latency:
         print_lines(summary(result))
 

@@ -24,7 +24,8 @@ from raytracer.commands.options import (
     progress_option,
     quiet_option,
     render_options,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     style_options,
     take_annotations,
@@ -91,7 +92,7 @@ def numbers(
         "exposure",
     ),
 )
-@click.argument("scene", type=FILE, metavar="SCENE|DATA")
+@scenes_argument
 @click.option(
     "-o",
     "--output",
@@ -147,7 +148,7 @@ def numbers(
 @json_option
 @quiet_option
 @progress_option
-def render(scene: str, **options: Any) -> None:
+def render(scenes: tuple[str, ...], **options: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 
     \b
@@ -174,7 +175,7 @@ def render(scene: str, **options: Any) -> None:
     options |= {"tone": take_tone(options)}
     options |= {"settings": take_view(options) | take_render(options)}
     options |= {"annotations": take_annotations(options)}
-    call = SimpleNamespace(scene=scene, **options)
+    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **options)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
@@ -189,8 +190,8 @@ def source_of(call: Call) -> Source:
     from raytracer.scene.source import Source
 
     return Source.of(
-        scene_path(call.scene), frame=call.frame, format=call.format, topology=call.topology,
-        smoothing=call.smoothing, unwrap=call.unwrap,
+        scene_paths(call.scenes), frame=call.frame, format=call.format, topology=call.topology,
+        arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
     )  # fmt: skip
 
 
@@ -198,10 +199,11 @@ def options_of(call: Call) -> str:
     """Return a hash of the options on which the picture depends."""
     from raytracer.commands.picture import options_hash
 
-    names = ("annotations", "smoothing", "unwrap", "format", "topology", "tone", "bits", "resume",
-             "time", "crop")  # fmt: skip
+    names = ("annotations", "smoothing", "unwrap", "format", "topology", "arrays", "tone", "bits",
+             "resume", "time", "crop")  # fmt: skip
     settings = {name: value for name, value in call.settings.items() if value is not None}
-    return options_hash({name: getattr(call, name) for name in names} | {"overrides": settings})
+    others = {"overrides": settings, "further": call.scenes[1:] or None}
+    return options_hash({name: getattr(call, name) for name in names} | others)
 
 
 def check(call: Call, path: Path, outputs: OutputSet) -> Path:

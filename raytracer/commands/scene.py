@@ -38,7 +38,7 @@ def scene() -> None:
 
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", type=FILE, metavar="FILE")
-@source_options("frame", "format", "topology")
+@source_options("frame", "format", "topology", "arrays")
 @json_option
 def check(file: str, as_json: bool, **options: Any) -> None:
     """Read a scene or particle file with all its data; print its contents or its mistakes.
@@ -64,7 +64,7 @@ def check(file: str, as_json: bool, **options: Any) -> None:
 @scene.command(short_help="Print one sphere, with its row of the data file.")
 @click.argument("file", type=FILE, metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
-@source_options("frame", "format", "topology")
+@source_options("frame", "format", "topology", "arrays")
 @json_option
 def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.

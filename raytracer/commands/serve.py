@@ -10,11 +10,11 @@ import click
 
 from raytracer.commands.options import (
     COMMON_OF_VIEWS,
-    FILE,
     SettingsCommand,
     adaptive_option,
     backend_option,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     take_window,
     threads_option,
@@ -31,7 +31,7 @@ from raytracer.progress import StageLine
     settings=window_options,
     common=("frame", "port", "open_browser", "backend", *COMMON_OF_VIEWS),
 )
-@click.argument("scene", type=FILE, metavar="SCENE|DATA")
+@scenes_argument
 @source_options()
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
@@ -48,7 +48,7 @@ from raytracer.progress import StageLine
 @watch_option
 @threads_option
 @adaptive_option
-def serve(scene: str, **options: Any) -> None:
+def serve(scenes: tuple[str, ...], **options: Any) -> None:
     """Show a scene or a particle file in a web browser, here or through an SSH tunnel.
 
     \b
@@ -68,7 +68,7 @@ def serve(scene: str, **options: Any) -> None:
     settings = take_window(options)
     check_port(settings["port"])
     require_library()
-    path = scene_path(scene)
+    path = scene_paths(scenes)
 
     def say(line: str) -> None:
         print_lines(line)

@@ -47,6 +47,7 @@ class OpenFile:
     """A regular file opened for reading, with its path and its name in messages."""
 
     atoms: Callable[[], int] | None = None  # of the topology, for formats that do not state them
+    encoding = "utf-8"  # of its text
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
         status = os.fstat(file.fileno())
@@ -73,6 +74,17 @@ class OpenFile:
             )
         return data
 
+    def guess_encoding(self) -> None:
+        """Take a text whose start is not UTF-8 for one in Windows-1252, which contains Latin-1."""
+        self.file.seek(0)
+        head = self.file.read(MAX_LINE_BYTES).rpartition(b"\n")[0]
+        try:
+            head.decode()
+        except UnicodeDecodeError:
+            with suppress(UnicodeDecodeError):
+                if all(each.isprintable() or each.isspace() for each in head.decode("cp1252")):
+                    self.encoding = "cp1252"
+
     def lines(self, count: int) -> list[str]:
         """Return the first lines as of `text_lines`; "" for those after the end."""
         lines = [line for line, _ in islice(self.text_lines(), count)]
@@ -90,14 +102,15 @@ class OpenFile:
             DataFileError: a line is longer than `MAX_LINE_BYTES`, or not UTF-8.
         """
         self.file.seek(0)
-        text = TextIOWrapper(self.file, "utf-8", "surrogateescape", newline="")
+        encoding = self.encoding
+        text = TextIOWrapper(self.file, encoding, "surrogateescape", newline="")
         number = end = 0
         try:
             while line := text.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(line) > MAX_LINE_BYTES:
                     raise self.too_long(number)
-                end += len(line if line.isascii() else line.encode(errors="surrogateescape"))
+                end += len(line if line.isascii() else line.encode(encoding, "surrogateescape"))
                 if is_strict and not line.isascii():
                     line.encode()
                 yield line.removeprefix("\ufeff"), end

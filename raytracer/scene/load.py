@@ -33,7 +33,7 @@ from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
-from raytracer.scene.particles.registry import by_content, is_database, start_of
+from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
@@ -68,12 +68,13 @@ MAX_PATH = 200  # longest path of a data file that a warning shows whole
 
 
 def load(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | Sequence[str | PathLike[str]],
     frame: int | None = None,
     *,
     columns: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
 ) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
@@ -82,7 +83,8 @@ def load(
             the guide lists all), which is shown by a fitted camera, with the look soft, on grey,
             atoms in the colours of elements, and a simulation box that particles fill. A pattern
             such as `snap_*.h5` or `frame_%04d.xyz`, or a folder of such files, names a series with
-            one frame per file.
+            one frame per file. A list of particle files is one scene with a set of each; those
+            without colours of their own get one each.
         frame: frame of a trajectory, from 0, or from -1 backwards; in a scene file, of each data
             file with several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed. They are read together with the spheres;
@@ -91,6 +93,9 @@ def load(
             whose content does not tell; None decides by name and content.
         topology: a file with the atoms of a trajectory that has only coordinates (.xtc, .dcd,
             .trr): .psf, .prmtop, .pdb, .gro, ... It gives the particles labels, bonds and columns.
+        arrays: names of arrays or columns in a particle file that are "x", "y", "z", or "centers",
+            "radius" or "diameter", "color", or "r", "g", "b": `{"x": "px", "radius": "rad"}`, as
+            `arrays` in a scene file. None goes by usual names.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -99,18 +104,28 @@ def load(
         UserError: the file, or one of its data files, is missing or wrong; the message names file
             and field, with one line per problem.
     """
-    source = Source.of(path_of(path), frame=frame, format=format, topology=topology)
+    if not isinstance(path, (list, tuple)):
+        path = path_of(path)
+    source = Source.of(path, frame=frame, format=format, topology=topology, arrays=arrays)
     return load_file(source, source.frame, columns)
 
 
-def load_file(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
-    """Read the scene of a file.
+def load_file(
+    source: Source,
+    frame: int | None = None,
+    columns: Sequence[str] = (),
+    place: int | None = None,
+) -> Scene:
+    """Read the scene of a file, or of several.
 
     Args:
         source: a path, with the format and the topology of the file.
         frame: frame of a trajectory.
         columns: columns to read with the spheres, if the file has them.
+        place: number of the file among several, from 0, for its colour; None if it is alone.
     """
+    if source.further:
+        return _together(source, frame, columns)
     file = source.file(frame)
     with (
         opened(file.path, error=SceneError, standard_input=True) as stream,
@@ -122,19 +137,31 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
                 raise UserError(
                     "topology: is for a trajectory; in a scene file, set topology in [[spheres]]"
                 )
+            if source.arrays:
+                raise UserError("arrays: is for data; in a scene file, set arrays in [[spheres]]")
+            if place is not None:
+                raise UserError("is a scene; several files must all be data, which a scene file "
+                                "names in its [[spheres]]")  # fmt: skip
             values = read_table(stream, suffix)
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()
         from raytracer.scene.bare import close_surface, defaults_of  # late: not for scene files
 
         with making_set("spheres"):
-            data = read(file, wanted=wanted_of(columns), stream=stream, others=SCENE_SUFFIXES)
+            data = read(
+                file, source.arrays, wanted=wanted_of(columns), stream=stream, others=SCENE_SUFFIXES
+            )
             if data.is_empty:
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
             close_surface(data)
-            spheres, shape = SphereSet.of_particles(data), None
+            color = None
+            if place is not None and data.color is None:
+                from raytracer.scene.particles.labels import type_color
+
+                color = type_color(place)
+            spheres, shape = SphereSet.of_particles(data, color=color), None
         if data.are_ellipsoids:
             from raytracer.scene.glyphs.ellipsoids import shape_of
 
@@ -148,6 +175,30 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
         )
 
 
+def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
+    """Read the scene of several particle files; all but the spheres is that of the first.
+
+    Raises:
+        UserError: a file has several frames, but not as many as the first.
+    """
+    first, *others = source.alone()
+    scene = load_file(first, frame, columns, 0)
+    sets = list(scene.spheres)
+    for place, other in enumerate(others, 1):
+        chosen = frame
+        if frame is not None:
+            counts = [source.counted.setdefault(str(each.scene), each.count_frames())
+                      for each in (first, other)]  # fmt: skip
+            if counts[1] not in (1, counts[0]):
+                raise UserError(
+                    f"{other.scene}: has {counts[1]:,} frames, but {first.scene} has "
+                    f"{counts[0]:,}: show files with as many frames, or with one"
+                )
+            chosen = frame if counts[1] > 1 else None
+        sets += load_file(other, chosen, columns, place).spheres
+    return replace(scene, spheres=tuple(sets))
+
+
 def scene_suffix(file: OpenFile, ending: str = "") -> str:
     """Return ".toml" or ".json" for a scene file, "" for particles.
 
@@ -159,7 +210,7 @@ def scene_suffix(file: OpenFile, ending: str = "") -> str:
     """
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
-        if suffix == ".json" and not ending and is_database(start_of(file)):
+        if suffix == ".json" and not ending and is_particles(start_of(file)):
             return ""
         return suffix if suffix in SCENE_SUFFIXES else ""
     start = start_of(file)

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import text, whole
-from raytracer.errors import SceneError, UserError, naming, nearest, shown
+from raytracer.arguments import mapping, text, whole
+from raytracer.errors import (
+    SceneError,
+    UserError,
+    naming,
+    nearest,
+    shown,
+    shown_value,
+    suggestion,
+)
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
 from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.locate import locate, may_be_series
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
 
 SCENE_SUFFIXES = (".toml", ".json")
+
+PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
+"""Parts of spheres that columns can be named for."""
+
+SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
+"""Other words for some parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +44,8 @@ class Source:
         frame: frame of a trajectory, from 0, or from -1 backwards; None is the first one.
         ending: the ending that states the format, ".xyz"; "" decides by name and content.
         topology: a file with the atoms of a trajectory.
+        arrays: names of arrays or columns by the parts of spheres that they are, of `PARTS`.
+        further: other files of particles that are shown with the first.
         smoothing: number of frames over which positions are averaged.
         unwrap: whether periodic jumps are removed.
         counted: cached facts about its frames.
@@ -38,6 +55,8 @@ class Source:
     frame: int | None = None
     ending: str = ""
     topology: Path | None = None
+    arrays: Mapping[str, str] = field(default_factory=dict)
+    further: tuple[Path, ...] = ()
     smoothing: int = 1
     unwrap: bool = False
     counted: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -50,12 +69,17 @@ class Source:
         frame: int | None = None,
         format: str | None = None,  # noqa: A002
         topology: str | PathLike[str] | None = None,
+        arrays: Mapping[str, str] | None = None,
         smoothing: int | None = None,
         unwrap: bool | None = None,
     ) -> Source:
         """Return the source for the arguments of a call; see `raytracer.render`."""
         if isinstance(scene, Source):
             return scene
+        further: tuple[Path, ...] = ()
+        if isinstance(scene, (list, tuple)) and scene and all(map(is_path, scene)):
+            scene, *others = scene
+            further = tuple(path_of(each, "scene") for each in others)
         if frame is not None:
             frame = whole(frame, "frame", error=UserError)
         smoothing, unwrap = _motion_of(smoothing, unwrap)
@@ -67,8 +91,15 @@ class Source:
             ending = "" if format is None else ending_of(format)
             atoms = _topology_of(topology)
             _check_there(path, frame)
-            return cls(path, frame, ending, atoms, smoothing, unwrap)
+            for each in further:
+                _check_there(each)
+            if further and (moved or atoms is not None or STANDARD_INPUT in (path, *further)):
+                what = moved or ("topology" if atoms is not None else "-")
+                raise UserError(f"{what}: is for one file; for several, write a scene file")
+            names = {} if arrays is None else names_of(arrays)
+            return cls(path, frame, ending, atoms, names, further, smoothing, unwrap)
         given = {"format": format is not None, "topology": topology is not None}
+        given["arrays"] = arrays is not None
         given |= {_moved(smoothing, unwrap): smoothing > 1 or unwrap}
         for name, is_given in given.items():
             if is_given:
@@ -86,6 +117,10 @@ class Source:
         """Return the file of a frame; `name` is for messages. Raises DataFileError if missing."""
         return locate(self.scene, frame, name, self.ending, self.topology)
 
+    def alone(self) -> list[Source]:
+        """Return the sources of the files, one by one."""
+        return [replace(self, scene=each, further=()) for each in (self.scene, *self.further)]
+
     def count_frames(self, name: str | None = None) -> int:
         """Return the number of frames of the file; `name` is for messages."""
         from raytracer.scene.particles.read import frame_count
@@ -96,6 +131,19 @@ class Source:
     def is_moved(self) -> bool:
         """Whether smoothing or unwrapping moves particles."""
         return self.smoothing > 1 or self.unwrap
+
+
+def names_of(arrays: object) -> dict[str, str]:
+    """Return the checked names of arrays or columns by parts of spheres. Raises UserError."""
+    names = {SINGLE.get(key, key): name for key, name in mapping(arrays, "arrays").items()}
+    for key, name in names.items():
+        if key not in PARTS:
+            raise SceneError(
+                f"arrays: there is no {shown_value(key)}; {suggestion(str(key), PARTS)}"
+            )
+        if not isinstance(name, str):
+            raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
+    return names
 
 
 def _motion_of(smoothing: int | None, unwrap: bool | None) -> tuple[int, bool]:

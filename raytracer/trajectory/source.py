@@ -100,7 +100,8 @@ class FileSource(FrameSource):
     def signature(self) -> str | None:
         if self._source.scene == STANDARD_INPUT:
             return None
-        state = hashlib.sha256(self._source.ending.encode())
+        names = self._source.arrays
+        state = hashlib.sha256(f"{self._source.ending}{names or ''}".encode())
         for path in (self._source.scene, *self._data):
             file, _ = split_inner(path)
             if not file.is_file():  # a pattern or a folder, whose files follow
@@ -117,8 +118,9 @@ class FileSource(FrameSource):
         other = copy(self)
         other._data = [path.absolute() for path in self._data]
         other._source = replace(
-            self._source, scene=path.absolute(), topology=topology and topology.absolute()
-        )
+            self._source, scene=path.absolute(), topology=topology and topology.absolute(),
+            further=tuple(each.absolute() for each in self._source.further),
+        )  # fmt: skip
         return other
 
     def _count(self, path: Path) -> int:
@@ -127,6 +129,7 @@ class FileSource(FrameSource):
         suffix = ending or path.suffix.lower()
         if suffix not in SCENE_SUFFIXES or not (ending or is_scene(path)):
             self._data = [*_files_of(path), *([] if topology is None else [topology])]
+            self._data += [file for each in self._source.further for file in _files_of(each)]
             return self._source.count_frames()
         with opened(path, error=SceneError) as file:
             values = read_table(file, suffix)

@@ -152,8 +152,8 @@ def _of_camera(viewer: ViewerState) -> dict[str, Any]:
 
 def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
     """Return the tables of a scene file that shows a particle file as now."""
-    spheres: dict[str, Any] = {"file": _named(source, target)}
     read, style = viewer.loader.frames.source, viewer.content.style
+    spheres: dict[str, Any] = {}
     if read.ending:
         spheres["format"] = read.ending.removeprefix(".")
     if read.topology is not None:
@@ -163,12 +163,15 @@ def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
         spheres["color"] = {keys[k]: v for k, v in style.items() if k in keys}
     if condition := conditions(viewer.content.hidden):
         spheres["select"] = condition
+    if read.arrays:
+        spheres["arrays"] = dict(read.arrays)
+    sets = [{"file": _named(path, target)} | spheres for path in (source, *read.further)]
     edited = viewer.edits.applied_to(viewer.loaded_scene.scene)
     render: dict[str, Any] = {"look": viewer.edits.look_of(viewer.loaded_scene.scene)}
     if edited.render.brightness != 1.0:  # it was measured
         render["brightness"] = edited.render.brightness
     background = as_toml.background_values(edited.background)
-    return {"render": render, "background": background, "spheres": [spheres]}
+    return {"render": render, "background": background, "spheres": sets}
 
 
 def _moved(values: Any, folder: Path, target: Path) -> Any:

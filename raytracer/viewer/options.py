@@ -43,6 +43,7 @@ class ViewOptions:
         frame: int | None = None,
         format: str | None = None,  # noqa: A002
         topology: str | PathLike[str] | None = None,
+        arrays: Mapping[str, str] | None = None,
         smoothing: int | None = None,
         unwrap: bool | None = None,
         backend: str = "auto",
@@ -67,8 +68,8 @@ class ViewOptions:
         thread_count(threads)
         ToneSettings.of(tone)
         source = Source.of(
-            scene, frame=frame, format=format, topology=topology, smoothing=smoothing,
-            unwrap=unwrap,
+            scene, frame=frame, format=format, topology=topology, arrays=arrays,
+            smoothing=smoothing, unwrap=unwrap,
         )  # fmt: skip
         others = dict(settings)
         renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
@@ -77,7 +78,8 @@ class ViewOptions:
         check_shutter(others)
         if watch and source.path is None:
             raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
-        watched = Watch(source.path, source.topology) if watch and source.path else None
+        also = [*source.further, *([source.topology] if source.topology else [])]
+        watched = Watch(source.path, also) if watch and source.path else None
         return cls(
             source, settings, backend, threads, tone, annotations, watched, adaptive, notice
         )  # fmt: skip

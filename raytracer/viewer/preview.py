@@ -88,6 +88,7 @@ def preview(
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -114,6 +115,8 @@ def preview(
         frame: frame of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that states the format of a file; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
+        arrays: names of columns of a particle file by the parts of spheres that they are; see
+            `load`.
         smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA if it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU with
             number 1, or "cuda:0,1" for several.
@@ -147,7 +150,8 @@ def preview(
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
     options = ViewOptions.of(
-        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap,
+        scene, frame=frame, format=format, topology=topology, arrays=arrays,
+        smoothing=smoothing, unwrap=unwrap,
         backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR
 
@@ -24,10 +24,10 @@ Stamps = dict[Path, Stamp | None]
 class Watch:
     """Detects changes of a scene or particle file, or a file that it names.
 
-    Changes count from construction on, even during the first load. `also` is another file to watch.
+    Changes count from construction on, even during the first load. `also` are other files to watch.
     """
 
-    def __init__(self, path: Path, also: str | PathLike[str] | None = None) -> None:
+    def __init__(self, path: Path, also: Sequence[Path] = ()) -> None:
         self.path, self._also = path, also
         self._seen = stamps(path, also)
         self._absent = 0  # checks
@@ -56,12 +56,11 @@ class Watch:
         self._seen = before
 
 
-def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
+def stamps(path: Path, also: Sequence[Path] = ()) -> Stamps:
     """Return the stamps of a scene or particle file, its data files, and `also`."""
     path, _ = split_inner(path)
     known = {path.absolute(): stamp(path)}  # first: the names may change meanwhile
-    if also is not None:
-        known[Path(also).absolute()] = stamp(Path(also))
+    known |= {each.absolute(): stamp(each) for each in also}
     return known | {named: stamp(named) for named in data_files(path)}
 
 

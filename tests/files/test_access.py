@@ -141,7 +141,7 @@ def test_hdf5_on_standard_input(
 def test_the_format_may_be_stated(tmp_path: Path, standard_input: io.BytesIO) -> None:
     standard_input.write(b"0 0 0\n1 0 0\n2 0 0\n")  # the start of it could be anything
     standard_input.seek(0)
-    with pytest.warns(RaytracerWarning, match="the first three are taken as x, y and z"):
+    with pytest.warns(RaytracerWarning, match="columns 1, 2 and 3 are taken as x, y and z"):
         scene = load("-", format="txt")
     assert scene.spheres[0].centers[:, 0].tolist() == [0, 1, 2]
     path = tmp_path / "a.xyz"

@@ -171,8 +171,8 @@ class ColumnSource(ParticleSource):
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
-                    f"{naming.listed(self.names) or 'nothing'} (in a scene file, set arrays = "
-                    '{x = "...", y = "...", z = "..."})'
+                    f"{naming.listed(self.names) or 'nothing'} (name them: --columns x=NAME,y=NAME,"
+                    'z=NAME, or in a scene file, arrays = {x = "...", y = "...", z = "..."})'
                 )
             chosen[axis] = usual
 

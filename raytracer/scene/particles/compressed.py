@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -17,17 +18,21 @@ PIECE = 1 << 20  # bytes that are decompressed at a time
 MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
 RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
 
+UTF16 = "utf-16"
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
     b"BZh": ("bz2", ".bz2"),
     b"\xfd7zXZ\x00": ("lzma", ".xz"),
     b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"),
+    b"\xff\xfe": (UTF16, ""),
+    b"\xfe\xff": (UTF16, ""),
 }
-"""Module that decompresses, and file ending, by the first bytes of a file."""
+"""Module that decompresses, and file ending, by the first bytes of a file; texts in UTF-16 become
+UTF-8."""
 
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 
-SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
+SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
 
 
 _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kept", default=None)
@@ -97,6 +102,10 @@ def stem(path: Path) -> str:
 
 @contextmanager
 def _stream(file: OpenFile, module: str) -> Iterator[IO[bytes]]:
+    if module == UTF16:
+        stream: Any = codecs.EncodedFile(file.file, "utf-8", UTF16)
+        yield stream
+        return
     try:
         library: Any = import_module(module)
     except ImportError:

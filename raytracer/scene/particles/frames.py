@@ -45,12 +45,13 @@ def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, Starts | Non
 
 @contextmanager
 def at_frame(
-    form: Format, content: OpenFile, file: OpenFile, inner: str, frame: int
+    form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str, frame: int
 ) -> Iterator[ParticleSource]:
     """Yield the source of one frame; negative numbers count from the end.
 
     Args:
         form: the format.
+        source: of the content in this format.
         content: the file, decompressed.
         file: the file as opened.
         inner: path of the particles in it, or "".
@@ -59,7 +60,6 @@ def at_frame(
     Raises:
         DataFileError: there is no such frame, or the file is damaged.
     """
-    source = form.open(content, inner)
     count, starts = frames_of(source, file)
     number = checked(frame, count, content.source)
     if starts is None or count == 1:

@@ -85,7 +85,7 @@ def pick_line(file: OpenFile, index: int, skip: int) -> str:
         lines = [line for line in whole[skip:] if line.strip()]
         skip = max(skip - len(whole), 0)
         if index < len(lines):
-            return lines[index].decode("utf-8", "replace").removeprefix("\ufeff")
+            return lines[index].decode(file.encoding, "replace").removeprefix("\ufeff")
         index -= len(lines)
     raise IndexError("the text has fewer lines")
 
@@ -128,7 +128,7 @@ def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
 
     Args:
         file: a text.
-        place: index of the line with the number, from 0.
+        place: index of the line that begins with the number, from 0.
         more: further lines of a frame.
 
     Returns:
@@ -153,7 +153,7 @@ def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
     rows = text.splitlines()
     if len(rows) <= place or not text.strip():
         return None
-    word = rows[place].removeprefix(BOM).strip()
+    word = rows[place].removeprefix(BOM).strip().partition(b" ")[0]
     if word.isdigit() and len(word) <= MAX_DIGITS:
         return int(word)
     if not word and not rows[0].strip():

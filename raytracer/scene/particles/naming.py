@@ -1,7 +1,8 @@
 """Names of arrays, columns and properties in particle files, and their meanings.
 
-Names are compared without their unit ("x [nm]"), in any case, with one underscore for each run of
-spaces, points and colons: OVITO's "Position.X" and ParaView's "Points:0" are known.
+Names are compared without their unit ("x [nm]") and "particle", in any case, with one underscore
+for each run of spaces, points, colons and hyphens: OVITO's "Position.X", ParaView's "Points:0" and
+"Particle X-Coordinate" of Rocky are known.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "
 
 USUAL = {
     "centers": _CENTERS,
-    "radius": ("radii", "radius", "rad", "particle_radius", "radius_of_particle"),
-    "diameter": ("diameters", "diameter", "diam", "particle_diameter"),
+    "radius": ("radii", "radius", "rad", "radius_of_particle", "equivalent_radius"),
+    "diameter": ("diameters", "diameter", "diam", "equivalent_diameter"),
     "color": ("colors", "color", "colours", "colour", "rgb", "hex"),
     "r": ("r", "red", "color_r", "rgb_0", "color_0", "colors_0"),
     "g": ("g", "green", "color_g", "rgb_1", "color_1", "colors_1"),
@@ -28,12 +29,21 @@ USUAL = {
 ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3", "opacity")
 """Names of alpha columns beside r, g and b."""
 
+_STEMS = ("position", "pos", "coordinates", "coordinate", "coords", "coord", "centers", "center",
+          "centres", "centre", "centroid", "points", "location", "loc", "positions", "com", "c",
+          "p", "r")  # fmt: skip
+_UNITS = ("m", "mm", "um", "µm", "nm", "km", "cm", "pc", "kpc", "mpc", "au", "px", "pix", "world")
 for _index, _axis in enumerate("xyz"):
-    _stems = ("position", "positions", "pos", "coordinates", "coord", "center", "centers", "centre")
     USUAL[_axis] = (
-        _axis, f"p{_axis}", *(f"{stem}_{_axis}" for stem in _stems), f"{_axis}_coordinate",
-        f"points_{_index}", f"centers_{_index}", f"position_{_index}", f"coordinates_{_index}",
-    )  # fmt: skip
+        _axis,
+        *(f"{stem}_{_axis}" for stem in _STEMS),
+        *(f"{stem}{_axis}" for stem in _STEMS),
+        *(f"{_axis}_{stem}" for stem in _STEMS[:12]),
+        *(f"{_axis}{stem}" for stem in ("pos", "coord", "com", "c")),
+        *(f"{stem}_{_index}" for stem in _STEMS[:15] if stem != "centroid"),
+        f"centroid_{2 - _index}",  # of scikit-image: z, y, x
+        *(f"{_axis}_{unit}" for unit in _UNITS),
+    )
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
@@ -45,9 +55,10 @@ _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 def plain(name: str) -> str:
     """Return a name in the form for comparison."""
-    if name.isidentifier():  # the usual case, without unit and separators
-        return name.lower()
-    return re.sub(r"[\s.:]+", "_", re.sub(_UNIT, "", name).strip().lower())
+    text = name.lower()
+    if not name.isidentifier():  # the usual case has neither unit nor separators
+        text = re.sub(r"[\s.:-]+", "_", re.sub(_UNIT, "", name).strip().lower())
+    return text.removeprefix("particle_")
 
 
 def bare(name: str) -> str:

@@ -170,13 +170,17 @@ def frame_source(
         else:
             form = registry.format_of(content, suffix, others)
         with reading(stream.source, suffix or form.name):
+            if file.ending:
+                source = form.open(content, file.inner)
+            else:
+                form, source = registry.opened_as(form, content, file.inner)
             if file.frame is None:
-                yield form.open(content, file.inner)
+                yield source
                 return
             from raytracer.scene.particles.frames import at_frame
 
-            with at_frame(form, content, stream, file.inner, file.frame) as source:
-                yield source
+            with at_frame(form, source, content, stream, file.inner, file.frame) as piece:
+                yield piece
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:

@@ -6,6 +6,8 @@ The lines contain all that selects a reader, so that no reader is imported befor
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,12 +20,18 @@ if TYPE_CHECKING:
 SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
 
 
+SNIFF_LONG = 1 << 16  # the same if the first line is longer
+
 LIBRARIES = {
     "formats.cif": "gemmi",
     "formats.hdf5": "h5py",
     "formats.las": "laspy",
+    "formats.mat": "scipy",
+    "formats.pcd": "pypcd4",
     "formats.ply": "plyfile",
     "formats.vtk": "vtkmodules",
+    "formats.yaml": "yaml",
+    "objects.astropy": "astropy",
     "objects.ase": "ase",
     "objects.chemfiles": "chemfiles",
     "objects.gsd": "gsd",
@@ -104,34 +112,66 @@ WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")  # endings that need a topology
 _NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
-_POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
+_COUNTS = r"(?:[ \t]*+[A-Za-z][^\n]*+\n)?+[ \t]*+\d++[ \t\d]*+[^\n]*+\n[ \t]*+[SsDdCcKk]"
+_POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[^\n]*+\n(?:{_LINE}){{3}}{_COUNTS}"
+_ATOM = r"[ \t]*+\S++(?:[ \t]++[-+.\dEeDd]++){3}"
+_XYZ = rf"\d++[ \t\f\v]*+(?:\Z|(?:\r\n?|\n)[^\n]*+(?:\Z|\n(?:\s*+\Z|{_ATOM})))"
+_PLACE = r"(?:[ \t]++-?\d++\.\d++){3}"
+_TINKER = rf"\d++[^\n]*+\n(?:[ \t\d.]++\n)?+[ \t]*+1[ \t]++[A-Za-z]\S*+{_PLACE}[ \t]++\d"
 
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
 _HISTORY = r"[^\n]*+\n[ \t]*+\d++[ \t]++\d++[^\n]*+\ntimestep[ \t]"
 _EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
 _NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
 _CONFIG = rf"[^\n]*+\n[ \t]*+[0-2][ \t]++[0-7][^\n]*+\n(?:{_EDGE}){{0,3}}{_NAMED}"
-_DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{'
+_DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{(?!\s*"[^"]*"\s*:\s*["\d.-])'
 _CHARMM = r"(?:\*[^\n]*+\n)++[ \t]*+\d++"
+_TITLE = r"(?![^\n]*\bx\b[^\n]*\by\b)[^\n]*+\n"  # not names of columns
 _RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
-_AMBER = r"[^\n]*+\n(?:[ ]*+-?+\d++\.\d{3}){3,10}[ \t\r]*+\n"
+_AMBER = rf"{_TITLE}(?:[ ]*+-?+\d++\.\d{{3}}){{3,10}}[ \t\r]*+\n"
+_NEXT, _END = rf"(?:[ \t]++{_NUMBER})", r"[ \t\r]*+\n"
+_MERCURY = rf"[ \t]*+\d++{_NEXT}{{7}}{_END}[ \t]*+{_NUMBER}{_NEXT}{{13}}{_END}"
+_DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
+
+_PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
+_COLUMN = rf"columns|index|data|schema|@module|[xyzXYZ]|{_PARTS}"
+_VALUE = r'(?:\[\s*(?:-?\d|")|\{\s*"\d+")'
+_ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d|null|"[^"]*"\s*,))|\{[^{}\[\]]*+\}\s*\{'
+_JSON = rf'{_ROWS}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
+"""JSON that is no scene: its first value is a table, or a column."""
+
+_ONE, _OTHER = r"\x00\x01\x00\x00", r"\x00\x00\x01\x00"  # 256, the size of the header
+_GADGET = (
+    rf"\x08\x00{{3}}HEAD|\x00{{3}}\x08HEAD|{_ONE}[\s\S]{{256}}{_ONE}|{_OTHER}[\s\S]{{256}}{_OTHER}"
+)
 
 _TABLE = rf"(?i){_cell('x')}{_cell('y')}{_cell('z')}"
 _CIF = r"(?:#[^\n]*\n\s*)*data_\S*\s"
+_HOOMD = r"(?i)(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<hoomd_xml"
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
 
+TABLE = "formats.csv"
 _CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
 
 FORMATS = (
     Format("NumPy archive", "formats.npz", (".npz",), pattern=r"PK\x03\x04"),
     Format("NumPy array", "formats.npy", (".npy",), (b"\x93NUMPY",)),
-    Format("table", "formats.csv", (".csv", ".tsv"), pattern=_TABLE),
-    Format("table", "formats.csv", (".txt", ".dat", ".asc"), variant="bare"),
-    Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=r"\d+[ \t\f\v]*(?:[\r\n]|\Z)"),
+    Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
+    Format("JSON", "formats.json", (".jsonl", ".ndjson"), pattern=_JSON),
+    Format("table", TABLE, (".csv", ".tsv", ".tab", ".ecsv"), pattern=_TABLE),
+    Format("table", TABLE, (".txt", ".dat", ".asc", ".prn", ".out", ".list", ".text")),
+    Format("Leica PTS", TABLE, (".pts",), variant=".pts"),
+    Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
+    Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
+    Format("Gadget", "formats.gadget", (".gad", ".gadget", ".gadget2"), pattern=_GADGET),
+    Format("Tipsy", "formats.tipsy", (".tipsy", ".tip", ".std")),
+    Format("HOOMD XML", "formats.hoomd_xml", (".hoomd",), pattern=_HOOMD),
+    Format("LAMMPS dump in YAML", "formats.yaml", (".yaml", ".yml"), pattern=_DUMP_OF),
+    Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=_XYZ),
     Format(
         "LAMMPS dump",
         "formats.lammps_dump",
-        (".lammpstrj", ".dump", ".lammpsdump"),
+        (".lammpstrj", ".dump", ".lammpsdump", ".liggghts"),
         (b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME"),
     ),
     Format(
@@ -143,6 +183,15 @@ FORMATS = (
     Format("PDB", "formats.pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
     Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
     Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
+    Format("FITS", "objects.astropy", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), variant=".fits"),
+    Format(
+        "VOTable", "objects.astropy", (".vot", ".votable"),
+        pattern=r"(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<VOTABLE", variant=".vot",
+    ),
+    Format("MATLAB", "formats.mat", (), (b"MATLAB 5.0 MAT-file",)),
+    Format("HDF5", "formats.hdf5", (), (b"MATLAB 7.3 MAT-file",)),
+    Format("MATLAB", "formats.mat", (".mat",)),
+    Format("PCD", "formats.pcd", (".pcd",), pattern=r"(?:#[^\n]*\n\s*)*VERSION[^\n]*\n\s*FIELDS"),
     Format("HDF5", "formats.hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
     Format("Parquet", "objects.pyarrow", (".parquet",), (b"PAR1",)),
     Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
@@ -176,7 +225,7 @@ FORMATS = (
     Format("ASE database", _ASE, (".db",), (b"SQLite format 3\0",)),
     Format("Desmond", _MDANALYSIS, (".dms",), (b"SQLite format 3\0",)),
     Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
-    Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
+    Format("Tinker XYZ", _CHEMFILES, (), pattern=_TINKER, variant=".arc"),
     Format("", _ASE, _endings(
         "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "
         "struct xsd con dlp4 f34 abi onetep nwi nwo cfg xsf cell pwi pwo outcar g96 car coord "
@@ -198,10 +247,19 @@ WAYS = {
     ),
     ".bundle .xtd .gpw": "convert it with ASE: ase.io.write('a.xyz', ase.io.read('a.gpw'))",
     ".stl .obj .off": "it is a mesh: give it as --mesh, or in [[meshes]] of a scene file",
-    ".pvtu .pvtp .vti .vtr .vtm .pcd": (
+    ".pvtu .pvtp .vti .vtr .vtm": (
         "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vtm').points)"
     ),
-    ".xlsx": "save it as .csv",
+    ".xlsx .xls .ods .dta .sav .sas7bdat .rds .rdata .html": "save it as .csv",
+    ".pkl .pickle .joblib .pt .pth": (
+        "it can run programs when it is opened: save its arrays, as in "
+        "numpy.savez('a.npz', centers=points, radii=radii)"
+    ),
+    ".orc": "convert it: pyarrow.parquet.write_table(pyarrow.orc.read_table('a.orc'), 'a.parquet')",
+    ".e57 .rcp .fls": "convert it to .las or .ply, for example with CloudCompare",
+    ".blend .usd .usda .usdc .usdz .abc .fbx .glb .gltf": "export its points as .ply",
+    ".root": "convert it with uproot: numpy.savez('a.npz', **tree.arrays(library='np'))",
+    ".restart": "read it with LAMMPS, and write it by the command write_data or write_dump",
 }
 """What to do with files of other programs that cannot be read, by ending."""
 
@@ -234,21 +292,28 @@ def stated(suffix: str) -> Format:
 def by_magic(start: bytes) -> Format | None:
     """Return the only format whose files start with these bytes, or None."""
     form = next((each for each in FORMATS if start.startswith(each.magic)), None)
-    return form and form.named(form.variant or form.suffixes[0])
+    return form and form.named(form.variant or "".join(form.suffixes[:1]))
 
 
-def is_database(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is a database of ASE in JSON, not a scene."""
-    form = by_content(start) if start.lstrip()[:1] == b"{" else None
-    return form is not None and form.pattern == _DATABASE
+def is_particles(start: bytes) -> bool:
+    """Whether JSON that starts with these bytes is particles, not a scene."""
+    form = by_content(start) if start.lstrip()[:1] in (b"{", b"[") else None
+    return form is not None and form.pattern in (_DATABASE, _JSON)
 
 
-def by_content(start: bytes) -> Format | None:
-    """Return the format of a file that starts with these bytes, or None."""
+def by_content(start: bytes, weak: bool = True) -> Format | None:
+    """Return the format of a file that starts with these bytes, or None.
+
+    Args:
+        start: the first bytes.
+        weak: whether it may be one of Amber, whose rows are those of any table.
+    """
     if form := by_magic(start):
         return form
     text = _text_of(start)
     for each in FORMATS:
+        if not weak and each.pattern in (_RESTART, _AMBER):
+            continue
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
             return each.named(each.variant or "".join(each.suffixes[:1]))
     return None
@@ -260,8 +325,11 @@ def _text_of(start: bytes) -> bytes:
 
 
 def start_of(file: OpenFile) -> bytes:
+    """Return the first bytes of a file, at least its first line if that is not too long."""
     file.file.seek(0)
     start = file.file.read(SNIFF_BYTES)
+    if b"\n" not in start:
+        start += file.file.read(SNIFF_LONG)
     file.file.seek(0)
     return start
 
@@ -282,39 +350,81 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     if form is None or not (form.magic and start.startswith(form.magic)):
         form = by_magic(start) or form
     if form is not None:
-        return form if form.starts(start) else by_content(start) or form
+        is_open = form.module == TABLE and not form.pattern and not form.variant
+        is_known = form.magic or form.pattern or not (is_open or b"\0" in start[:64])
+        if is_known and form.starts(start):
+            return form
+        return by_content(start, weak=not is_open) or form
     way = next((way for endings, way in WAYS.items() if suffix and suffix in endings.split()), "")
-    form = None if way else by_content(start) or _by_library(file, suffix)
+    form = by_content(start) or next(_further(file, suffix, None), None)
     if form is None:
         what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
-        raise DataFileError(
-            f"{file.source}: files {what} cannot be read; {way or _hint(suffix, others)}"
-        )
+        raise DataFileError(f"{file.source}: files {what} cannot be read; {way or _hint(others)}")
     return form
 
 
-def _by_library(file: OpenFile, suffix: str) -> Format | None:
-    """Return the format of a file that an installed library reads, or None."""
+def opened_as(form: Format, file: OpenFile, inner: str) -> tuple[Format, ParticleSource]:
+    """Open a file in its format, or in another that reads it if only its name states that one.
+
+    Raises:
+        DataFileError: no format reads it; the error is that of the first.
+    """
+    try:
+        return form, form.open(file, inner)
+    except DataFileError:
+        start = start_of(file)
+        is_certain = (form.magic or form.pattern) and form.starts(start)
+        is_certain = is_certain and form.module != "formats.netcdf"  # files of few conventions
+        if inner or is_certain:
+            raise
+        for other in _further(file, file.path.suffix.lower(), form):
+            with suppress(DataFileError):
+                source = other.open(file)
+                if source.columns:
+                    return other, source
+        raise
+
+
+def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
+    """Yield formats that read a file of an unknown format, or of one that failed."""
+    if failed is not None and (form := by_content(start_of(file))) and form.module != failed.module:
+        yield form
+    if failed is None or failed.module.startswith("objects."):
+        yield from _by_library(file, suffix, failed)
+    if (start := start_of(file)).startswith(b"CDF"):
+        yield Format("NetCDF", "formats.mat", (), variant=".nc")
+    elif b"\0" in start:
+        from raytracer.scene.particles.formats.tipsy import order_of
+
+        if order_of(start, file.size):
+            yield Format("Tipsy", "formats.tipsy", ())
+    else:
+        from raytracer.scene.particles.formats.csv import table_of
+
+        with suppress(DataFileError):
+            table = table_of(file)
+            if table.has_rows and (failed is None or not table.is_counted):
+                yield Format("table", TABLE, ())
+
+
+def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
+    """Yield a format for each installed library that reads a file, but the one that failed."""
     from importlib.util import find_spec
 
     from raytracer.scene.particles.isolated import call
 
     for module in (_CHEMFILES, _MDANALYSIS, _ASE):
-        if find_spec(LIBRARIES[module]) is not None:
+        is_other = failed is None or failed.module != module
+        if is_other and find_spec(LIBRARIES[module]) is not None:
             knows = import_module(f"raytracer.scene.particles.{module}").knows
             name = suffix[1:].upper() or LIBRARIES[module]
             if call(file, knows, name):
-                return Format(name, module, (), variant=suffix)
-    return None
+                yield Format(name, module, (), variant=suffix)
 
 
-def _hint(suffix: str, others: tuple[str, ...]) -> str:
-    """Return the supported endings, with near ones first."""
-    from difflib import get_close_matches
-
+def _hint(others: tuple[str, ...]) -> str:
+    """Return the supported endings."""
     known = [*others, *SUFFIXES]
-    near = get_close_matches(suffix, known, 3, 0.6)
     listed = ", ".join(known[:MAX_SUFFIXES])
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    text = f"{hint}supported are {listed} and {len(known) - MAX_SUFFIXES} others"
+    text = f"supported are {listed} and {len(known) - MAX_SUFFIXES} others"
     return f"{text}; if it is one of them, use --format SUFFIX"

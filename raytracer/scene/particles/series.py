@@ -23,6 +23,8 @@ MAX_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
 
+BOXES = "boundingbox"  # in the names of files of the domain, which LIGGGHTS writes beside others
+
 _NUMBER = re.compile(r"%0?\d*d")
 
 _WILD = re.compile(rf"[*?\[]|{_NUMBER.pattern}")
@@ -113,7 +115,8 @@ def _matching(path: Path) -> list[Path]:
         text = translate(path.name)
     known = re.compile(text)
     try:
-        names = (each for each in path.parent.iterdir() if known.fullmatch(each.name))
+        names = (each for each in path.parent.iterdir() if known.fullmatch(each.name)
+                 and (BOXES not in each.name.lower() or BOXES in path.name.lower()))  # fmt: skip
         return _ordered([each for each in islice(names, MAX_FILES + 1) if is_file(each)], path)
     except OSError:
         return []
@@ -135,7 +138,8 @@ def _in_folder(folder: Path) -> list[Path]:
     except OSError as problem:
         raise DataFileError(f"{folder}: {reason(problem)}") from None
     known = frozenset(SUFFIXES) - DOCUMENTS
-    files = [path for path in there if ending(path) in known and is_file(path)]
+    files = [path for path in there if ending(path) in known and is_file(path)
+             and BOXES not in path.stem.lower()]  # fmt: skip
     endings = sorted({ending(path) for path in files})
     if not files:
         raise DataFileError(f"{folder}: is a folder without particle files; name a file")

@@ -33,6 +33,9 @@ BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
 """Cells that mean a missing value in tables of other programs; `nan` is a number."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+_FORTRAN = re.compile(r"([+-]?\d*\.?\d*)[dD]([+-]?\d+)")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*|(?<=,\d{3},\d{3}))")
+_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d*")
 _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -71,9 +74,14 @@ class Layout(NamedTuple):
         return max((each.place + each.repeat * each.width for each in needed), default=1)
 
     def cut(self, line: str) -> list[str]:
-        if self.comment:
+        separator = None if self.split == SPACES else self.split
+        if self.comment and not (self.columns and self._has_all(cells_of(line, separator))):
             line = line.partition(self.comment)[0]
-        return cells_of(line, None if self.split == SPACES else self.split)
+        return cells_of(line, separator)
+
+    def _has_all(self, cells: list[str]) -> bool:
+        """Whether cells fill the columns of a table, in which a colour may be `#ff8800`."""
+        return 0 < len(cells) <= self.columns and not cells[0].startswith(self.comment)
 
 
 class Rows(NamedTuple):
@@ -195,6 +203,8 @@ class _Table:
             cells = [] if layout.split == FIXED or not text.strip() else layout.cut(text)
             if layout.split != FIXED and not cells:
                 continue
+            if layout.columns and BLANK.issuperset(cells):
+                continue
             try:
                 _check_length(cells, layout)
                 words = {name: self._words(name, text, cells) for name in self.cells}
@@ -243,9 +253,7 @@ def _check_length(cells: list[str], layout: Layout) -> None:
 
 def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     """Return a cell as a number; `place` is its index in a vector."""
-    if split != "," and _DECIMAL_COMMA.fullmatch(text):
-        text = text.replace(",", ".")
-    value = number(text) if text.isascii() else text
+    value = number_in(text)
     if not isinstance(value, str):
         return float(value)
     if cell.kind == OPTIONAL and (text in BLANK or split == FIXED):
@@ -292,6 +300,27 @@ def _last_break(text: NDArray[np.uint8]) -> int:
     window = text[-MAX_LINE_BYTES:].tobytes()
     place = window.rfind(b"\n")
     return 0 if place < 0 else len(text) - len(window) + place + 1
+
+
+def number_in(text: str) -> int | float | str:
+    """Return a cell of a table as a number if it is one, otherwise unchanged.
+
+    Numbers may have a decimal comma, the exponent of Fortran (1.5D+03), and separated thousands
+    if these are not decimals (1,234.5 or 1.234,5).
+    """
+    if not text.isascii():
+        return text
+    value = number(text)
+    if isinstance(value, str):
+        if _DECIMAL_COMMA.fullmatch(text):
+            return number(text.replace(",", "."))
+        if match := _FORTRAN.fullmatch(text):
+            return number(f"{match[1]}e{match[2]}")
+        if _THOUSANDS.fullmatch(text):
+            return number(text.replace(",", ""))
+        if _POINTS.fullmatch(text):
+            return number(text.replace(".", "").replace(",", "."))
+    return value
 
 
 def number(text: str) -> int | float | str:

@@ -31,7 +31,7 @@ def test_a_table_without_names(tmp_path: Path, comment: str) -> None:
     points = np.random.default_rng(4).normal(size=(9, 5))
     rows = "".join(" ".join(map(repr, row)) + "\n" for row in points.tolist())
     path = write(tmp_path / "a.txt", comment + rows)
-    with pytest.warns(RaytracerWarning, match="the first three are taken as x, y and z"):
+    with pytest.warns(RaytracerWarning, match="columns 1, 2 and 3 are taken as x, y and z"):
         scene = load(path)
     np.testing.assert_array_equal(scene.spheres[0].centers, points[:, :3])
     assert scene.describe(8).values == {"column 4": points[8, 3], "column 5": points[8, 4]}

@@ -1,15 +1,16 @@
-"""Text tables (.csv, .tsv, .txt): a line of column names, then one sphere per line.
+"""Text tables (.csv, .tsv, .txt, .pts, .imd, ...): one sphere per line.
 
-Lines before the names that start with `#`, `%` or `//` are comments. The names may be in the last
-of them, as `numpy.savetxt` writes them, if the next line has numbers. Tables of the variant "bare"
-may lack names: the first three columns are then the coordinates.
+The rows are the first lines with the same cells of which three are numbers. The names of the
+columns are in a line above them: the nearest that names coordinates, which may be a comment, or
+stand above others, a line of units or further tables. Without names the first three columns of
+numbers are the coordinates.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,52 +35,83 @@ from raytracer.scene.particles.text_table import (
     Layout,
     cells_of,
     number,
+    number_in,
 )
 
-SEPARATORS = (",", ";", "\t")  # separators of cells; without any of these, white space
-COMMENTS = ("#", "%", "//")
-HEAD_LINES = 1000  # most comment and blank lines before the names of the columns
+SEPARATORS = (",", ";", "\t", "|")  # separators of cells; without any of these, white space
+COMMENTS = ("#", "%", "//", "!")
+HEAD_LINES = 1000  # most lines before the first row
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
+SAMPLE = 4  # rows that must have the same cells
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
-BARE = "bare"  # variant of tables whose columns need no names
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
 
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
+_PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
 
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
+
+
+KNOWN = {
+    ".pts": ("x y z", "x y z intensity", "x y z red green blue", "x y z intensity red green blue"),
+}
+"""Names of columns by the variant, for each number of columns that its files may have."""
 
 
 class Table(NamedTuple):
     """The layout of a table."""
 
     separator: str | None  # one character; None is any white space
-    columns: list[str]  # names, in order; [] without a line of names
-    skip: int  # lines before the first row, of which the last has the names
+    columns: list[str]  # names, in order
+    skip: int  # lines before the first row
     first: str  # the first row, or ""
+    header: int = 0  # number of the line with the names, from 1; 0 if there is none
+    numbers: tuple[int, ...] = ()  # places of columns of numbers, if there are no names
+    is_plain: bool = True  # whether there is nothing above the rows but names, comments and numbers
+    is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
 
     @property
     def named(self) -> bool:
         """Whether the columns have names, not numbers."""
         return any(self.columns) and not is_numbers(self.columns)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
+        return bool(self.first and (self.is_plain if self.numbers else _has_axes(self.columns)))
+
 
 class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
-        self.table = _table(file)
+        self.table = table_of(file)
         self._label_column = ""  # read as text
-        if variant == BARE and not self.table.named and len(self.table.columns) >= 3:
-            skip, count = self.table.skip - 1, len(self.table.columns)
-            names = [*"xyz", *(f"column {place}" for place in range(4, count + 1))]
-            self.table = Table(self.table.separator, names, skip, file.lines(skip + 1)[skip])
-            self.notes.append(("", (
-                f"{self.name}: the columns have no names; the first three are taken as x, y and z. "
-                "To choose others, name all in a first line, for example '# x y z radius'"
-            )))  # fmt: skip
+        if self.table.numbers:
+            self._name_columns()
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
+
+    def _name_columns(self) -> None:
+        """Name columns without names by the variant; otherwise the first numbers are x, y, z."""
+        count = len(self.table.columns)
+        known = [names.split() for names in KNOWN.get(self.variant, ())]
+        names = next((each for each in known if len(each) == count), [])
+        if not names:
+            names = [f"column {place}" for place in range(1, count + 1)]
+            for axis, place in zip("xyz", self.table.numbers, strict=False):
+                names[place] = axis
+            texts = [place for place in range(count) if place not in self.table.numbers]
+            if texts:
+                names[texts[0]] = "species"
+            which = [str(names.index(axis) + 1) for axis in "xyz"]
+            self.notes.append(("", (
+                f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
+                f"{which[2]} are taken as x, y and z. To choose others, give their numbers, as in "
+                f"--columns x={which[0]},y={which[1]},z={which[2]},radius={count}"
+            )))  # fmt: skip
+        self.table = self.table._replace(columns=names)
 
     def _layout(self) -> Layout:
         table, cells = self.table, {}
@@ -93,11 +125,12 @@ class Source(TextSource):
                 cells[name] = Cell(TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line
                 cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
-        return Layout(cells, table.separator or SPACES, table.skip, len(table.columns))
+        split = table.separator or SPACES
+        return Layout(cells, split, table.skip, len(table.columns), comment="#")
 
     @property
     def where(self) -> str:
-        return f"{self.name}: line {max(self.table.skip, 1)}"
+        return f"{self.name}: line {max(self.table.header, 1)}"
 
     @property
     def names(self) -> list[str]:
@@ -124,7 +157,11 @@ class Source(TextSource):
         cells = dict(self.layout.cells)
         if label and label not in self.also:
             cells[label] = Cell(TEXT, cells[label].place, COLOR_BYTES)
-        return self.load_rows(self.layout._replace(cells=cells), names)
+        # Rows are those with a coordinate, whichever columns are read.
+        needed = next((name for name, cell in cells.items() if cell.kind == NUMBER), None)
+        read = names if needed is None or needed in names else [*names, needed]
+        rows = self.load_rows(self.layout._replace(cells=cells), read)
+        return {name: rows[name] for name in names}
 
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
@@ -134,13 +171,15 @@ class Source(TextSource):
         """Return the columns of each part; a name of one letter may be a size."""
         table = self.table
         if "centers" in names:
-            raise DataFileError(f"{self.name}: a .csv file has columns; leave out arrays.centers")
+            raise DataFileError(f"{self.name}: a table has columns; give x, y and z, not centers")
         if not table.named:
             what = "holds numbers" if any(table.columns) else "is empty"
             raise DataFileError(f"{self.where} {what}; {HEADER}")
         lower = {column.lower(): column for column in reversed(table.columns)}
+        if table.numbers:
+            lower |= {str(place): column for place, column in enumerate(table.columns, 1)}
         stated = {part: name if name in table.columns else lower.get(name.lower(), name)
-                for part, name in names.items()}  # fmt: skip
+                  for part, name in names.items()}  # fmt: skip
         chosen = super().choose(stated)
         if {"radius", "diameter"} & set(chosen) and {"r", "color"} & set(chosen):
             chosen.pop("label", None)
@@ -178,33 +217,144 @@ class Source(TextSource):
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
     def value(self, name: str, word: str) -> Value:
-        if self.table.separator != ",":
-            word = re.sub(_DECIMAL_COMMA, r"\1.\2", word)
-        return number(word)
+        return number(re.sub(_DECIMAL_COMMA, r"\1.\2", word))
 
 
-def _table(file: OpenFile) -> Table:
-    """Return the layout of a table. Raises DataFileError: a line is too long, or not UTF-8."""
+def table_of(file: OpenFile) -> Table:
+    """Return the layout of a table. Raises DataFileError: a line is too long, or not text."""
+    file.guess_encoding()
     lines = file.lines(2)
-    if _is_comment(lines[0]):
-        lines = file.lines(HEAD_LINES + 1)
-    place = next((i for i, line in enumerate(lines[:-1]) if not _is_comment(line)), None)
-    before = [line for line in lines[:place] if line]  # "" marks the end
-    comment = next((line for line in reversed(before) if line.strip()), "")
-    separator = separator_of(comment if place is None else lines[place])
-    names = cells_of(comment.strip(" \r\n").lstrip("#%/"), separator)
-    if place is None:
-        return Table(separator, names, len(before), "")
-    cells = cells_of(lines[place], separator)
-    as_many = is_numbers(cells) and len(names) == len(cells)
-    if comment and not _has_axes(cells) and (_has_axes(names) or as_many):
-        return Table(separator, names, place, lines[place])
-    return Table(separator, cells, place + 1, lines[place + 1])
+    separator = separator_of(lines[0])
+    if not (_has_axes(cells_of(lines[0], separator)) and _places([lines[1]], separator)):
+        lines = file.lines(HEAD_LINES + SAMPLE)
+    while lines and not lines[-1]:  # after the end of the file
+        lines.pop()
+    rows = _first_row(lines)
+    if rows is None:
+        return _without_rows(lines)
+    start, separator, numbers = rows
+    cells = _trimmed(cells_of(lines[start], separator))
+    found = _header(lines[:start], separator, cells)
+    if found is None:
+        is_plain = all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
+        is_counted = any(not _is_comment(line) for line in lines[:start])
+        return Table(separator, cells, start, lines[start], 0, tuple(numbers), is_plain, is_counted)
+    header, names = found
+    # A row with a mistake is reported, and a line of units is not a row.
+    for place in range(header + 1, start):
+        if not _is_comment(lines[place]):
+            there = cells_of(lines[place], separator)
+            if len(there) >= len(cells) and any(is_numbers([cell]) for cell in there):
+                start = place
+                break
+    return Table(separator, names, start, lines[start], header + 1)
+
+
+def _first_row(lines: list[str]) -> tuple[int, str | None, list[int]] | None:
+    """Return the line of the first row, its separator, and the places of its numbers."""
+    for start, line in enumerate(lines[:HEAD_LINES]):
+        if _is_comment(line) or not any(map(str.isdigit, line)):
+            continue
+        sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
+        for separator in (*SEPARATORS, None):
+            if (separator is None or separator in line) and (
+                places := _places(sample[:SAMPLE], separator)
+            ):
+                return start, separator, places
+    return None
+
+
+def _places(lines: list[str], separator: str | None) -> list[int]:
+    """Return the places of numbers in rows of the same layout; [] unless there are three."""
+    rows = [cells_of(line, separator) for line in lines]
+    if len({len(row) for row in rows}) != 1:
+        rows = [_trimmed(row) for row in rows]
+    count = len(rows[0])
+    if any(len(row) != count for row in rows):
+        return []
+    places = [
+        place
+        for place in range(count)
+        if all(row[place] in BLANK or is_numbers([row[place]]) for row in rows)
+        and any(row[place] not in BLANK for row in rows)
+    ]
+    return places if len(places) >= 3 and any(rows[0][place] for place in places) else []
+
+
+def _header(
+    before: list[str], separator: str | None, row: list[str]
+) -> tuple[int, list[str]] | None:
+    """Return the line of the names of columns and these, or None.
+
+    Args:
+        before: the lines before the first row.
+        separator: of the rows.
+        row: cells of the first row.
+    """
+    for place in reversed(range(len(before))):
+        known = [names for names in _names_in(before[place], separator) if _has_axes(names)]
+        if known:
+            return place, min(map(partial(_fitted, row=row), known), key=lambda names: (
+                abs(len(names) - len(row))))  # fmt: skip
+    place = next((i for i in reversed(range(len(before))) if before[i].strip()), -1)
+    if place < 0:
+        return None
+    names = _trimmed(cells_of(before[place].strip(" \r\n").lstrip("#%/! "), separator))
+    is_header = len(names) == len(row) if is_numbers(row) else not _is_comment(before[place])
+    return (place, names) if is_header and len(names) > 1 and not is_numbers(names) else None
+
+
+def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
+    """Yield the names that a line may have: with the separator of the rows, or with another."""
+    text = re.sub(_PREFIX, "", line.removeprefix("\ufeff")).strip()
+    yield (names := cells_of(text, separator))
+    yield _trimmed(names)
+    yield from (_trimmed(cells_of(text, each)) for each in SEPARATORS if each in text)
+    yield re.findall(r"\[\s*\d+\s+(.*?)\s*\]", text)  # of SPLASH: [01 x]
+    yield re.split(r"\s{2,}|\t", text)
+    yield cells_of(text, None)
+    if re.match(r"#\s*format\s", line):  # of YADE: x_y_z_r
+        yield text.split("_")
+
+
+def _fitted(names: list[str], row: list[str]) -> list[str]:
+    """Leave out a word before the names; name a column of row numbers before those of names."""
+    if len(names) == len(row) + 1 and names[-1] and len(names[0]) < 2 and _has_axes(names[1:]):
+        return names[1:]
+    if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):
+        return ["row", *names]
+    return names
+
+
+def _without_rows(lines: list[str]) -> Table:
+    """Return the table of lines of which none is a row of three numbers."""
+    place = next((i for i, line in enumerate(lines) if not _is_comment(line)), None)
+    comments = [i for i, line in enumerate(lines[:place]) if line.strip()]
+    header = place if place is not None else comments[-1] if comments else None
+    if header is None:
+        return Table(None, [], len(lines), "")
+    if comments and place is not None and not _has_axes(cells_of(lines[place], None)):
+        known = [(i, names) for i in reversed(comments) for names in _names_in(lines[i], None)
+                 if _has_axes(names)]  # fmt: skip
+        if known:
+            return Table(separator_of(lines[place]), known[0][1], place, lines[place],
+                         known[0][0] + 1)  # fmt: skip
+    separator = separator_of(lines[header])
+    names = cells_of(lines[header].strip(" \r\n").lstrip("#%/!"), separator)
+    first = lines[header + 1] if header + 1 < len(lines) else ""
+    return Table(separator, names, header + 1, first, header + 1)
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    """Leave out empty cells at the end."""
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return cells
 
 
 def _is_comment(line: str) -> bool:
     """Whether a line is blank or a comment."""
-    return not line.strip() or line.lstrip().startswith(COMMENTS)
+    return not line.strip() or line.lstrip("\ufeff \t").startswith(COMMENTS)
 
 
 def separator_of(line: str) -> str | None:
@@ -219,9 +369,5 @@ def _has_axes(names: list[str]) -> bool:
 
 
 def is_numbers(cells: list[str]) -> bool:
-    """Whether all cells are numbers, with a decimal point or comma."""
-    try:
-        [float(cell.replace(",", ".")) for cell in cells]
-    except ValueError:
-        return False
-    return bool(cells)
+    """Whether all cells are numbers, in any of the forms of `text_table.number_in`."""
+    return bool(cells) and not any(isinstance(number_in(cell), str) for cell in cells)

@@ -23,7 +23,7 @@ from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.formats import openpmd
+from raytracer.scene.particles.formats import hdf5_tables, openpmd
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
     found_at,
@@ -69,6 +69,8 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     source = Source(file, variant)
     if openpmd.is_openpmd(source.root, variant):
         return openpmd.Source(file, variant, source.root)
+    if found := source.tables():
+        return hdf5_tables.Source(file, variant, found)
     others = source.other_files()
     return Snapshot(file, variant, others) if others else source
 
@@ -84,6 +86,16 @@ class Source(ColumnSource):
         if not fstat(self.file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
+
+    def tables(self) -> Any:
+        """Return the group in which a table is, or None if there are arrays of coordinates."""
+        if self.variant:
+            named = found_at(self.root, self.variant)
+            is_table = named is not None and not is_group(named) and named.dtype.names
+            return named if is_table else None
+        if next(self._candidates(), None) is not None:
+            return None
+        return self.root if hdf5_tables.are_in(self.root, MAX_DEPTH) else None
 
     @cached_property
     def _group(self) -> Any:

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from raytracer.arguments import mapping
-from raytracer.errors import SceneError, shown_value, suggestion, type_name
+from raytracer.errors import SceneError, shown_value, type_name
 from raytracer.files.access import reading
 from raytracer.scene.arrays import is_array
 from raytracer.scene.particles.frames import checked
@@ -19,6 +18,7 @@ from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.objects.source import ObjectSource
 from raytracer.scene.particles.read import complete, spheres_of
 from raytracer.scene.particles.source import Particles, ParticleSource
+from raytracer.scene.source import names_of
 
 KINDS = {
     "ase": ("Atoms",),
@@ -31,6 +31,7 @@ KINDS = {
     "polars": ("DataFrame", "LazyFrame"),
     "pyarrow": ("Table", "RecordBatch"),
     "pyvista": ("DataSet", "MultiBlock"),
+    "astropy": ("Table",),
 }
 """Classes of objects that are particles, by package."""
 
@@ -38,8 +39,6 @@ MODULES = {"pandas": "data_frames", "polars": "data_frames"}
 
 TRAJECTORIES = {"gsd": ("HOOMDTrajectory",), "ase": ("TrajectoryReader",)}
 """Classes whose items are such objects, by package."""
-
-ARRAYS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
 
 
 def read_object(
@@ -49,13 +48,7 @@ def read_object(
     frame: int | None = None,
 ) -> Particles:
     """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
-    names = {} if arrays is None else mapping(arrays, "arrays")
-    for key, name in names.items():
-        if key not in ARRAYS:
-            hint = suggestion(str(key), ARRAYS)
-            raise SceneError(f"arrays: there is no {shown_value(key)}; {hint}")
-        if not isinstance(name, str):
-            raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
+    names = {} if arrays is None else names_of(arrays)
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)

@@ -204,3 +204,84 @@ for _version, _form in (
                 variable[0] = values
                 variable[1] = values
         return Written(POINTS, symbols=(), edges=CELL, frames=2, columns=(("id", IDS),))
+
+
+@kind("NetCDF without conventions", "plain.nc", "netCDF4", "float64", "scipy")
+def plain_netcdf(path: Path) -> Written:
+    import netCDF4
+
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("particle", len(POINTS))
+        for place, axis in enumerate("xyz"):
+            file.createVariable(axis, "f8", ("particle",))[:] = POINTS[:, place]
+        file.createVariable("radius", "f8", ("particle",))[:] = RADII
+    return Written(POINTS, symbols=(), radii=RADII)
+
+
+for _title, _file, _variables in (
+    ("MATLAB, columns", "columns.mat",
+     {"radius": RADII} | {axis: POINTS[:, place] for place, axis in enumerate("xyz")}),
+    ("MATLAB, positions in columns", "turned.mat", {"pos": POINTS.T, "radius": RADII}),
+    ("MATLAB, a structure", "structure.mat", {"grains": {"pos": POINTS, "radius": RADII}}),
+):  # fmt: skip
+
+    @kind(_title, _file, "scipy", "float64")
+    def matlab(path: Path, variables: dict[str, Any] = _variables) -> Written:
+        import scipy.io
+
+        scipy.io.savemat(path, variables)
+        return Written(POINTS, symbols=(), radii=RADII)
+
+
+@kind("MATLAB 7.3", "new.mat", "h5py", "float64")
+def matlab_hdf5(path: Path) -> Written:
+    import h5py
+
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, values in (("pos", POINTS.T), ("radius", RADII[None])):
+            file[name] = values
+            file[name].attrs["MATLAB_class"] = np.bytes_("double")
+    content = path.read_bytes()
+    path.write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128) + content[128:])
+    return Written(POINTS, symbols=(), radii=RADII)
+
+
+@kind("HDF5, a compound type", "records.hdf5", "h5py", "float64")
+def hdf5_records(path: Path) -> Written:
+    import h5py
+
+    records = np.zeros(len(POINTS), [("x", "f8"), ("y", "f8"), ("z", "f8"), ("radius", "f8")])
+    for place, axis in enumerate("xyz"):
+        records[axis] = POINTS[:, place]
+    records["radius"] = RADII
+    with h5py.File(path, "w") as file:
+        file["run/locs"] = records
+    return Written(POINTS, symbols=(), radii=RADII)
+
+
+for _title, _file, _form in (
+    ("FITS, table", "a.fits", "fits"),
+    ("VOTable", "a.vot", "votable"),
+    ("VOTable, ending of XML", "table.xml", "votable"),
+    ("ECSV", "b.ecsv", "ascii.ecsv"),
+    ("IPAC", "a.tbl", "ascii.ipac"),
+    ("fixed widths with bars", "fixed.txt", "ascii.fixed_width"),
+):
+
+    @kind(_title, _file, "astropy", "float64")
+    def astropy(path: Path, form: str = _form) -> Written:
+        from astropy.table import Table
+
+        columns = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
+        Table(columns | {"radius": RADII, "element": SYMBOLS}).write(path, format=form)
+        return Written(POINTS, symbols=(), radii=RADII)
+
+
+@kind("PCD, compressed", "packed.pcd", "pypcd4", "float32")
+def pcd(path: Path) -> Written:
+    import pypcd4
+
+    clouds: Any = pypcd4
+    cloud = clouds.PointCloud.from_xyz_points(single(POINTS))
+    cloud.save(path, encoding=clouds.Encoding.BINARY_COMPRESSED)
+    return Written(single(POINTS), symbols=())

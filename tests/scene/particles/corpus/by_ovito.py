@@ -86,3 +86,9 @@ def gsd(path: Path) -> Written:
     order = np.argsort(IDS)
     symbols = tuple(SYMBOLS[place] for place in order)
     return Written((POINTS - CELL.diagonal() / 2.0)[order], 2e-6, symbols, edges=CELL)
+
+
+@kind("IMD", "d.imd", "ovito", "17 digits")
+def imd(path: Path) -> Written:
+    written(path, "imd", _COLUMNS, precision=17)
+    return Written(POINTS, symbols=(), edges=CELL)

@@ -63,6 +63,25 @@ for _title, _file, _package, _needs, _write in (
         return full()
 
 
+for _orient in ("split", "records", "index", "columns", "table", "lines"):
+    _options = {"lines": {"orient": "records", "lines": True}}.get(_orient, {"orient": _orient})
+
+    @kind(f"pandas, JSON of orient {_orient}", f"{_orient}.json", "pandas", "10 decimals")
+    def json(path: Path, options: dict[str, Any] = _options) -> Written:
+        frame("pandas").to_json(path, double_precision=15, **options)
+        return Written(POINTS, 1e-14, columns=(("id", IDS),))
+
+
+for _format in ("fixed", "table"):
+
+    @kind(
+        f"pandas, HDF5 of format {_format}", f"{_format}.h5", "pandas", "float64", "h5py", "tables"
+    )
+    def hdf(path: Path, form: Any = _format) -> Written:
+        frame("pandas").to_hdf(path, key="frame", format=form)
+        return Written(POINTS, symbols=(), radii=RADII, columns=(("speed", SPEEDS), ("id", IDS)))
+
+
 for _packing in ("none", "snappy", "gzip", "zstd"):
 
     @kind(f"Parquet, {_packing}", f"{_packing}.parquet", "pyarrow", "float64")

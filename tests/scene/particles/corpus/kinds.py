@@ -35,6 +35,7 @@ class Written:
         columns: other columns, by the names of the reader.
         frames: their number.
         inner: path of the particles in the file.
+        warning: part of the warning that is expected, or "".
     """
 
     positions: Array
@@ -45,6 +46,7 @@ class Written:
     columns: tuple[tuple[str, Array], ...] = ()
     frames: int = 1
     inner: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True)

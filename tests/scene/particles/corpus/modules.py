@@ -7,11 +7,12 @@ from scene.particles.corpus import (
     by_mdanalysis,
     by_others,
     by_ovito,
+    by_programs,
     by_tables,
     by_vtk,
 )
 
 __all__ = [
-    "by_ase", "by_chemfiles", "by_hand", "by_mdanalysis", "by_others", "by_ovito", "by_tables",
-    "by_vtk",
+    "by_ase", "by_chemfiles", "by_hand", "by_mdanalysis", "by_others", "by_ovito", "by_programs",
+    "by_tables", "by_vtk",
 ]  # fmt: skip

@@ -38,6 +38,7 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
         if written.frames == 1:
             warnings.simplefilter("error", RaytracerWarning)
         data = read(named)
+    assert written.warning in " ".join(note for _, note in data.notes)
     assert frame_count(named) == written.frames
     if written.step:
         np.testing.assert_allclose(data.centers, written.positions, rtol=0, atol=written.step)

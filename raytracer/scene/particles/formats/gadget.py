@@ -1,0 +1,166 @@
+"""Snapshots of Gadget-2 in binary, formats 1 and 2, in either byte order, float32 or float64.
+
+A snapshot consists of records of Fortran: a header of 256 bytes, then positions, velocities,
+identifiers and masses of all particles by type, then quantities of the gas. In format 2 a record
+with its name precedes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.source import Box, Column, Moment, Notes, moment_of
+
+HEADER = [("counts", "i4", 6), ("masses", "f8", 6), ("time", "f8"), ("redshift", "f8"),
+          ("flags", "i4", 2), ("total", "i4", 6), ("cooling", "i4"), ("files", "i4"),
+          ("size", "f8")]  # fmt: skip
+HEAD_BYTES = 256
+SPECIES = ("gas", "halo", "disk", "bulge", "stars", "boundary")
+BLOCKS = {"POS": ("position", 3), "VEL": ("velocity", 3), "ID": ("id", 1), "MASS": ("mass", 1),
+          "U": ("internal_energy", 1), "RHO": ("density", 1), "HSML": ("smoothing_length", 1),
+          "POT": ("potential", 1), "ACCE": ("acceleration", 3)}  # fmt: skip
+"""Column and numbers of a particle, by the name of a block."""
+
+ORDER = ("POS", "VEL", "ID", "MASS", "U", "RHO", "HSML", "POT", "ACCE")
+"""Blocks of format 1, which does not name them."""
+
+
+class Block(NamedTuple):
+    start: int  # offset of its first byte
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+class Source(ColumnSource):
+    noun = "block"
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        first = self._bytes(0, 4)
+        self._order = "<" if int.from_bytes(first, "little") in (8, HEAD_BYTES) else ">"
+        self._named = int(self._number(0)) == 8
+        start = (16 if self._named else 0) + 4
+        if self._number(start - 4) != HEAD_BYTES:
+            raise DataFileError(f"{self.name}: is damaged, or not a snapshot of Gadget")
+        dtype = np.dtype([(name, f"{self._order}{kind}", *shape) for name, kind, *shape in HEADER])
+        self._head = np.frombuffer(self._bytes(start, dtype.itemsize), dtype)[0]
+        self._counts = np.asarray(self._head["counts"], np.int64)
+        if (self._counts < 0).any() or 12 * int(self._counts.sum()) > file.size:
+            raise DataFileError(f"{self.name}: is incomplete or damaged: its header states "
+                                f"{int(self._counts.sum()):,} particles")  # fmt: skip
+        self._blocks = self._found(start + HEAD_BYTES + 4)
+
+    def _bytes(self, start: int, size: int) -> bytes:
+        self.file.file.seek(start)
+        data = self.file.file.read(size)
+        if len(data) < size:
+            raise DataFileError(f"{self.name}: is incomplete")
+        return data
+
+    def _number(self, start: int) -> int:
+        return int(np.frombuffer(self._bytes(start, 4), f"{self._order}u4")[0])
+
+    def _found(self, place: int) -> dict[str, Block]:
+        """Return the blocks by column; `place` is the offset of the first."""
+        blocks: dict[str, Block] = {}
+        order = iter([name for name in ORDER if name != "MASS" or self._with_mass.any()])
+        while place + 8 <= self.file.size:
+            name = ""
+            if self._named:
+                name = self._bytes(place + 4, 4).decode("latin-1").strip()
+                place += 16
+            else:
+                name = next(order, "")
+            size = self._number(place)
+            if place + size + 8 > self.file.size:
+                if not blocks:
+                    raise DataFileError(f"{self.name}: is incomplete")
+                break
+            column, width = BLOCKS.get(name, (name.lower(), 1))
+            if name and (block := self._block(name, place + 4, size, width)):
+                blocks[column] = block
+            place += size + 8
+        return blocks
+
+    def _block(self, name: str, start: int, size: int, width: int) -> Block | None:
+        """Return a block, if it has a number, or a vector, of as many particles as may have one."""
+        total, gas = int(self._counts.sum()), int(self._counts[0])
+        count = int(self._counts[self._with_mass].sum()) if name == "MASS" else total
+        kind = "u" if name == "ID" else "f"
+        for rows in dict.fromkeys((count, gas)):
+            for each in (4, 8):
+                if rows and size == rows * width * each:
+                    shape = (rows, width) if width > 1 else (rows,)
+                    return Block(start, np.dtype(f"{self._order}{kind}{each}"), shape)
+        return None
+
+    @property
+    def _with_mass(self) -> NDArray[np.bool_]:
+        """Types whose particles have masses of their own."""
+        each: NDArray[np.bool_] = (self._head["masses"] == 0.0) & (self._counts > 0)
+        return each
+
+    @property
+    def count(self) -> int | None:
+        return int(self._counts.sum())
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        kinds = {name: Column("integer" if block.dtype.kind == "u" else "number", block.shape[1:])
+                 for name, block in self._blocks.items()}  # fmt: skip
+        return kinds | {"mass": Column("number"), "species": Column("text")}
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        require_room(self.name, 24 * int(self.count or 0) * max(len(names), 1))
+        return {name: self._column(name) for name in names}
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name == "species":
+            return np.repeat(np.array(SPECIES, "S8"), self._counts)
+        block = self._blocks.get(name)
+        values: NDArray[Any] = np.zeros((0,))
+        if block is not None:
+            size = block.dtype.itemsize * int(np.prod(block.shape))
+            raw = np.frombuffer(self._bytes(block.start, size), block.dtype).reshape(block.shape)
+            values = raw.astype(raw.dtype.newbyteorder("="), copy=False)
+        total = int(self._counts.sum())
+        if name == "mass":
+            masses = np.repeat(self._head["masses"].astype(np.float64), self._counts)
+            own = np.repeat(self._with_mass, self._counts)
+            if len(values) == np.count_nonzero(own):
+                masses[own] = values
+            return masses
+        if len(values) < total:  # of the gas alone
+            padded = np.full((total, *values.shape[1:]), np.nan)
+            padded[: len(values)] = values
+            return padded
+        return values
+
+    def labels(self, name: str, values: NDArray[Any]) -> Any:
+        return super().labels(name, values)._replace(meaning="types")
+
+    @property
+    def box(self) -> Box | None:
+        size = float(self._head["size"])
+        return cell_box(np.diag([size] * 3)) if size > 0.0 else None
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._head["time"])
+
+    def _unused(self, chosen: Any) -> Notes:
+        files = int(self._head["files"])
+        if files > 1:
+            return [("", f"{self.name}: is one of {files} files of a snapshot: only its particles "
+                     "are shown")]  # fmt: skip
+        return []

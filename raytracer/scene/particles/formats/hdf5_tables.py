@@ -1,0 +1,88 @@
+"""Tables in HDF5 that are not a group of arrays: compound types (h5py, PyTables, Picasso), data
+frames of pandas, and MATLAB 7.3. Read by h5py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles.hdf5_members import MAX_OBJECTS, is_group, members, values_of
+from raytracer.scene.particles.nested import NestedSource
+
+MAX_DEPTH = 6  # most levels of nested groups that are read
+
+
+def are_in(group: Any, depth: int) -> bool:
+    """Whether a group of h5py has tables, or variables of MATLAB."""
+    for name, each in members(group).items():
+        if is_group(each):
+            if depth and are_in(each, depth - 1):
+                return True
+        elif each.dtype.names or name.endswith("_items") or "MATLAB_class" in each.attrs:
+            return True
+    return False
+
+
+class Source(NestedSource):
+    """An HDF5 file; `group` of h5py is where to look for tables."""
+
+    noun = "dataset"
+
+    def __init__(self, file: OpenFile, variant: str, group: Any) -> None:
+        super().__init__(file, variant)
+        self.group = group
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        return self.found(self._values(self.group, MAX_DEPTH))
+
+    def _values(self, value: Any, depth: int) -> Any:
+        """Return the datasets of a group by name, and the columns of a data frame."""
+        if not is_group(value):
+            require_room(self.name, 2 * value.dtype.itemsize * value.size)
+            return values_of(value, self.name)
+        there = list(members(value).items())[:MAX_OBJECTS] if depth else []
+        made = {name: self._values(each, depth - 1) for name, each in there}
+        for name in [name for name in made if name.endswith("_items")]:
+            block = made.get(name.replace("_items", "_values"))
+            if isinstance(block, np.ndarray) and block.ndim == 2:
+                names = [str(np.char.decode(each)) for each in made[name]]
+                made |= dict(zip(names, block.T, strict=False))
+        block = made.get("table")
+        if isinstance(block, np.ndarray) and block.dtype.names:  # of PyTables
+            made["table"] = _flat(block, {name: value["table"].attrs.get(f"{name}_kind")
+                                          for name in block.dtype.names})  # fmt: skip
+        return made
+
+
+def _flat(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table of pandas, whose fields are blocks of columns of one type.
+
+    Args:
+        table: (N,), records.
+        kinds: the names of the columns of each block, as pandas pickles them.
+    """
+    columns: dict[str, NDArray[Any]] = {}
+    for field in table.dtype.names or ():
+        values = table[field]
+        names = _names_of(kinds[field])
+        if values.ndim == 2 and len(names) == values.shape[1]:
+            columns |= dict(zip(names, values.T, strict=True))
+        else:
+            columns[field] = values
+    return columns
+
+
+def _names_of(kind: Any) -> list[str]:
+    """Return the texts of a pickled list of names, without executing it."""
+    import pickletools
+
+    data = kind if isinstance(kind, bytes) else bytes(np.asarray(kind).tobytes())
+    try:
+        return [str(value) for code, value, _ in pickletools.genops(data)
+                if code.name in ("UNICODE", "SHORT_BINUNICODE", "BINUNICODE")]  # fmt: skip
+    except ValueError:
+        return []

@@ -1,0 +1,52 @@
+"""Particles of MercuryDPM (.data) in three dimensions: frames of 14 numbers in each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.lines import counted_frames
+from raytracer.scene.particles.source import Box, Moment, moment_of
+from raytracer.scene.particles.text_source import TextSource
+from raytracer.scene.particles.text_table import NUMBER, OPTIONAL, Cell, Layout
+
+ROW = "x y z vx vy vz radius ax ay az wx wy wz info"
+"""Columns: position, velocity, radius, angles, angular velocity, and a quantity of the user."""
+
+
+class Source(TextSource):
+    has_pieces = True
+    announced = "line 1 states"
+    next_frame = r"\d+ "
+    first_line = 2
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        self.atoms = int(self._head[0])
+        cells = {
+            name: Cell(NUMBER if place < 7 else OPTIONAL, place)
+            for place, name in enumerate(ROW.split())
+        }
+        self.layout = Layout(cells, skip=1)
+
+    @cached_property
+    def _head(self) -> list[float]:
+        """The number of particles, the time, and the corners of the domain."""
+        return [float(word) for word in self.file.lines(1)[0].split()]
+
+    def frame_starts(self) -> Sequence[int]:
+        return counted_frames(self.file, 0, 1)
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._head[1])
+
+    @property
+    def box(self) -> Box | None:
+        x, y, z, *high = self._head[2:8]
+        sides = [end - start for start, end in zip((x, y, z), high, strict=True)]
+        box = cell_box([[side if i == j else 0.0 for j in range(3)]
+                        for i, side in enumerate(sides)], (False,) * 3)  # fmt: skip
+        return box and box._replace(origin=(x, y, z))

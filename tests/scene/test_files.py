@@ -1,0 +1,127 @@
+"""How a call names files and their columns: `--columns`, and several files in one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import load
+from raytracer.cli import main
+from raytracer.errors import DataFileError, UserError
+from raytracer.scene.particles.labels import type_color
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import frames_of
+from raytracer.viewer.watch import Watch
+from support.particle_files import write
+
+ODD = "a;b;c;size\n0;0;0;1\n2;0,5;0;0,5\n"
+NAMES = {"x": "a", "y": "b", "z": "c", "diameter": "size"}
+WATER = "2\n\nO 5 0 0\nH 6 0 0\n"
+TABLE = "x,y,z\n5,5,5\n6,6,6\n"
+
+
+def rendered(folder: Path, *words: str) -> bool:
+    """Render by the command; return whether a picture was written."""
+    picture = folder / "made.png"
+    code = main(["render", *words, "-o", str(picture), "--size", "32x24", "--samples", "1", "-q"])
+    assert code == (0 if picture.exists() else 2)
+    return picture.exists()
+
+
+def test_named_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", ODD)
+    (spheres,) = load(path, arrays=NAMES).spheres
+    np.testing.assert_array_equal(spheres.centers, [[0, 0, 0], [2, 0.5, 0]])
+    np.testing.assert_array_equal(spheres.radius, [0.5, 0.25])
+    by_call = raytracer.render(path, arrays=NAMES, width=32, height=24, samples=1)
+    assert by_call.to_uint8().std() > 1.0
+    assert rendered(tmp_path, str(path), "--columns", "x=a,y=b, z=c,diameter=size")
+
+
+def test_columns_without_names_have_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", "7 1 2 3\n8 4 5 6\n")
+    with pytest.warns(raytracer.RaytracerWarning, match="the columns have no names"):
+        (spheres,) = load(path, arrays={"x": "2", "y": "3", "z": "4", "radius": "1"}).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(spheres.radius, [7, 8])
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("x", "is not of the form x=NAME"),
+        ("x=", "is not of the form x=NAME"),
+        ("size=a", "arrays: there is no 'size'"),
+        ("x=q", "there is no column named 'q'"),
+    ],
+)
+def test_columns_that_are_not_there(
+    tmp_path: Path, columns: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "a.csv", ODD)
+    assert not rendered(tmp_path, str(path), "--columns", columns)
+    assert said in capsys.readouterr().err
+
+
+def test_arrays_are_for_data(tmp_path: Path) -> None:
+    scene = write(tmp_path / "a.toml", "spheres = []\n")
+    with pytest.raises(UserError, match=r"set arrays in \[\[spheres\]\]"):
+        load(scene, arrays=NAMES)
+    with pytest.raises(UserError, match="arrays: is for a file"):
+        raytracer.render(np.zeros((2, 3)), arrays=NAMES)
+
+
+def test_two_files_in_one_picture(tmp_path: Path) -> None:
+    water, table = write(tmp_path / "a.xyz", WATER), write(tmp_path / "b.csv", TABLE)
+    scene = load([water, table])
+    assert [each.count for each in scene.spheres] == [2, 2]
+    for made, path in zip(scene.spheres, (water, table), strict=True):
+        np.testing.assert_array_equal(made.centers, load(path).spheres[0].centers)
+    np.testing.assert_array_equal(scene.spheres[0].color, load(water).spheres[0].color)
+    np.testing.assert_allclose(np.unique(scene.spheres[1].color), np.unique(type_color(1)), 1e-6)
+    assert scene.title == "a"
+    assert rendered(tmp_path, str(water), str(table))
+
+
+def frames(count: int) -> str:
+    return "".join(f"1\n\nO {frame} 0 0\n" for frame in range(count))
+
+
+def test_frames_of_two_files(tmp_path: Path) -> None:
+    moving, still = write(tmp_path / "a.xyz", frames(3)), write(tmp_path / "b.csv", TABLE)
+    other, longer = write(tmp_path / "c.xyz", frames(3)), write(tmp_path / "d.xyz", frames(4))
+    source = frames_of(Source.of([moving, still, other]))
+    assert source.count == 3
+    assert source.files() == [moving, moving, still, other]
+    places = [np.asarray(each.centers)[0, 0] for each in source.load(2).spheres]
+    assert places == [2.0, 5.0, 2.0]
+    with pytest.raises(UserError, match=r"d.xyz: has 4 frames, but .*a.xyz has 3"):
+        load([moving, longer], frame=1)
+
+
+def test_all_files_are_watched_and_sent(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.csv", TABLE), write(tmp_path / "b.csv", TABLE)
+    watch = Watch(first, [second])
+    before = frames_of(Source.of([first, second])).signature()
+    write(second, TABLE + "7,7,7\n")
+    assert watch.changed()
+    assert frames_of(Source.of([first, second])).signature() != before
+    sent: Any = frames_of(Source.of([first, second])).sent()
+    assert sent.load(0).count == 5
+
+
+def test_several_files_are_data(tmp_path: Path) -> None:
+    table, scene = write(tmp_path / "a.csv", TABLE), write(tmp_path / "b.toml", "spheres = []\n")
+    for files in ([table, scene], [scene, table]):
+        with pytest.raises(UserError, match="is a scene; several files must all be data"):
+            load(files)
+    with pytest.raises(UserError, match="topology: is for one file"):
+        load([table, table], topology=table)
+    with pytest.raises(UserError, match="there is no such file"):
+        load([table, tmp_path / "c.csv"])
+    with pytest.raises(DataFileError, match="there is no column named 'q'"):
+        load([table, table], arrays={"x": "q"})
