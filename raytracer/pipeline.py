@@ -156,8 +156,8 @@ def render(
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     source = Source.of(
         scene, frame=frame, format=format, topology=topology, arrays=arrays,
-        smoothing=smoothing, unwrap=unwrap
-    )
+        smoothing=smoothing, unwrap=unwrap,
+    )  # fmt: skip
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     output = memory.Output(aov_channels=channels(variables), bloom=bloom, parts=seconds is not None)

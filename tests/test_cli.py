@@ -242,7 +242,7 @@ def test_a_mistake_is_one_sentence(
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
         (["render", "a", "--size", "3x3", "--width", "4"], "give either --size"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
-        (["render"], "missing argument 'SCENE|DATA' (see `raytracer render --help`)"),
+        (["render"], "missing argument 'SCENE|DATA...' (see `raytracer render --help`)"),
         (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
         (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
         (["render", "a", "--legend", "bottom"], "after an equals sign: --legend=bottom"),

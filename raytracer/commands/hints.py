@@ -36,8 +36,8 @@ ELSEWHERE = {
     "materials mirror specular diffuse shininess roughness metallic reflectivity": "the material "
     f"{FILE}: [materials.default] mirror = 0.2, specular = 0.4",
     "caption": f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    "columns names arrays x y z": f"which columns or arrays are read {FILE}: [[spheres]] arrays = "
-    '{ centers = "..." }',
+    "names arrays x y z": "which columns or arrays are read is said by '--columns "
+    "x=NAME,y=NAME,radius=NAME'",
     "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
     "NUMBER'; movies are made by `raytracer animate`",
     "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
@@ -85,7 +85,7 @@ def of_option(name: str, command: click.Command | None) -> str:
     options = [param for param in command.params if isinstance(param, click.Option)]
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     word = name.lstrip("-").lower().replace("-", "_")
-    if any(argument.name == "scene" for argument in arguments):
+    if any(argument.name == "scenes" for argument in arguments):
         for words, sentence in ELSEWHERE.items():
             if word in words.split():
                 return sentence

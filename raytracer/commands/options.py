@@ -251,7 +251,10 @@ class SettingsCommand(click.Command):
         if words.isdisjoint(("-h", "--help", HELP_ALL)):
             self._used = tuple(each for each in self._groups if not words.isdisjoint(each.flags()))
         try:
-            return super().parse_args(ctx, arguments)
+            rest = super().parse_args(ctx, arguments)
+            if len(ctx.params.get("scenes") or ()) > 1 and (hint := _detached(args)):
+                raise click.UsageError(hint, ctx)
+            return rest
         except click.UsageError as error:
             if type(error) is click.UsageError and (hint := _detached(args)):
                 raise click.UsageError(hint, ctx) from None
@@ -600,8 +603,10 @@ def attached(arguments: Sequence[str]) -> list[str]:
 
 def _detached(arguments: Sequence[str]) -> str:
     """Return a hint if a switch is followed by its value without an equals sign, or ""."""
+    from raytracer.files.access import is_file
+
     for word, value in pairwise(arguments):
-        if word in SWITCHES and not value.startswith("-"):
+        if word in SWITCHES and not value.startswith("-") and not is_file(value):
             return f"write the value of {word} after an equals sign: {word}={value}"
     return ""
 

@@ -141,7 +141,8 @@ class ColumnSource(ParticleSource):
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
         """Return the labels of particles from texts or integers, (N,)."""
-        meaning = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
+        plain = name if name in ATOMIC_NUMBERS else naming.plain(name)
+        meaning = "elements" if plain in ATOMIC_NUMBERS else "types" if plain in TYPES else None
         labels, ids = label_ids(values, self.name)
         return Labels(labels, ids, meaning, self.first_line)
 
@@ -150,9 +151,7 @@ class ColumnSource(ParticleSource):
         return None if name is None else self.labels(name, self.load([name])[name])
 
     def _label(self, taken: Collection[str]) -> str | None:
-        columns = self.columns
-        known = (name for name in LABELS if name in columns and name not in taken)
-        return next((name for name in known if not columns[name].shape), None)
+        return label_in([name for name, each in self.columns.items() if not each.shape], taken)
 
     def _choose_centers(self, chosen: dict[str, str]) -> None:
         columns = self.columns
@@ -208,6 +207,13 @@ class ColumnSource(ParticleSource):
                 place = f"line {row}, column '{shown(name)}'"
                 raise DataFileError(f"{result.source}: {place}: {error}") from None
         result.color = np.array(colors, np.float64).reshape(-1, 3)
+
+
+def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
+    """Return the likeliest name of labels that is not taken, in any case unless it is "Z"."""
+    by_plain = {naming.plain(name): name for name in reversed(names)} | {"Z": "Z" in names and "Z"}
+    known = (name if name in names else by_plain.get(name) for name in LABELS)
+    return next((name for name in known if name and name not in taken), None)
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:

@@ -86,7 +86,7 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
             kept[key] = content
             if len(kept) > MAX_KEPT:
                 kept.pop(next(iter(kept))).file.close()
-        yield content
+        yield stack.enter_context(unpacked(content)) if module != UTF16 else content
     file.file.seek(0)
 
 

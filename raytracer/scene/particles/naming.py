@@ -57,7 +57,7 @@ def plain(name: str) -> str:
     """Return a name in the form for comparison."""
     text = name.lower()
     if not name.isidentifier():  # the usual case has neither unit nor separators
-        text = re.sub(r"[\s.:-]+", "_", re.sub(_UNIT, "", name).strip().lower())
+        text = re.sub(r"[\s.:-]+", "_", re.sub(_UNIT, "", name).strip(" '_").lower())
     return text.removeprefix("particle_")
 
 

@@ -19,6 +19,7 @@ from raytracer.scene.particles.loaded import LoadedSource, texts
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
+BOHR = 0.529177210903  # angstrom
 
 Columns = dict[str, NDArray[Any]]
 
@@ -36,19 +37,24 @@ class NestedSource(LoadedSource):
             DataFileError: there is none; the message lists the columns of the first table.
         """
         pending, first = deque([(value, 0)]), None
+        unnamed: Columns = {}
         while pending:
             inner, depth = pending.popleft()
             for table in _tables(inner):
                 columns = _of_one_length(table)
-                if columns and (naming.usual("centers", columns) or _has_axes(columns)):
-                    if isinstance(inner, (list, np.ndarray)) and "column 4" in columns:
-                        self._tell_of_rows(columns)
+                if not columns or not (naming.usual("centers", columns) or _has_axes(columns)):
+                    first = first or list(columns) or None
+                elif "column 4" not in columns and columns.keys() != set("xyz"):
                     return columns
-                first = first or list(columns) or None
+                else:
+                    unnamed = unnamed or columns
             if depth < MAX_DEPTH and isinstance(inner, (Mapping, list)):
                 parts = inner.values() if isinstance(inner, Mapping) else inner
                 pending += [(each, depth + 1) for each in list(parts)[:MAX_INNER]
                             if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
+        if unnamed:
+            self._tell_of_rows(unnamed)
+            return unnamed
         held = f"; it holds {naming.listed(first)}: " if first else ": "
         raise DataFileError(
             f"{self.name}: there are no {naming.plural(self.noun)} x, y and z{held}name them, as "
@@ -57,6 +63,8 @@ class NestedSource(LoadedSource):
 
     def _tell_of_rows(self, columns: Columns) -> None:
         others = naming.listed([name for name in columns if name not in tuple("xyz")])
+        if not others:
+            return
         self.notes.append(("", (
             f"{self.name}: the columns have no names: the first three of numbers are taken as x, y "
             f"and z, and the others are {others}: to choose, give --columns x=NAME,radius=NAME"
@@ -69,7 +77,9 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
         yield from _of_array(value)
     elif isinstance(value, list) and value:
         if all(isinstance(row, Mapping) for row in value):
-            if any(isinstance(each, (Mapping, np.ndarray)) for each in value[0].values()):
+            if any(isinstance(each, Mapping) for each in value[0].values()):
+                value = [_flat(row) for row in value]
+            if any(isinstance(each, np.ndarray) for each in value[0].values()):
                 return  # several tables
             names = dict.fromkeys(name for row in value[:MAX_INNER] for name in row)
             yield {str(name): [row.get(name) for row in value] for name in names}
@@ -93,7 +103,18 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield columns
         else:
             yield from _tables(list(value.values()))
+    if {"symbols", "geometry"} <= value.keys():  # of QCSchema, in bohr
+        flat = _array(value["geometry"])
+        if flat is not None and flat.size == 3 * len(value["symbols"]):
+            yield {"element": value["symbols"], "position": BOHR * flat.reshape(-1, 3)}
     yield value
+
+
+def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record with the entries of its inner ones."""
+    inner = (each for each in row.values() if isinstance(each, Mapping))
+    parts: dict[str, Any] = {name: value for each in inner for name, value in each.items()}
+    return parts | dict(row)
 
 
 def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:

@@ -137,7 +137,9 @@ _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordin
 _COLUMN = rf"columns|index|data|schema|@module|[xyzXYZ]|{_PARTS}"
 _VALUE = r'(?:\[\s*(?:-?\d|")|\{\s*"\d+")'
 _ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d|null|"[^"]*"\s*,))|\{[^{}\[\]]*+\}\s*\{'
-_JSON = rf'{_ROWS}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
+_KEYS = "spheres|capsules|camera|render|lights|background"  # of scenes
+_HELD = rf'(?![\s\S]*?"(?:{_KEYS})"\s*:)(?=[\s\S]*?"(?:{_PARTS}|pos|geometry|[xX])"\s*:)'
+_JSON = rf'{_ROWS}|\{{{_HELD}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
 """JSON that is no scene: its first value is a table, or a column."""
 
 _ONE, _OTHER = r"\x00\x01\x00\x00", r"\x00\x00\x01\x00"  # 256, the size of the header
@@ -159,12 +161,16 @@ FORMATS = (
     Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
     Format("JSON", "formats.json", (".jsonl", ".ndjson"), pattern=_JSON),
     Format("table", TABLE, (".csv", ".tsv", ".tab", ".ecsv"), pattern=_TABLE),
-    Format("table", TABLE, (".txt", ".dat", ".asc", ".prn", ".out", ".list", ".text")),
+    Format("table", TABLE, (".txt", ".dat", ".asc", ".prn")),
+    Format("Leica PTX", TABLE, (".ptx",), variant=".ptx"),
     Format("Leica PTS", TABLE, (".pts",), variant=".pts"),
     Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
     Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
     Format("Gadget", "formats.gadget", (".gad", ".gadget", ".gadget2"), pattern=_GADGET),
     Format("Tipsy", "formats.tipsy", (".tipsy", ".tip", ".std")),
+    Format("VTF", "formats.vtf", (".vtf",)),
+    Format("atom probe", "formats.atom_probe", (".pos",)),
+    Format("atom probe", "formats.atom_probe", (".epos",), variant=".epos"),
     Format("HOOMD XML", "formats.hoomd_xml", (".hoomd",), pattern=_HOOMD),
     Format("LAMMPS dump in YAML", "formats.yaml", (".yaml", ".yml"), pattern=_DUMP_OF),
     Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=_XYZ),

@@ -20,7 +20,7 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import LABELS
+from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Column, Notes, Value
 from raytracer.scene.particles.text_source import TextSource
@@ -46,6 +46,8 @@ SAMPLE = 4  # rows that must have the same cells
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
+PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
+
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
 
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
@@ -55,6 +57,7 @@ NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that 
 
 
 KNOWN = {
+    ".ptx": ("x y z intensity", "x y z intensity red green blue"),
     ".pts": ("x y z", "x y z intensity", "x y z red green blue", "x y z intensity red green blue"),
 }
 """Names of columns by the variant, for each number of columns that its files may have."""
@@ -86,7 +89,7 @@ class Table(NamedTuple):
 class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
-        self.table = table_of(file)
+        self.table = table_of(file, PTX_LINES if variant == ".ptx" else 0)
         self._label_column = ""  # read as text
         if self.table.numbers:
             self._name_columns()
@@ -121,7 +124,7 @@ class Source(TextSource):
             if not name or name in cells:
                 continue
             if not is_numeric and first[place:] and not is_numbers(first[place : place + 1]):
-                is_short = name in LABELS or naming.usual("color", [name])
+                is_short = label_in([name]) or naming.usual("color", [name])
                 cells[name] = Cell(TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line
                 cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
@@ -157,11 +160,12 @@ class Source(TextSource):
         cells = dict(self.layout.cells)
         if label and label not in self.also:
             cells[label] = Cell(TEXT, cells[label].place, COLOR_BYTES)
-        # Rows are those with a coordinate, whichever columns are read.
-        needed = next((name for name, cell in cells.items() if cell.kind == NUMBER), None)
-        read = names if needed is None or needed in names else [*names, needed]
+        # Rows are those with a coordinate, whichever columns are read; the last may have none.
+        x = naming.usual("x", cells)
+        read = names if x is None or x in names else [*names, x]
         rows = self.load_rows(self.layout._replace(cells=cells), read)
-        return {name: rows[name] for name in names}
+        end = None if x is None else _last_number(rows[x])
+        return {name: rows[name][:end] for name in names}
 
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
@@ -220,8 +224,20 @@ class Source(TextSource):
         return number(re.sub(_DECIMAL_COMMA, r"\1.\2", word))
 
 
-def table_of(file: OpenFile) -> Table:
-    """Return the layout of a table. Raises DataFileError: a line is too long, or not text."""
+def _last_number(values: NDArray[Any]) -> int | None:
+    """Return the number of values without those at the end that are NaN; None is all."""
+    if not len(values) or values.dtype.kind != "f" or not np.isnan(values[-1]):
+        return None
+    numbers = np.flatnonzero(~np.isnan(values))
+    return int(numbers[-1]) + 1 if len(numbers) else None
+
+
+def table_of(file: OpenFile, skip: int = 0) -> Table:
+    """Return the layout of a table; its first lines are left out.
+
+    Raises:
+        DataFileError: a line is too long, or not text.
+    """
     file.guess_encoding()
     lines = file.lines(2)
     separator = separator_of(lines[0])
@@ -229,6 +245,7 @@ def table_of(file: OpenFile) -> Table:
         lines = file.lines(HEAD_LINES + SAMPLE)
     while lines and not lines[-1]:  # after the end of the file
         lines.pop()
+    lines[:skip] = ["#\n"] * len(lines[:skip])
     rows = _first_row(lines)
     if rows is None:
         return _without_rows(lines)

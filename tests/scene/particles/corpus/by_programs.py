@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -155,6 +156,29 @@ TABLES: Iterable[tuple[str, str, str, Written]] = (
         f"{i:6d}  {symbol:2s} {x:12.6f}{y:12.6f}{z:12.6f}     1\n"
         for i, (symbol, (x, y, z)) in enumerate(zip(SYMBOLS, POINTS.tolist(), strict=True), 1)),
      Written(decimals(POINTS, 6), 1e-6)),
+    ("Leica PTX", "scan.ptx",
+     "2\n3\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n"
+     + text_of(POINTS, RADII), PLACED),
+    ("QCSchema", "molecule.json", json.dumps({
+        "schema_name": "qcschema_molecule", "symbols": SYMBOLS,
+        "geometry": (POINTS / 0.529177210903).ravel().tolist()}), Written(POINTS, 1e-14)),
+    ("pymatgen", "structure.json", json.dumps({
+        "@module": "pymatgen.core.structure", "lattice": {"matrix": CELL.tolist()}, "sites": [
+            {"species": [{"element": symbol, "occu": 1}], "xyz": point, "label": "A"}
+            for symbol, point in zip(SYMBOLS, POINTS.tolist(), strict=True)]}), PLACED),
+    ("GeoJSON", "points.json", json.dumps({"type": "FeatureCollection", "features": [
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": point}}
+        for point in POINTS.tolist()]}), PLACED),
+    ("records with inner records", "inner.json", json.dumps([
+        {"id": place, "pos": dict(zip("xyz", point, strict=True)), "radius": radius}
+        for place, (point, radius) in enumerate(zip(
+            POINTS.tolist(), RADII.tolist(), strict=True))]), SIZED),
+    ("symbols, names in capitals", "capitals.csv", "Element,X,Y,Z\n" + text_of(
+        SYMBOLS, POINTS, gap=","), Written(POINTS)),
+    ("rows of NaN at the end", "nan.csv",
+     f"x,y,z,radius\n{COMMAS}nan,nan,nan,nan\n,,,\n", SIZED),
+    ("names with units after underscores", "cluster.txt",
+     "#Mass_[Msun]\tx_[pc]\ty_[pc]\tz_[pc]\n" + text_of(RADII, POINTS, gap="\t"), PLACED),
     ("IMD", "a.imd",
      "#F A 1 1 1 3 0 0\n#C number type mass x y z\n#X 10 0 0\n#Y 0 11 0\n#Z 0 0 12\n#E\n"
      + text_of(IDS, IDS % 3, SPEEDS, POINTS), Written(POINTS, symbols=(), edges=CELL)),
@@ -167,6 +191,10 @@ TABLES: Iterable[tuple[str, str, str, Written]] = (
      f'<position num="6">\n{text_of(POINTS)}</position>\n<type num="6">\n'
      + "\n".join("ABABAB") + f'\n</type>\n<diameter num="6">\n{text_of(2.0 * RADII)}</diameter>\n'
      "</configuration>\n</hoomd_xml>\n", Written(POINTS, symbols=(), edges=CELL, radii=RADII)),
+    ("VTF of ESPResSo", "a.vtf",
+     "unitcell 10 11 12\natom 0:5 radius 0.5 name O type 0\natom 2 radius 1 name H type 1\n"
+     f"bond 0:1,2::4\ntimestep ordered\n{text_of(POINTS)}",
+     Written(POINTS, symbols=(), edges=CELL, radii=np.array([0.5, 0.5, 1, 0.5, 0.5, 0.5]))),
     ("LAMMPS dump in YAML, two frames", "dump.yaml", 2 * (
         "---\ncreator: LAMMPS\ntimestep: 0\nunits: lj\nnatoms: 6\nboundary: [ p, p, p, p, p, p, ]\n"
         "box:\n  - [ 0, 10 ]\n  - [ 0, 11 ]\n  - [ 0, 12 ]\nkeywords: [ id, type, x, y, z, ]\n"
@@ -239,6 +267,13 @@ for _order, _word in (("<", "little"), (">", "big")):
     for _named in (False, True):
         kind(f"Gadget-2, format {1 + _named}, {_word} endian", f"snapshot_{_word}_00{int(_named)}",
              "by hand", "float32")(partial(gadget, order=_order, named=_named))  # fmt: skip
+
+
+@kind("atom probe", "reconstruction.pos", "by hand", "float32")
+def atom_probe(path: Path) -> Written:
+    path.write_bytes(np.column_stack([POINTS, SPEEDS]).astype(">f4").tobytes())
+    others: tuple[tuple[str, Array], ...] = (("mass_to_charge", single(SPEEDS)),)
+    return Written(single(POINTS), symbols=(), columns=others)
 
 
 @kind("Tipsy, big endian", "galaxy.00100", "by hand", "float32")

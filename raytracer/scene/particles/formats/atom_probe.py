@@ -1,0 +1,36 @@
+"""Reconstructions of atom probes (.pos, .epos): positions, and ratios of mass to charge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource
+
+POS = [(name, ">f4") for name in ("x", "y", "z", "mass_to_charge")]
+EPOS = [
+    *POS,
+    *((name, ">f4") for name in ("time_of_flight", "voltage", "pulse_voltage", "x_d", "y_d")),
+    ("pulses", ">i4"),
+    ("ions", ">i4"),
+]
+"""Fields of a particle, big endian; x_d and y_d are places on the detector."""
+
+
+class Source(LoadedSource):
+    noun = "field"
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        fields = EPOS if self.variant == ".epos" else POS
+        require_room(self.name, 3 * self.file.size)
+        if self.file.size % (4 * len(fields)):
+            raise DataFileError(
+                f"{self.name}: is incomplete, or not an atom probe file: its size is no multiple "
+                f"of {4 * len(fields)} bytes"
+            )
+        rows = np.frombuffer(self.file.read(self.file.size), fields)
+        return {name: rows[name].astype(kind[1:]) for name, kind in fields}
