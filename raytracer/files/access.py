@@ -34,6 +34,7 @@ from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
 JSON_LEVELS = 64  # maximum nesting of tables and lists in metadata; films have five
+HEAD_BYTES = 1 << 14  # bytes of a text by which its encoding is guessed
 PIECE = 1 << 20  # bytes of standard input in one copy
 
 _REASONS = {
@@ -77,7 +78,7 @@ class OpenFile:
     def guess_encoding(self) -> None:
         """Take a text whose start is not UTF-8 for one in Windows-1252, which contains Latin-1."""
         self.file.seek(0)
-        head = self.file.read(MAX_LINE_BYTES).rpartition(b"\n")[0]
+        head = self.file.read(HEAD_BYTES).rpartition(b"\n")[0]
         try:
             head.decode()
         except UnicodeDecodeError:

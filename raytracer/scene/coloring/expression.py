@@ -82,7 +82,11 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
 
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the indices of rows that fulfil a condition."""
+    """Return the indices of rows that fulfil a condition, or that a selection of atoms takes."""
+    from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms  # few calls need it
+
+    if is_selection(condition, columns):
+        return rows_of_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
         text = shown(condition)

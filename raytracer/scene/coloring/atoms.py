@@ -1,0 +1,145 @@
+"""Selections of atoms in the language of MDAnalysis, and the words of VMD for distances.
+
+`protein`, `resname LYS and name CA` and `around 5 resname HEM` are evaluated by MDAnalysis on the
+columns of the particles. `within 5 of ...` of VMD includes the atoms themselves, `exwithin 5 of
+...` leaves them out, as `around` does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import SceneError, shown
+
+if TYPE_CHECKING:
+    from raytracer.scene.columns import Columns
+
+_ALONE = {"protein", "backbone", "nucleic", "nucleicbackbone", "nucleicbase", "nucleicsugar",
+          "water", "all"}  # fmt: skip
+"""Selections of one word."""
+
+_WORDS = re.compile(
+    rf"\b(?:{'|'.join(sorted(_ALONE))})\b|\b(?:resname|resid|resnum|name|chain|chainID|segid|element"
+    r"|type|index|bynum|around|within|exwithin|byres|sphzone|prop|same|altloc|mass)\s+[\w.*+-]"
+)
+_WITHIN = re.compile(r"\b(ex)?within\s+([\d.]+)\s+of\s+")
+_END = re.compile(r"\s+(?:and|or)\b")
+_WATER = "resname HOH WAT SOL H2O TIP TIP3 TIP3P TIP4 TIP4P TIP5P SPC SPCE"
+
+TEXTS = {"names": "name", "resnames": "resname", "segids": "chain", "elements": "element",
+         "types": "type"}  # fmt: skip
+"""Columns of texts by the attribute of MDAnalysis."""
+
+NUMBERS = {"masses": "mass", "tempfactors": "beta", "charges": "charge"}
+
+
+def is_selection(text: str, columns: Columns) -> bool:
+    """Whether a condition is a selection of atoms, not an expression over columns."""
+    if not _WORDS.search(text):
+        return False
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return bool(names) and names <= _ALONE and not any(map(columns.has, names))
+
+
+def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
+    """Return the indices of the particles that a selection of atoms takes.
+
+    Args:
+        text: the selection.
+        columns: of the particles; distances are in the unit of their positions, without images.
+        place: prefix of messages: "select".
+
+    Raises:
+        SceneError: MDAnalysis is not installed, the selection is invalid, or the file lacks what it
+            asks for.
+    """
+    try:
+        import MDAnalysis
+    except ImportError:
+        raise SceneError(
+            f"{place}: '{shown(text)}' is a selection of atoms, which MDAnalysis evaluates: pip "
+            "install 'raytracer[mdanalysis]'"
+        ) from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of properties that it guesses or lacks
+            universe = _universe(MDAnalysis, columns)
+            found: NDArray[np.intp] = universe.select_atoms(_translated(text)).indices
+    except Exception as error:  # of the library: selections, missing attributes, numbers
+        why = shown(str(error).strip().partition("\n")[0], 160)
+        raise SceneError(
+            f"{place}: '{shown(text)}' is neither an expression nor a selection of these atoms "
+            f"({why})"
+        ) from None
+    return found
+
+
+def _translated(text: str) -> str:
+    """Return a selection in the words of MDAnalysis."""
+    text = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", text))
+    while match := _WITHIN.search(text):
+        end = _operand_end(text, match.end())
+        operand = _translated(text[match.end() : end])
+        near = f"around {match[2]} ({operand})"
+        made = f"({near})" if match[1] else f"(({operand}) or ({near}))"
+        text = text[: match.start()] + made + text[end:]
+    return text
+
+
+def _operand_end(text: str, start: int) -> int:
+    """Return where the selection ends that begins at `start`: at and, or, or a parenthesis."""
+    depth = 0
+    for place in range(start, len(text)):
+        if depth == 0 and (text[place] == ")" or _END.match(text, place)):
+            return place
+        depth += (text[place] == "(") - (text[place] == ")")
+    return len(text)
+
+
+def _universe(package: Any, columns: Columns) -> Any:
+    """Return the particles as a universe of MDAnalysis, with the columns that they have."""
+    count = columns.count
+    known = {key: _values(columns, name) for key, name in (TEXTS | NUMBERS).items()}
+    numbers = _values(columns, "resid")
+    residues = np.zeros(count, np.intp)
+    parts = [each for each in (numbers, known["resnames"], known["segids"]) if each is not None]
+    for values in parts:
+        residues[1:] |= values[1:] != values[:-1]
+    residues = np.cumsum(residues)
+    first = np.unique(residues, return_index=True)[1]
+    chains = known.pop("segids")
+    segments, index = np.unique(
+        np.zeros(len(first), "U1") if chains is None else chains[first], return_inverse=True
+    )
+    made = package.Universe.empty(
+        count, len(first), len(segments), atom_resindex=residues, residue_segindex=index,
+        trajectory=True,
+    )  # fmt: skip
+    made.atoms.positions = np.stack([columns[axis] for axis in "xyz"], axis=1)
+    made.add_TopologyAttr("segids", [str(each) for each in segments])
+    if (residue_names := known.pop("resnames")) is not None:
+        made.add_TopologyAttr("resnames", residue_names[first])
+    if numbers is not None:
+        made.add_TopologyAttr("resids", numbers[first])
+    for key, each in known.items():
+        if each is not None:
+            made.add_TopologyAttr(key, each.astype(object) if each.dtype.kind in "US" else each)
+    return made
+
+
+def _values(columns: Columns, name: str) -> NDArray[Any] | None:
+    """Return a column of numbers or texts, or None."""
+    values = columns.get(name)
+    if values is None or values.ndim != 1:
+        return None
+    return np.char.decode(values) if values.dtype.kind == "S" else values
