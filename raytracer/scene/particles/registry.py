@@ -15,6 +15,7 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 
 if TYPE_CHECKING:
+    from raytracer.scene.particles.formats.csv import Table
     from raytracer.scene.particles.source import ParticleSource
 
 SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
@@ -393,24 +394,35 @@ def opened_as(form: Format, file: OpenFile, inner: str) -> tuple[Format, Particl
 
 def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
     """Yield formats that read a file of an unknown format, or of one that failed."""
-    if failed is not None and (form := by_content(start_of(file))) and form.module != failed.module:
+    start = start_of(file)
+    if failed is not None and (form := by_content(start)) and form.module != failed.module:
         yield form
+    table = _table_in(file, failed) if b"\0" not in start else None
+    if table is not None and table.header:  # with names of coordinates
+        yield Format("table", TABLE, ())
     if failed is None or failed.module.startswith("objects."):
         yield from _by_library(file, suffix, failed)
-    if (start := start_of(file)).startswith(b"CDF"):
+    if start.startswith(b"CDF"):
         yield Format("NetCDF", "formats.mat", (), variant=".nc")
+    elif table is not None:
+        yield Format("table", TABLE, ())
     elif b"\0" in start:
         from raytracer.scene.particles.formats.tipsy import order_of
 
         if order_of(start, file.size):
             yield Format("Tipsy", "formats.tipsy", ())
-    else:
-        from raytracer.scene.particles.formats.csv import table_of
 
-        with suppress(DataFileError):
-            table = table_of(file)
-            if table.has_rows and (failed is None or not table.is_counted):
-                yield Format("table", TABLE, ())
+
+def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
+    """Return the layout of a text that is certainly a table; one of a format that states the number
+    of its rows is none if that format has failed."""
+    from raytracer.scene.particles.formats.csv import table_of
+
+    with suppress(DataFileError):
+        table = table_of(file)
+        if table.has_rows and (failed is None or not table.is_counted):
+            return table
+    return None
 
 
 def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
