@@ -167,6 +167,11 @@ class ColumnSource(ParticleSource):
                     f"{self.name}: {self.noun} '{shown(named)}' cannot be the {axis} coordinate: "
                     f"it holds {_contents(columns[named])}, not one number per particle"
                 )
+            is_flat = axis == "z" and not any("z" in name.lower() for name in self.names)
+            if usual is None and is_flat:
+                self.notes.append(("", f"{self.name}: there is no {self.noun} z, so all particles "
+                                   "have z = 0"))  # fmt: skip
+                return
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
@@ -264,7 +269,7 @@ def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
 def _centers(values: Mapping[str, NDArray[Any]], source: str) -> NDArray[Any]:
     if "centers" in values:
         return values["centers"]
-    axes = [values[axis] for axis in "xyz"]
+    axes = [values[axis] if axis in values else np.zeros(len(values["x"])) for axis in "xyz"]
     if len({axis.shape for axis in axes}) > 1:
         raise DataFileError(f"{source}: x, y and z differ in length")
     return stacked(axes)

@@ -136,7 +136,7 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
             quoted = shown(name)
             sentence = (
                 f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to "
-                f'{part}, or set arrays = {{{key} = "{quoted}"}} in a scene file'
+                f'{part}, give --columns {part}={quoted}, or set arrays = {{{key} = "{quoted}"}} in a scene file'
             )
             return part, name, sentence
     return None
@@ -173,9 +173,10 @@ def unused(
         ("color", "colours", colors, way),
     ):
         if names:
+            stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")
             subject, verb = (plural(noun), "are") if len(names) > 1 else (noun, "is")
             warnings.append((part, (
                 f"{source}: {subject} {listed(names)} {verb} not used: to take {what} from "
-                f"there, set arrays = {{{key}}} in a scene file"
+                f"there, give --columns {stated}, or set arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return warnings

@@ -363,7 +363,7 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
             return form
         return by_content(start, weak=not is_open) or form
     way = next((way for endings, way in WAYS.items() if suffix and suffix in endings.split()), "")
-    form = by_content(start) or next(_further(file, suffix, None), None)
+    form = None if way else by_content(start) or next(_further(file, suffix, None), None)
     if form is None:
         what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
         raise DataFileError(f"{file.source}: files {what} cannot be read; {way or _hint(others)}")

@@ -292,7 +292,7 @@ def test_pictures_of_objects() -> None:
     [(None, "scene: is None"), (3, "scene: int is not a scene: give a raytracer.Scene, a path"),
      (np.zeros((2, 5)), r"array: has shape \(2, 5\) and type float64; centres are"),
      ([[1, 2, 3], [1]], "array: array 'centers': the rows differ in length"),
-     ({"x": [1.0], "y": [1.0]}, r"dictionary: there are no fields x, y and z"),
+     ({"x": [1.0]}, r"dictionary: there are no fields x, y and z"),
      ({"x": [1.0], "y": [1.0], "z": [np.nan]}, r"dictionary: array .*: sphere 0 lies at"),
      ({"radius": [1.0, 2.0], "position": POINTS}, "array 'radius': has 2 values for 4 particles")],
 )  # fmt: skip

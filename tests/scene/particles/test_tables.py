@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -120,3 +121,60 @@ def test_labels_are_texts_whatever_the_first_is(tmp_path: Path, cells: str) -> N
     found = read(write(tmp_path / "a.csv", f"x,y,z,type\n{text}")).labels
     assert found is not None
     assert [found.names[place] for place in found.ids] == labels
+
+
+def test_a_table_in_two_dimensions(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "id,x,y\n7,1,2\n8,3,4\n")
+    with pytest.warns(RaytracerWarning, match="there is no column z, so all particles have z = 0"):
+        (spheres,) = load(path).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 0], [3, 4, 0]])
+    assert spheres.columns["z"].tolist() == [0.0, 0.0]
+    with pytest.raises(DataFileError, match="there are no columns x, y and z"):
+        load(write(tmp_path / "b.csv", "x,y,zz\n1,2,3\n"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("1.5D+03", 1500.0), ("-2d-1", -0.2), ("1,5", 1.5), ("1,234.5", 1234.5), ("1.234,5", 1234.5),
+     ("1,234,567", 1234567.0)],
+)  # fmt: skip
+def test_numbers_of_other_programs(tmp_path: Path, cell: str, value: float) -> None:
+    data = read(write(tmp_path / "a.csv", f"x;y;z\n1;2;3\n{cell};5;6\n"))
+    np.testing.assert_array_equal(data.centers, [[1, 2, 3], [value, 5, 6]])
+
+
+def test_a_wrong_row_is_no_preamble(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "x,y,z\n1,2,three\n4,5,6\n7,8,9\n")
+    with pytest.raises(DataFileError, match="line 2, column 'z': 'three' is not a number"):
+        load(path)
+
+
+def test_a_folder_of_liggghts(tmp_path: Path) -> None:
+    from raytracer.scene.particles.series import series_of
+    from support.particle_files import dump
+
+    for step in (100, 200):
+        write(tmp_path / f"dump{step}.liggghts", dump("id type x y z", ["1 1 0 0 0"], step))
+        write(tmp_path / f"dump{step}_boundingBox.vtk", "# vtk DataFile Version 2.0\n")
+    named = ["dump100.liggghts", "dump200.liggghts"]
+    for path in (tmp_path, tmp_path / "dump*"):
+        found = series_of(path)
+        assert found is not None
+        assert [each.name for each in found.files] == named
+    boxes = series_of(tmp_path / "*_boundingBox.vtk")
+    assert boxes is not None
+    assert len(boxes.files) == 2
+
+
+@pytest.mark.parametrize("name", ["a.pkl", "a.xlsx", "a.e57", "a.restart"])
+def test_what_to_do_with_other_files(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal(write(tmp_path / name, "?"), capsys)
+    assert re.search(r"cannot be read; (it can run|save it|convert it|read it with)", said)
+
+
+def test_an_unknown_ending_is_not_taken_for_a_similar_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "did you mean" not in refusal(write(tmp_path / "a.xzy", "?"), capsys)
