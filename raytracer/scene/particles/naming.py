@@ -136,8 +136,8 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
             quoted = shown(name)
             sentence = (
                 f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to "
-                f"{part}, give --columns {part}={quoted}, or set "
-                f'arrays = {{{key} = "{quoted}"}} in a scene file'
+                f"{part}, give --columns {part}={quoted}, or set arrays = "
+                f'{{{key} = "{quoted}"}} in a scene file'
             )
             return part, name, sentence
     return None

@@ -19,6 +19,7 @@ from raytracer.scene.particles.loaded import LoadedSource, texts
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
+MAX_VALUES = 10_000  # most values that are searched
 BOHR = 0.529177210903  # angstrom
 
 Columns = dict[str, NDArray[Any]]
@@ -38,13 +39,17 @@ class NestedSource(LoadedSource):
         """
         pending, first = deque([(value, 0)]), None
         unnamed: Columns = {}
-        while pending:
+        for _ in range(MAX_VALUES):  # aliases of YAML can nest without end
+            if not pending:
+                break
             inner, depth = pending.popleft()
             for table in _tables(inner):
                 columns = _of_one_length(table)
                 if not columns or not (naming.usual("centers", columns) or _has_axes(columns)):
                     first = first or list(columns) or None
-                elif "column 4" not in columns and columns.keys() != set("xyz"):
+                elif columns.keys() != set("xyz") and not any(
+                    name.startswith("column ") for name in columns
+                ):
                     return columns
                 else:
                     unnamed = unnamed or columns
@@ -163,6 +168,9 @@ def _array(value: Any) -> NDArray[Any] | None:
     if not isinstance(value, list) or not value:
         return None
     plain = [_plain(each) for each in value]
+    if any(isinstance(inner, (list, Mapping)) for each in plain if isinstance(each, list)
+           for inner in each[:1]):  # fmt: skip
+        return None  # deeper than positions
     if any(isinstance(each, str) for each in plain):
         is_texts = all(isinstance(each, str) or each is None for each in plain)
         return texts([each or "" for each in plain]) if is_texts else None
