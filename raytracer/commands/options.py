@@ -7,7 +7,7 @@ help, because importing these takes a while.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from inspect import cleandoc
 from itertools import pairwise
@@ -274,8 +274,10 @@ class SettingsCommand(click.Command):
                 if isinstance(param, click.Option)
                 and given(str(param.name)) is ParameterSource.COMMANDLINE
             }
+            names = {each for value in ctx.params.values() for each in _texts(value)}
             error.args = tuple(
-                re.sub(_PLACE, lambda place: _as_option(place, flags), each) for each in error.args
+                re.sub(_PLACE, lambda place: _as_option(place, flags, names), each)
+                for each in error.args
             )
             raise
 
@@ -346,11 +348,20 @@ _OPTIONS = {
 }
 
 
-def _as_option(place: re.Match[str], flags: Mapping[str, str]) -> str:
-    """Return the option that was given for a setting, or the setting as it is."""
+def _texts(value: Any) -> list[str]:
+    """Return the values of a parameter that may be given several times as texts."""
+    return [str(each) for each in (value if isinstance(value, list | tuple) else (value,))]
+
+
+def _as_option(place: re.Match[str], flags: Mapping[str, str], names: Container[str]) -> str:
+    """Return the option that was given for a setting, or the setting as it is.
+
+    names: values of arguments, of which some are files, such as film.npz.
+    """
     table, index, keys = place[1], place[2], place[3]
-    if keys and place.string[: place.start()].endswith((".toml: ", ".json: ")):
-        return place[0]  # a key of a scene file
+    is_of_file = place.string[: place.start()].endswith((".toml: ", ".json: "))
+    if keys and (is_of_file or place[0] in names):
+        return place[0]
     if table in _TABLES and (option := flags.get(keys[1:])):
         return option
     if option := flags.get(_OPTIONS.get(table + keys, "")):
