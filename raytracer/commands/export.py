@@ -16,7 +16,8 @@ from raytracer.commands.options import (
     progress_option,
     quiet_option,
     render_options,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     style_options,
     take_annotations,
@@ -35,7 +36,7 @@ from raytracer.commands.report import file_size, print_json, print_lines
     settings=(view_options, style_options, render_options, annotation_options, tone_options),
     common=("output", "frame", "backend", *COMMON_OF_VIEWS, "exposure"),
 )
-@click.argument("scene", type=FILE, metavar="SCENE|DATA")
+@scenes_argument
 @click.option(
     "-o",
     "--output",
@@ -49,7 +50,7 @@ from raytracer.commands.report import file_size, print_json, print_lines
 @json_option
 @quiet_option
 @progress_option
-def export(scene: str, **options: Any) -> None:
+def export(scenes: tuple[str, ...], **options: Any) -> None:
     """Write a scene or a particle file as one HTML page that needs no server, or as USD points.
 
     The page shows spheres, bonds and the box in any browser with WebGL 2, with the camera, light
@@ -77,9 +78,9 @@ def export(scene: str, **options: Any) -> None:
     annotations = take_annotations(options)
     if options.pop("legend_file", None) is not None:
         raise click.UsageError("--legend-file goes with pictures: give --legend")
-    path = scene_path(scene)
+    path = scene_paths(scenes)
     with OutputSet() as outputs, StageLine(progress) as line:
-        target = Path(output) if output else free_path(stem_of(scene), ".html")
+        target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
         outputs.writes(target, "the export")
         library(
             path, target, tone=tone, annotations=annotations, notice=line, **settings, **options

@@ -42,6 +42,7 @@ def export(
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
     topology: str | PathLike[str] | None = None,
+    arrays: Mapping[str, str] | None = None,
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -63,8 +64,8 @@ def export(
     points, and capsules as curves, in scene units. It needs the extra `usd`.
 
     Args:
-        scene, frame, format, topology, smoothing, unwrap, backend, threads, tone, annotations: as
-            for `raytracer.render`.
+        scene, frame, format, topology, arrays, smoothing, unwrap, backend, threads, tone,
+            annotations: as for `raytracer.render`.
         path: of the file; its ending says which kind it is.
         notice: called with a description of each stage when it begins.
         **settings: as for `raytracer.render`; those of sampling have no effect.
@@ -85,8 +86,9 @@ def export(
 
         require_usd()
     source = Source.of(
-        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
-    )
+        scene, frame=frame, format=format, topology=topology, arrays=arrays,
+        smoothing=smoothing, unwrap=unwrap,
+    )  # fmt: skip
     with prepare(
         source, dict(settings), backend=backend, threads=threads, annotations=annotations,
         notice=notice, keep=True, hashed=False, blurs=False, memory_of=memory.Output(),

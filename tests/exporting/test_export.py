@@ -68,6 +68,16 @@ def test_the_command_writes_what_it_says(
     assert head_of((atoms.parent / "water.html").read_text())["size"] == [64, 48]
 
 
+def test_columns_are_named_and_files_are_shown_together(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("a,b,c,size\n0,0,0,1\n3,0,0,1\n")
+    (tmp_path / "two.csv").write_text("a,b,c,size\n0,3,0,1\n")
+    files = [str(tmp_path / name) for name in ("one.csv", "two.csv")]
+    target = tmp_path / "both.html"
+    names = "--columns=x=a,y=b,z=c,radius=size"
+    assert main(["export", *files, names, "-o", str(target), "--backend", "cpu", "-q"]) == 0
+    assert head_of(target.read_text(encoding="utf-8"))["spheres"] == 3
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
