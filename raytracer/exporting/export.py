@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import memory
-from raytracer.errors import UserError, counted, suggestion
+from raytracer.errors import UserError, counted
 from raytracer.exporting.figure import Figure
 from raytracer.fields import check_names, takes
 from raytracer.files import output
@@ -121,8 +121,7 @@ def checked_path(path: str | PathLike[str]) -> Path:
     """Return the path of an exported file. Raises UserError for another ending."""
     target = path_of(path)
     if target.suffix.lower() not in ENDINGS:
-        hint = suggestion(target.suffix.lower() or ".html", ENDINGS)
         raise UserError(
-            f"{target}: an export ends in .html (a page), .usdc, .usda or .usd (points); {hint}"
+            f"{target}: an export ends in .html (a page), or in .usdc, .usda or .usd (points)"
         )
     return target
