@@ -77,6 +77,8 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
             found: NDArray[np.intp] = universe.select_atoms(_translated(text)).indices
     except Exception as error:  # of the library: selections, missing attributes, numbers
         why = shown(str(error).strip().partition("\n")[0], 160)
+        if lack := re.search(r"has no attribute '(\w+)'", why):
+            why = f"the particles have no {lack[1]}"
         raise SceneError(
             f"{place}: '{shown(text)}' is neither an expression nor a selection of these atoms "
             f"({why})"
