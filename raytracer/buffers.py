@@ -282,6 +282,8 @@ class SceneBuffers:
         form: uint8 (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
         shapes: float32 (S, 8): numbers of the cones, ellipsoids and triangles, the last of the C,
             as `kernels/geom/solid.h` reads them.
+        images: structured (1,), `ImageLattice`: the spheres are those of one cell, which is seen in
+            each box of the lattice; (0,) without.
     """
 
     placed: Spheres
@@ -303,6 +305,7 @@ class SceneBuffers:
     end_row: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
     form: NDArray[np.uint8] = field(default_factory=partial(_empty, "u1"))
     shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
+    images: NDArray[np.void] = field(default_factory=partial(none_of, "ImageLattice"))
 
     @property
     def x(self) -> NDArray[np.float32]:
@@ -362,12 +365,21 @@ class SceneBuffers:
     @property
     def balls(self) -> Columns | DeviceRecords:
         """Balls around which a view fits, those of both ends of capsules among them."""
+        if len(self.images):
+            from raytracer.scene.packing.images import ImagedSpheres  # late: few scenes have any
+
+            return ImagedSpheres.of(self.placed, self.images)
         return balls_of(self.placed, self.axis, self.form, self.shapes)
 
     @property
     def has_ground(self) -> bool:
         """Whether the last large sphere is the ground."""
         return len(self.large_id) > 0 and int(self.large_id[-1]) == self.count
+
+    @property
+    def ground_number(self) -> int:
+        """Number of the ground in first hits, after those of all images."""
+        return int(self.images["ground"][0]) if len(self.images) else self.count
 
     @property
     def has_forms(self) -> bool:
@@ -540,6 +552,9 @@ class SceneBuffers:
                 yield "sky", self.sky["radiance"]
             elif each.name == "colors":
                 yield "color", self.color
+            elif each.name == "images":
+                for name in self.images.dtype.names or () if len(self.images) else ():
+                    yield f"images.{name}", self.images[name]
             elif each.name not in ("placed", "emitters"):
                 yield each.name, np.atleast_1d(getattr(self, each.name))
 

@@ -17,6 +17,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
+from raytracer.memory import Output
 from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
@@ -160,6 +161,7 @@ def measure(
         "keep": True,
         "hashed": False,
         "blurs": False,
+        "memory_of": Output(numbered=True),
     }
     with prepare(source, dict(settings) | traced, **options) as job:
         loaded = _kept(job)

@@ -70,6 +70,7 @@ class Output:
     parts: bool = False  # whether the noise is measured, with a second film and counts of samples
     overlay: bool = False
     moves: bool = False  # whether the spheres move later (`LiveScene`)
+    numbered: bool = False  # whether each sphere is asked about, those of periodic images too
 
 
 @dataclass(frozen=True)

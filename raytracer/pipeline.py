@@ -255,7 +255,8 @@ def prepare(
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
-        memory.require_count(sum(counts.values()), device.max_spheres, device.name)
+        alone = _in_memory(loaded, memory_of or memory.Output()).counts()
+        memory.require_count(sum(alone.values()), device.max_spheres, device.name)
         moving = loaded if any(each.keys for each in loaded.spheres) else None
         keeps = keep or moving is not None
         need = _need(source, loaded, crop, threads, memory_of, plan, keeps, device)
@@ -263,7 +264,8 @@ def prepare(
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
-            buffers, camera = pack_with_camera(loaded, settings, around, device)
+            instancing = need.count < sum(counts.values())
+            buffers, camera = pack_with_camera(loaded, settings, around, device, instancing)
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
         del loaded
@@ -743,6 +745,7 @@ def _need(
         bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
         moves=output.moves or any(each.keys for each in scene.spheres),
     )  # fmt: skip
+    scene = _in_memory(scene, output)
     total = sum(scene.counts().values())
     need = memory.Need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
@@ -755,6 +758,23 @@ def _need(
     kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
     moved = memory.MOVED * sum(each.count for each in scene.spheres if each.keys)
     return replace(need, kept=kept + moved)
+
+
+def _in_memory(scene: Scene, output: memory.Output) -> Scene:
+    """Return the scene without periodic images that are instances; where spheres move, all are
+    copies, and where each of them is asked about, as by a window."""
+    moves = output.moves or any(each.keys for each in scene.spheres)
+    if (
+        moves
+        or output.window
+        or output.numbered
+        or all(each.cell is None for each in scene.spheres)
+    ):
+        return scene
+    from raytracer.scene.packing.images import cell_of  # late: few scenes are replicated
+
+    found = cell_of(scene)
+    return scene if found is None else found[0]
 
 
 def film_for(

@@ -59,6 +59,22 @@ typedef unsigned long long uint64_t;
 #define RT_SOLIDS 0
 #endif
 
+// Whether a scene of spheres may have images along a lattice (bvh/images.h): those of CUDA have kernels of their own.
+#if !defined(RT_IMAGES)
+#if defined(__CUDACC__) || RT_SOLIDS
+#define RT_IMAGES 0
+#else
+#define RT_IMAGES 1
+#endif
+#endif
+
+// Whether tables of a scene have a field for images: a struct of the CPU is the same in all code.
+#if defined(__CUDACC__)
+#define RT_IMAGE_FIELD RT_IMAGES
+#else
+#define RT_IMAGE_FIELD 1
+#endif
+
 // Code that is compiled once per instruction set, with and without paths and capsules, lives in a namespace of its own:
 // two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
 #if RT_FULL_SHADING && RT_SOLIDS

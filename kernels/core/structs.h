@@ -56,7 +56,7 @@
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1) \
   F(uint64_t, opacity, 1) F(uint64_t, sky, 1)                                                     \
-  F(uint64_t, draft, 1) F(int32_t, unused, 2)  /* planes of a draft, or 0 */
+  F(uint64_t, draft, 1) F(uint64_t, images, 1) /* planes of a draft, or 0; ImageLattice, or 0 */
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
 #define RT_LARGESPHERE(F)                                                                         \
@@ -175,6 +175,15 @@
   F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint32_t, refits, 1)      \
   F(uint32_t, unused, 1) F(uint64_t, growth, 2)
 
+// Images along a lattice (bvh/images.h), in render space. Its numbers have four bytes, so that its layout is that of any
+// compiler, and kernels of scenes without images do not list it. row_bits, step_bits: of a position, for the position in
+// the cell, and for the steps along each edge.
+#define RT_IMAGELATTICE(F)                                                                                    \
+  F(float, edges, 9) F(float, low, 3) F(float, high, 3) /* vectors of the lattice; box of the cell's primitives */ \
+  F(int32_t, counts, 3) F(int32_t, step_bits, 3) F(int32_t, row_bits, 1)                                      \
+  F(int32_t, primitives, 1) F(uint32_t, ground, 1) /* of the cell; number of the ground */                    \
+  F(int32_t, pad, 4)
+
 // every struct with its list, for code that walks all of them
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
 #define RT_SCENE_STRUCTS(S)                                                                                 \
@@ -234,12 +243,14 @@ struct Material {
   int32_t kind;  // MaterialKind
 };
 RT_SCENE_STRUCTS(RT_STRUCT)
+RT_STRUCT(ImageLattice, RT_IMAGELATTICE)
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
               sizeof(EnvironmentTexel) == 16 && sizeof(EnvironmentQuad) == sizeof(EnvironmentTexel) &&
               sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
+static_assert(sizeof(ImageLattice) == 112);
 static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(Exposure) == 16 &&
               sizeof(ToneArgs) == 128 && sizeof(FilmHistogram) == 1072);

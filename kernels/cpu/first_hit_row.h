@@ -26,7 +26,11 @@ struct CenterFilters {
 RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
   const uint32_t prim = r.prim[i];
   if (prim == kNoPrim) return no_hit();
-  return first_hit(s, prim, load_primitive(s, prim), r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]),
+  Primitive<float> primitive = load_primitive(s, row_of(s, prim));
+#if RT_IMAGES
+  primitive = in_image(s, primitive, prim);
+#endif
+  return first_hit(s, prim, primitive, r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]),
                    vec3(r.dx[i], r.dy[i], r.dz[i]));
 }
 

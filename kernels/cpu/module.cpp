@@ -149,6 +149,7 @@ template <class T> constexpr size_t numbers = sizeof(T) / sizeof(std::remove_all
 nb::dict layout() {
   nb::dict structs;
   RT_STRUCTS(RT_STRUCT_ROWS)
+  RT_STRUCT_ROWS(ImageLattice, RT_IMAGELATTICE)
   return structs;
 }
 
@@ -329,7 +330,7 @@ nb::tuple reach(const std::array<In<float, 1>, 4>& columns, const In<double, 2>&
 class Scene {
  public:
   Scene(nb::object nodes, nb::object records, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity, nb::object sky)
+        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity, nb::object sky, nb::object images)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(kept_records(records)),
         order_(unchanging<int32_t, 1>(order, "order")),
@@ -339,7 +340,8 @@ class Scene {
         large_(Structs<rt::LargeSphere>(large).all()),
         emitters_(Structs<rt::Emitter>(emitters).all()),
         opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))),
-        sky_(Structs<rt::EnvironmentTexel>(sky).all()) {
+        sky_(Structs<rt::EnvironmentTexel>(sky).all()),
+        images_(Structs<rt::ImageLattice>(images).all()) {
     const In<float, 2>& spheres = spheres_;
     const bool has_capsules = spheres.shape(1) == rt::kSolidFloats;
     if (nodes_.shape(1) != sizeof(rt::Node) || (!has_capsules && spheres.shape(1) != rt::kSphereFloats) ||
@@ -350,7 +352,7 @@ class Scene {
     check_aligned(color.data());
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
     tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
-    tables_.sky = sky_.data();
+    tables_.sky = sky_.data(), tables_.images = images_.empty() ? nullptr : images_.data();
     tables_.opacity = opacity_.shape(0) ? opacity_.data() : nullptr;
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.has_capsules = has_capsules;
@@ -495,6 +497,7 @@ class Scene {
   std::vector<rt::Emitter> emitters_;
   In<uint16_t, 1> opacity_;
   std::vector<rt::EnvironmentTexel> sky_;
+  std::vector<rt::ImageLattice> images_;  // one, or none
   std::unique_ptr<rt::MovingSpheres> moving_;  // instead of nodes_, spheres_ and order_, once spheres have moved
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
@@ -690,9 +693,9 @@ NB_MODULE(_core, m) {
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
       .def(nb::init<nb::object, nb::object, nb::object, In<float, 2>, nb::object, nb::object, nb::object, nb::object,
-                    nb::object, nb::object>(),
+                    nb::object, nb::object, nb::object>(),
            "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a, "large"_a,
-           "emitters"_a, "opacity"_a, "sky"_a,
+           "emitters"_a, "opacity"_a, "sky"_a, "images"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), with other solids (N + S, 8), order int32 (N,), color float32 "
            "(K, 3), color_id and material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), "
            "opacity uint16 (N,) or (0,), sky EnvironmentTexel (M,). Raises ValueError if the arrays do not fit "

@@ -126,7 +126,7 @@ RT_HD float bound_by_filters(const PacketFrame& f, Packet& r, const Filters& fil
 template <class Filters>
 RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, const Filters& filters, bool is_alone) {
   if (!s.nodes) return;
-  if (is_alone || !fits_planes(f, r)) {
+  if (is_alone || s.images || !fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
       intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i],
                         filters.one(i));

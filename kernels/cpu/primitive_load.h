@@ -16,10 +16,14 @@ RT_HD Primitive<float> load_primitive(const rt::SceneView& s, uint32_t prim) {
 
 // one for each lane
 RT_HD Primitive<FW> gather_primitives(const rt::SceneView& s, UW prim) {
-  const UW at = prim << (kPrimitiveWords == 1 ? 2 : 3);
+  const UW at = row_of(s, prim) << (kPrimitiveWords == 1 ? 2 : 3);
   FW record[kPrimitiveFloats];
   for (int k = 0; k < kPrimitiveFloats; ++k) record[k] = gather(s.spheres + k, at);
+#if RT_IMAGES
+  return in_image(s, unpack_primitive(record, s.spheres), prim);
+#else
   return unpack_primitive(record, s.spheres);
+#endif
 }
 
 // the eight from `begin` on

@@ -57,6 +57,17 @@ SolidIndices solid_indices(const SceneView& s, int64_t records) {
   return {(int64_t)largest + 1, fit};
 }
 
+// Whether positions have room for the steps along the lattice, and no primitive is kNoPrim.
+bool images_fit(const ImageLattice& l, int64_t spheres) {
+  int64_t bits = l.row_bits;
+  if (l.row_bits < 0 || l.row_bits > 30 || spheres > (int64_t)1 << l.row_bits) return false;
+  for (int a = 0; a < 3; ++a) {
+    if (l.step_bits[a] < 0 || l.step_bits[a] > 10 || l.counts[a] < 1 || l.counts[a] > 1 << l.step_bits[a]) return false;
+    bits += l.step_bits[a];
+  }
+  return bits < 31;
+}
+
 const char* nodes_problem(const SceneView& s, int64_t count) {
   std::vector<uint8_t> level((size_t)count, 0);  // as seen from the root, which is 0
   for (int64_t i = 0; i < count; ++i) {
@@ -115,6 +126,7 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (numbers_asked(s.color_id, n.color_ids) > n.colors) return "color_id: points behind the colours";
   n.materials = numbers_asked(s.material_id, n.material_ids);
   if (n.materials > INT32_MAX) return "material_id: points behind the materials";
+  if (s.images && (s.has_capsules || !images_fit(*s.images, s.sphere_count))) return "images: more than positions hold";
   for (int64_t i = 0; i < n.large; ++i)
     if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
   for (int64_t i = 0; i < n.emitters; ++i)

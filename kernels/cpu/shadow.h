@@ -195,7 +195,7 @@ inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::Sh
   fill_last_packet(q);
   PacketFrame f = light_frame(light, q);
   Rect all;
-  if (!packet_coordinates(f, q, all)) {
+  if (s.images || !packet_coordinates(f, q, all)) {
     for (int i = 0; i < q.count; ++i) trace_alone(s, q, (uint32_t)i);
   } else if (s.sphere_count > kSortedFrom) {
     sort_bundle(q, all);

@@ -53,9 +53,9 @@ RT_HD void queue_stream(rt::RayStream& q, Vec3<FW> origin, Vec3<FW> direction, F
   }
 }
 
-RT_HD SingleRay as_single(const rt::StreamRay& r) {
-  return single_ray(vec3(r.origin[0], r.origin[1], r.origin[2]), vec3(r.direction[0], r.direction[1], r.direction[2]));
-}
+RT_HD Vec3<float> origin_of(const rt::StreamRay& r) { return vec3(r.origin[0], r.origin[1], r.origin[2]); }
+RT_HD Vec3<float> direction_of(const rt::StreamRay& r) { return vec3(r.direction[0], r.direction[1], r.direction[2]); }
+RT_HD SingleRay as_single(const rt::StreamRay& r) { return single_ray(origin_of(r), direction_of(r)); }
 
 // False if rays start so far away that the error is larger than the grid of the node, whose boxes then hold back little.
 RT_HD bool unpack_boxes(const rt::Node& n, const StreamBounds& from, int octant, StreamNode& out) {
@@ -123,6 +123,11 @@ struct FindAny {
   RT_HD static void alone(const rt::SceneView& s, uint32_t node, rt::StreamRay& r, const Filter& filter) {
     if (r.t > 0.0f && occluded_below(s, node, as_single(r), r.self, r.t, filter)) r.t = -1.0f;
   }
+#if RT_IMAGES
+  template <class Filter> RT_HD static void in_images(const rt::SceneView& s, rt::StreamRay& r, const Filter& filter) {
+    if (image_occludes(s, origin_of(r), direction_of(r), r.self, r.t, filter)) r.t = -1.0f;
+  }
+#endif
 };
 
 // With the nearest hit, for equal t that of the lower leaf position.
@@ -136,6 +141,11 @@ struct FindClosest {
   RT_HD static void alone(const rt::SceneView& s, uint32_t node, rt::StreamRay& r, const Filter& filter) {
     intersect_closest_below(s, node, as_single(r), r.self, r.t, r.prim, filter);
   }
+#if RT_IMAGES
+  template <class Filter> RT_HD static void in_images(const rt::SceneView& s, rt::StreamRay& r, const Filter& filter) {
+    intersect_closest_image(s, origin_of(r), direction_of(r), r.self, r.t, r.prim, filter);
+  }
+#endif
 };
 
 template <class Find, class Filters>
@@ -210,6 +220,12 @@ inline void trace_octant(const rt::SceneView& s, rt::RayStream& q, int begin, in
 template <class Find, class Filters>
 inline void trace_stream(const rt::SceneView& s, rt::RayStream& q, const Filters& filters) {
   if (!s.nodes) return;
+#if RT_IMAGES
+  if (s.images) {
+    for (int i = 0; i < q.count && !is_cancelled(s); ++i) Find::in_images(s, q.ray[i], filters(q.ray[i]));
+    return;
+  }
+#endif
   int count[8] = {0}, at[8];
   StreamBounds bounds = {{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
   for (int i = 0; i < q.count; ++i) {

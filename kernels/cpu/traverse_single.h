@@ -106,6 +106,18 @@ RT_HD void intersect_closest_below(const rt::SceneView& s, uint32_t root, const 
   }
 }
 
+#if RT_IMAGES
+// Nearest hit in the images of a scene; not inlined, because few scenes have any.
+template <class Filter>
+RT_COLD void intersect_closest_image(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
+                                     uint32_t& prim, const Filter& filter) {
+  images_intersect_closest(
+      *s.images, o, d, self, t, prim, [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
+        intersect_closest_below(s, 0, single_ray(origin, d), own, nearest, row, filter_in_image(filter, image));
+      });
+}
+#endif
+
 // Nearest hit with t < t; for equal t the lower leaf position, independent of the order of traversal.
 // `self` is not tested, nor what the filter leaves out.
 template <class Filter>
@@ -113,6 +125,9 @@ RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> 
                              uint32_t& prim, const Filter& filter) {
   if (!s.nodes) return;
   large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim, filter);
+#if RT_IMAGES
+  if (s.images) return intersect_closest_image(s, o, d, self, t, prim, filter);
+#endif
   intersect_closest_below(s, 0, single_ray(o, d), self, t, prim, filter);
 }
 
@@ -146,10 +161,23 @@ RT_HD bool occluded_below(const rt::SceneView& s, uint32_t root, const SingleRay
   return false;
 }
 
+#if RT_IMAGES
+template <class Filter>
+RT_COLD bool image_occludes(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max,
+                            const Filter& filter) {
+  return images_occlude(*s.images, o, d, self, t_max, [&](uint32_t image, Vec3<float> origin, uint32_t own) {
+    return occluded_below(s, 0, single_ray(origin, d), own, t_max, filter_in_image(filter, image));
+  });
+}
+#endif
+
 // Whether anything in the tree except `self` that the filter accepts is in (0, t_max).
 template <class Filter>
 RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max,
                     const Filter& filter) {
+#if RT_IMAGES
+  if (s.images && s.nodes) return image_occludes(s, o, d, self, t_max, filter);
+#endif
   return s.nodes && occluded_below(s, 0, single_ray(o, d), self, t_max, filter);
 }
 

@@ -18,9 +18,8 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   uint32_t prim = rt::kNoPrim;
   rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
                                      prim, filter);
-  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const rt::PrimitiveRecord*)args.spheres, ray.origin,
-                               ray.direction, rt::kNoPrim, t, prim, filter);
+  const rt::SceneTree tree = rt::scene_tree(args);
+  tree.intersect_closest(ray.origin, ray.direction, rt::kNoPrim, t, prim, filter);
   if (prim == rt::kNoPrim) return;
-  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres, prim);
-  out = rt::first_hit(tables, prim, primitive, t, ray.origin, ray.direction);
+  out = rt::first_hit(tables, prim, tree.primitive(prim), t, ray.origin, ray.direction);
 }

@@ -26,11 +26,11 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
                            int tile, WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame.film, tile);
-  const WideTree tree = {(const rt::Node*)args.nodes, primitives.global};
+  const SceneTree tree = scene_tree(args);
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   // until a packet was left: those of the tile's later samples would be too
-  bool coherent = !RT_FULL_SHADING || is_pinhole(*s.camera);
+  bool coherent = !RT_IMAGES && (!RT_FULL_SHADING || is_pinhole(*s.camera));
   for (int i = 0; i < args.sample_count; ++i) {
     const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
     Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, x, y, sample);
@@ -43,7 +43,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
         coherent = warp_intersect_closest(tree.nodes, primitives, camera_packet(*s.camera, ray.origin), scratch,
                                           ray.origin, ray.direction, t, prim, filter);
       if (!coherent)
-        thread_intersect_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim, filter);
+        tree.intersect_closest(ray.origin, ray.direction, kNoPrim, t, prim, filter);
       __syncwarp();
     }
     if (is_draft(s)) clear_draft(s, x, y);

@@ -36,7 +36,11 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           (const rt::EnvironmentTexel*)a.sky,
           (const uint16_t*)a.opacity,
           &frame,
-          (float*)a.draft};
+          (float*)a.draft,
+#if RT_IMAGES
+          (const rt::ImageLattice*)a.images
+#endif
+  };
 }
 
 struct ClosestHit {

@@ -204,4 +204,39 @@ struct WideTree {
   }
 };
 
+#if RT_IMAGES
+// The tree of one cell, which a ray walks anew for each image (bvh/images.h).
+struct ImageTree : WideTree {
+  const rt::ImageLattice* images;
+
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const {
+    const Vec3<float> vector = image_vector<float>(*images, image_steps(*images, prim));
+    return relative_to(WideTree::primitive(leaf_position(*images, prim)), -1.0f * vector);
+  }
+  template <class Filter>
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
+                                   const Filter& filter) const {
+    images_intersect_closest(
+        *images, o, d, self, t, prim, [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
+          WideTree::intersect_closest(origin, d, own, nearest, row, filter_in_image(filter, image));
+        });
+  }
+  template <class Filter>
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {
+    return images_occlude(*images, o, d, self, t_max, [&](uint32_t image, Vec3<float> origin, uint32_t own) {
+      return WideTree::occluded(origin, d, own, t_max, filter_in_image(filter, image));
+    });
+  }
+};
+using SceneTree = ImageTree;
+RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a) {
+  return {{(const rt::Node*)a.nodes, (const PrimitiveRecord*)a.spheres}, (const rt::ImageLattice*)a.images};
+}
+#else
+using SceneTree = WideTree;
+RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a) {
+  return {(const rt::Node*)a.nodes, (const PrimitiveRecord*)a.spheres};
+}
+#endif
+
 }  // namespace RT_NS

@@ -17,6 +17,9 @@ RT_DEVICE rt::SceneTables unlit_tables(const rt::RenderArgs& a) {
   rt::SceneTables tables = {(const int32_t*)a.order, (const float*)a.color, (const int32_t*)a.color_id};
   tables.camera = &c_camera, tables.frame = &c_frame, tables.large = c_large,
   tables.opacity = (const uint16_t*)a.opacity;
+#if RT_IMAGES
+  tables.images = (const rt::ImageLattice*)a.images;
+#endif
   return tables;
 }
 

@@ -34,12 +34,12 @@ RT_HD rt::FirstHit first_hit(const rt::SceneTables& s, uint32_t prim, const Prim
   SurfacePoint<float> p = surface_point<float>(s.large, count, prim, primitive, origin, direction);
   if (s.frame->clip.clip_count)
     p = clipped_point<float>(s.frame->clip, s.large, count, prim, primitive, p, origin, direction).point;
-  const uint32_t id = gather(s.order, prim);
+  const uint32_t surface = surface_of(s, prim), id = number_of(s, prim, surface);
 #if RT_SOLIDS
-  const Vec3<float> albedo = albedo_at(s, primitive, p, id);
+  const Vec3<float> albedo = albedo_at(s, primitive, p, surface);
   if (is_triangle(primitive)) p.position = fma3(t, direction, origin);  // that of shading may be beside the triangle
 #else
-  const Vec3<float> albedo = load_albedo<float>(s, id);
+  const Vec3<float> albedo = load_albedo<float>(s, surface);
 #endif
   return {{p.normal.x, p.normal.y, p.normal.z},       t,   {albedo.x, albedo.y, albedo.z}, id,
           {p.position.x, p.position.y, p.position.z}, 0.0f};

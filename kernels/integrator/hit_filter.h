@@ -87,6 +87,9 @@ struct SampleHits {
   uint32_t sample;  // kCenterSample: what is at least half opaque is there
   ClipSpan<F> span;
   bool to_light;  // a ray that asks whether a light is seen
+#if RT_IMAGES
+  uint32_t image = 0;  // bits of the image whose primitives are asked about
+#endif
 
   template <class G> RT_HD ClipSpan<G> span_of() const { return {G(span.begin), G(span.end), G(span.last)}; }
 
@@ -115,19 +118,32 @@ struct SampleHits {
     uint32_t opacity = scene->opacity ? scene->opacity[surface] : kOpaque;
     if (through_glass) opacity = (uint32_t)((float)opacity * (1.0f - straight_share(*scene, prim)));
     if (opacity == kOpaque) return splat_mask<F>(true);
+#if RT_IMAGES
+    return is_there(number_of(*scene, prim | image, surface), UintOf<F>(opacity));
+#else
     return is_there(surface, UintOf<F>(opacity));
+#endif
   }
   RT_HD MaskOf<F> accepts_large(const rt::LargeSphere& s, Vec3<F> position) const {
     if (!scene->frame->scene.has_alpha) return splat_mask<F>(true);
     const uint32_t surface = (uint32_t)scene->order[s.prim];
     const F opacity((float)(scene->opacity ? scene->opacity[surface] : kOpaque));
-    return is_there(surface, to_uint(fma_(opacity, unfaded(s, position), F(0.5f))));
+    return is_there(number_of(*scene, s.prim, surface), to_uint(fma_(opacity, unfaded(s, position), F(0.5f))));
   }
   RT_HD MaskOf<F> is_there(uint32_t surface, UintOf<F> opacity) const {
     if (sample == kCenterSample) return to_float(opacity) >= F(0.5f * (float)kOpaque);
     return is_present<F>(scene->frame->sampler.seed, x, y, sample, UintOf<F>(surface), opacity);
   }
 };
+
+// The filter for the primitives of an image.
+template <class Filter> RT_HD Filter filter_in_image(const Filter& filter, uint32_t image) {
+  Filter own = filter;
+#if RT_IMAGES
+  if constexpr (!Filter::kAcceptsAll) own.image = image;
+#endif
+  return own;
+}
 
 // The filter of a ray of sample `sample` of pixel (x, y).
 template <class F>

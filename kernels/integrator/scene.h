@@ -1,5 +1,6 @@
 // What shading reads of a scene, on both sides: tables by number. How rays find spheres is not here.
 #pragma once
+#include "../bvh/images.h"
 #include "../core/enums.h"
 #include "../geom/primitive.h"
 #include "../shade/bsdf.h"
@@ -21,11 +22,48 @@ struct SceneTables {
   const uint16_t* opacity;  // of each surface, 65535: opaque; null: all are
   const Frame* frame;
   float* draft;             // planes of a draft (draft.h) of Frame::film; null: the picture is none
+#if RT_IMAGE_FIELD
+  const ImageLattice* images;  // null: there are none
+#endif
 };
 
 }  // namespace rt
 
 namespace RT_NS {
+
+// Position in leaf order of a primitive, which may be in an image.
+template <class U> RT_HD U row_of(const rt::SceneTables& s, U prim) {
+#if RT_IMAGES
+  if (s.images) return leaf_position(*s.images, prim);
+#endif
+  return prim;
+}
+
+// Number of a primitive in the input of which an image has the looks.
+template <class U> RT_HD U surface_of(const rt::SceneTables& s, U prim) { return gather(s.order, row_of(s, prim)); }
+
+// The number that is shown of a primitive: those of an image follow those of the image before. surface: surface_of
+template <class U> RT_HD U number_of(const rt::SceneTables& s, U prim, U surface) {
+#if RT_IMAGES
+  if (s.images) {
+    const rt::ImageLattice& l = *s.images;
+    const ImageSteps<U> steps = image_steps(l, prim);
+    const U image = (steps.a * U((uint32_t)l.counts[1]) + steps.b) * U((uint32_t)l.counts[2]) + steps.c;
+    const U primitives((uint32_t)l.primitives);
+    return select(surface == primitives, U(l.ground), image * primitives + surface);
+  }
+#endif
+  return surface;
+}
+
+#if RT_IMAGES
+// A primitive of the cell, where its image is.
+template <class F>
+RT_HD Primitive<F> in_image(const rt::SceneTables& s, const Primitive<F>& primitive, UintOf<F> prim) {
+  if (!s.images) return primitive;
+  return relative_to(primitive, F(-1.0f) * image_vector<F>(*s.images, image_steps(*s.images, prim)));
+}
+#endif
 
 // linear RGB of a sphere, or of a row of colours
 template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
@@ -36,7 +74,7 @@ template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F>
 // The BSDF at a point of the sphere at leaf position `prim`.
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
   const bool uniform = s.frame->scene.color_mode == kColorUniform && s.frame->scene.material_mode == kMaterialUniform;
-  const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
+  const UintOf<F> sphere = uniform ? prim : surface_of(s, prim);  // with one look for all, no number is needed
   const Vec3<F> albedo = load_albedo<F>(s, sphere);
   if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
   return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);

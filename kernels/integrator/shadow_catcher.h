@@ -42,7 +42,7 @@ RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F
 
 // Whether a camera ray meets the ground that catches shadows.
 template <class F> RT_HD MaskOf<F> meets_catcher(const rt::SceneTables& s, const PathState<F>& p) {
-  return (gather(s.order, p.prim) + UintOf<F>(1u)) == UintOf<F>((uint32_t)s.frame->environment.shadow_catcher);
+  return (surface_of(s, p.prim) + UintOf<F>(1u)) == UintOf<F>((uint32_t)s.frame->environment.shadow_catcher);
 }
 
 // The path for samples of light, which count in full: no path goes on from here.

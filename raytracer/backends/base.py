@@ -57,7 +57,7 @@ class DeviceScene(Closeable, ABC):
     """Bytes of nodes, and of the primitives in leaf order with their numbers."""
 
     def __init__(self, buffers: SceneBuffers) -> None:
-        self._ground = buffers.count if buffers.has_ground else None
+        self._ground = buffers.ground_number if buffers.has_ground else None
         self._sky = buffers.sky
 
     def take_sky(self, sky: NDArray[np.void]) -> None:
@@ -140,7 +140,7 @@ class DeviceScene(Closeable, ABC):
 
 
 TREE, TABLES = ("nodes", "spheres", "order"), (
-    "color", "color_id", "material_id", "emitters", "opacity", "sky",
+    "color", "color_id", "material_id", "emitters", "opacity", "sky", "images",
 )  # fmt: skip
 """Arrays that kernels read from memory, of tree and scene, by the names in RenderArgs."""
 

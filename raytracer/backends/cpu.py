@@ -42,7 +42,6 @@ MAX_SPHERES = 2**29 - 1
 class CpuScene(DeviceScene):
     """The arrays of a scene in host memory; the extension checks and keeps them."""
 
-    can_update = True
     max_excess = 1.0
     """The tree has then cost about as much as a new one (docs/kernels/algorithms.md, "Moving
     spheres")."""
@@ -51,6 +50,7 @@ class CpuScene(DeviceScene):
         """Keep the arrays that the kernels read; writable arrays of indices are copied."""
         super().__init__(buffers)
         self._threads = threads
+        self.can_update = not len(buffers.images)
         self._color, self._large = buffers.color, buffers.large_id.tolist()
         self.tree_nbytes = tree.nbytes
         self._arrays: Any = core().Scene(**sphere_arrays(buffers, tree), large=buffers.large)

@@ -151,7 +151,7 @@ class OnDemand(Generic[Array]):
         self._name, self._copy = name, f"{name} on the host"
 
     def __get__(self, owner: Any, kind: type | None = None) -> Array:
-        value: Array = owner.__dict__[self._name]
+        value: Array = given(owner, self._name)
         if isinstance(value, (np.ndarray, float)):
             return value
         if self._copy not in owner.__dict__:
@@ -166,7 +166,7 @@ class OnDemand(Generic[Array]):
 
 def given(owner: Any, name: str) -> Any:
     """Return an attribute of `OnDemand` as it is: an array of the host or of a GPU."""
-    return owner.__dict__[name]
+    return owner.__dict__[name] if name in owner.__dict__ else owner.missing(name)
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:

@@ -83,6 +83,10 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     for sets in groups:
         for index, each in enumerate(sets):
             if 0 <= row < each.count:
+                if sets is scene.spheres and each.cell is not None:  # without the other images
+                    import numpy as np
+
+                    each, row = each.taken(np.array([row])), 0
                 return _described(scene, each, index, prim_id, row)
             row -= each.count
     last = scene.count + scene.solid_count - 1

@@ -9,13 +9,10 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Integer, Numbers, number_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import SphereSet
 
 MAX_BOXES = 1000  # most boxes along one edge
-ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and label
 MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 
@@ -66,25 +63,24 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
 def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
     """Return a set with its periodic images, in whole boxes along the edges.
 
-    Images have the row, radius and colour of their particle. The new box encloses all images.
+    Images have the row, radius and colour of their particle. The new box encloses all images. A
+    picture that can do with one box in memory leaves out the arrays of the images.
     """
     import numpy as np
 
-    from raytracer.memory import require_room
+    from raytracer.scene.replicated_set import ReplicatedSet  # late: few sets are replicated
 
     box = _box(spheres, place, "repeat")
-    total = prod(counts)
-    if total == 1:
+    if prod(counts) == 1:
         return spheres
-    require_room(f"{place} of {_name(spheres)}", total * spheres.count * ROW, "for the images")
-    edges = np.array(box.edges, np.float64)
-    steps = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
-    images = spheres.taken(np.tile(np.arange(spheres.count), total))
-    centers: NDArray[Any] = images.centers.reshape(total, -1, 3)
-    for image, shift in zip(centers, steps @ edges, strict=True):
-        image += shift.astype(centers.dtype)
-    a, b, c = (tuple(edge) for edge in (edges * np.array(counts)[:, None]).tolist())
-    return images.at(centers.reshape(-1, 3), box._replace(edges=(a, b, c)))
+    edges = np.array(box.edges, np.float64) * np.array(counts)[:, None]
+    a, b, c = (tuple(edge) for edge in edges.tolist())
+    if spheres.cell is not None:
+        spheres = spheres.taken(np.arange(spheres.count))
+    images = ReplicatedSet(spheres, counts, box._replace(edges=(a, b, c)), place)
+    if spheres.keys is not None or not images.fits:
+        images.missing("centers")
+    return images
 
 
 def _box(spheres: SphereSet, place: str, purpose: str) -> Box:

@@ -643,6 +643,11 @@ class SphereSet:
         """Number of spheres."""
         return len(given(self, "centers"))
 
+    @property
+    def cell(self) -> SphereSet | None:
+        """The spheres of one periodic box, whose images are the set; None: it has none."""
+        return None
+
     def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
         """Return the colours of an array on a GPU."""
         if self.color_scale is not None:

@@ -87,11 +87,16 @@ def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) 
     )
 
 
+UNLISTED = ("ImageLattice",)
+"""Structs of kernels that not all of them know; their numbers have four bytes each."""
+
+
 def flatten(table: Table) -> list[int]:
     """Return a table in the form of kernels/core/layout.h: size of each struct, field offsets."""
     return [
         number
-        for size, fields in table.values()
+        for name, (size, fields) in table.items()
+        if name not in UNLISTED
         for number in (size, *(offset for _, _, _, offset in fields))
     ]
 

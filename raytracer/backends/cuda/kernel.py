@@ -39,6 +39,9 @@ CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
 
+IMAGES = {"RT_IMAGES": "1"}
+"""Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
+
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
@@ -58,17 +61,19 @@ def compile_production(ordinal: int) -> None:
         list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
 
 
-def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, tuple[str, ...]]:
+def _cubin(
+    kernel: Kernel, missing: tuple[str, ...], arch: str, has_images: bool = False
+) -> tuple[Cubin, tuple[str, ...]]:
     """Return machine code of a kernel, and the features that it is without.
 
     Where the variant without some is not at hand and cannot be compiled, the kernel with all
     features renders the same.
     """
-    source = kernel.translation_unit
+    source, images = kernel.translation_unit, IMAGES if has_images else {}
     if missing:
         with suppress(BackendError):
-            return compiler.load(source, arch, macros=macros_without(missing)), missing
-    return compiler.load(source, arch), ()
+            return compiler.load(source, arch, macros=macros_without(missing) | images), missing
+    return compiler.load(source, arch, macros=images or None), ()
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
@@ -78,7 +83,13 @@ def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
 class RenderKernel:
     """A kernel on a device, whose context must be active in the methods."""
 
-    def __init__(self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        ordinal: int,
+        kernel: Kernel,
+        missing: tuple[str, ...] = (),
+        has_images: bool = False,
+    ) -> None:
         """Load a kernel, without features of choose.FEATURES; compile it if necessary."""
         self._context = primary_context(ordinal)
         self.arch = compiler.architecture(self._context.device.compute_capability())
@@ -86,7 +97,7 @@ class RenderKernel:
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin, self.missing = _cubin(kernel, missing, self.arch)
+        cubin, self.missing = _cubin(kernel, missing, self.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code

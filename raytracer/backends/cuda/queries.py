@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.kernel import IMAGES
 from raytracer.backends.cuda.launch import blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
@@ -19,14 +20,17 @@ from raytracer.view import View
 class Query:
     """A kernel on one device; its methods need the context active."""
 
-    def __init__(self, ordinal: int, entry: str, has_capsules: bool) -> None:
+    def __init__(
+        self, ordinal: int, entry: str, has_capsules: bool, has_images: bool = False
+    ) -> None:
         """Load the kernel of that entry, `first_hits` or `exposure`."""
         self._context = primary_context(ordinal)
         self._copies = staging(ordinal)
         arch = compiler.architecture(self._context.device.compute_capability())
         kernel = product(f"{entry}_capsules" if has_capsules else entry)
+        code = compiler.load(kernel.translation_unit, arch, macros=IMAGES) if has_images else None
         with self._context.active() as driver:
-            self._pass = Pass(driver, arch, kernel, entry, "RenderArgs")
+            self._pass = Pass(driver, arch, kernel, entry, "RenderArgs", code)
 
     def ask(
         self,

@@ -17,6 +17,7 @@ from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.choose import (
     CAPSULES,
     PATHS,
+    THREADS,
     Sample,
     kernel_for,
     missing_features,
@@ -106,7 +107,8 @@ class CudaScene(DeviceScene):
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context, gpus)
         self._striped: DeviceMemory | None = None  # has the arrays that are not in its own memory
-        self.can_update = kernel is None
+        self.has_images = len(buffers.images) > 0
+        self.can_update = kernel is None and not self.has_images
         self._record_bytes = buffers.record_bytes
         self._apart = buffers.large_id
         self._moving: MovingSpheres | None = None
@@ -316,7 +318,8 @@ class CudaScene(DeviceScene):
                 missing = missing_with_capsules(view, self.has_forms)
             else:
                 missing = missing_features(view)
-            return render_kernel(self.number, kernel, variant_of(kernel.name, missing))
+            without = variant_of(kernel.name, missing)
+            return render_kernel(self.number, kernel, without, self.has_images)
 
     def fill(self, kernel: RenderKernel, view: View) -> None:
         """Fill the constant memory of the kernel that renders a view.
@@ -344,6 +347,8 @@ class CudaScene(DeviceScene):
             return CAPSULES
         if view.needs_path_tracing:
             return PATHS
+        if self.has_images:
+            return THREADS
         camera, height = view.camera, view.height
         assert self._sample is not None
         if self._last is None or self._last[0] is not camera or self._last[1] != height:
@@ -393,7 +398,7 @@ class CudaScene(DeviceScene):
         arguments["tile_end"] = tile_end
         with self._context.lock, self._context.active():
             self.settle()
-            kernel = query(self.number, entry, self.has_capsules)
+            kernel = query(self.number, entry, self.has_capsules, self.has_images)
             return kernel.ask(arguments, self.large, view, warps, answers)
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:

@@ -87,6 +87,7 @@ def pack_with_camera(
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
     device: Placer | None = None,
+    instancing: bool = False,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera.
 
@@ -95,13 +96,15 @@ def pack_with_camera(
         settings: None takes the scene's.
         around: what a fitted camera shows beside the spheres.
         device: may pack spheres in its own memory (`Placer.place`).
+        instancing: whether the arrays may be those of one periodic box (`SceneBuffers.images`).
 
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
         its fitted position.
     """
     with naming(scene.source), quiet():
-        return _packed(scene, settings or scene.render, around, device=device)
+        settings = settings or scene.render
+        return _packed(scene, settings, around, device=device, instancing=instancing)
 
 
 def repack(
@@ -129,11 +132,21 @@ def _packed(
     around: Surroundings,
     before: tuple[SceneBuffers, Pose | None] | None = None,
     device: Placer | None = None,
+    instancing: bool = False,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
     space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
+    all_images = scene
+    repeated = None
+    if instancing:
+        from raytracer.scene.packing.images import cell_of, pack_images  # late: few scenes
+
+        repeated = cell_of(scene)
+    if repeated is not None:
+        scene, images = repeated
+        sets = list(scene.spheres)
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
     there = None
@@ -151,6 +164,12 @@ def _packed(
         spheres, solid_sets, space, has_ground, has_colors,
         [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
     )  # fmt: skip
+    of_images: dict[str, Any] = {}
+    if repeated is not None:
+        imaged = pack_images(spheres, images, space, has_ground)
+        if imaged is None:
+            return _packed(all_images, settings, around, before, device)
+        balls, of_images["images"] = imaged
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     if before is None:
         aspect = settings.width / settings.height
@@ -163,6 +182,8 @@ def _packed(
     large_id, large = pack_large(
         solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
     )
+    if repeated is not None and len(large_id):
+        return _packed(all_images, settings, around, before, device)
     if has_ground:
         large_id = np.append(large_id, np.int64(count_of(solids)))
         if before is not None and before[0].has_ground:
@@ -197,6 +218,7 @@ def _packed(
         frame, center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
         large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
+        **of_images,
     )  # fmt: skip
     if before is not None and before[1] is not None:
         return retake(buffers, scene, settings, before[1]).check(), camera
@@ -451,6 +473,8 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
 
 def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return every `stride`-th centre and radius in scene space, in float64."""
+    if spheres.cell is not None:
+        spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
     centers, radius = (_rows(spheres, n, every, checked=False) for n in ("centers", "radius"))
     if not (np.isfinite(centers).all() and (radius > 0.0).all() and (radius < np.inf).all()):
