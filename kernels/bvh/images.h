@@ -11,7 +11,9 @@
 namespace RT_NS {
 
 // Leaf position of a primitive: below the steps to its image, along the first edge in the highest bits.
-template <class U> RT_HD U leaf_position(const rt::ImageLattice& l, U prim) { return prim & U((1u << l.row_bits) - 1u); }
+template <class U> RT_HD U leaf_position(const rt::ImageLattice& l, U prim) {
+  return prim & U((1u << l.row_bits) - 1u);
+}
 
 template <class U>
 struct ImageSteps {
@@ -68,7 +70,8 @@ struct ImageWalk {
     for (int k = 0; k < 3; ++k) {
       low[k] = lattice.low[k], high[k] = lattice.high[k];
       for (int a = 0; a < 3; ++a) {
-        const float edge = lattice.edges[3 * a + k], first = edge * (float)r.begin[a], last = edge * (float)(r.end[a] - 1);
+        const float edge = lattice.edges[3 * a + k];
+        const float first = edge * (float)r.begin[a], last = edge * (float)(r.end[a] - 1);
         low[k] += min_(first, last), high[k] += max_(first, last);
       }
       reach = max_(reach, abs_(o[k]) + max_(abs_(low[k]), abs_(high[k])));

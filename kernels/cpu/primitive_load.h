@@ -14,16 +14,26 @@ RT_HD Primitive<float> load_primitive(const rt::SceneView& s, uint32_t prim) {
   return unpack_primitive(record, s.spheres);
 }
 
-// one for each lane
-RT_HD Primitive<FW> gather_primitives(const rt::SceneView& s, UW prim) {
-  const UW at = row_of(s, prim) << (kPrimitiveWords == 1 ? 2 : 3);
+// one for each lane, by leaf positions
+RT_HD Primitive<FW> gather_rows(const rt::SceneView& s, UW row) {
+  const UW at = row << (kPrimitiveWords == 1 ? 2 : 3);
   FW record[kPrimitiveFloats];
   for (int k = 0; k < kPrimitiveFloats; ++k) record[k] = gather(s.spheres + k, at);
-#if RT_IMAGES
-  return in_image(s, unpack_primitive(record, s.spheres), prim);
-#else
   return unpack_primitive(record, s.spheres);
+}
+
+#if RT_IMAGES
+// Not inlined, because few scenes have images.
+RT_COLD Primitive<FW> gather_in_images(const rt::SceneView& s, UW prim) {
+  return in_image(s, gather_rows(s, row_of(s, prim)), prim);
+}
 #endif
+
+RT_HD Primitive<FW> gather_primitives(const rt::SceneView& s, UW prim) {
+#if RT_IMAGES
+  if (s.images) return gather_in_images(s, prim);
+#endif
+  return gather_rows(s, prim);
 }
 
 // the eight from `begin` on

@@ -111,10 +111,10 @@ RT_HD void intersect_closest_below(const rt::SceneView& s, uint32_t root, const 
 template <class Filter>
 RT_COLD void intersect_closest_image(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
                                      uint32_t& prim, const Filter& filter) {
-  images_intersect_closest(
-      *s.images, o, d, self, t, prim, [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
-        intersect_closest_below(s, 0, single_ray(origin, d), own, nearest, row, filter_in_image(filter, image));
-      });
+  const auto trace = [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
+    intersect_closest_below(s, 0, single_ray(origin, d), own, nearest, row, filter_in_image(filter, image));
+  };
+  images_intersect_closest(*s.images, o, d, self, t, prim, trace);
 }
 #endif
 

@@ -216,10 +216,10 @@ struct ImageTree : WideTree {
   template <class Filter>
   RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
                                    const Filter& filter) const {
-    images_intersect_closest(
-        *images, o, d, self, t, prim, [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
-          WideTree::intersect_closest(origin, d, own, nearest, row, filter_in_image(filter, image));
-        });
+    const auto trace = [&](uint32_t image, Vec3<float> origin, uint32_t own, float& nearest, uint32_t& row) {
+      WideTree::intersect_closest(origin, d, own, nearest, row, filter_in_image(filter, image));
+    };
+    images_intersect_closest(*images, o, d, self, t, prim, trace);
   }
   template <class Filter>
   RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {

@@ -81,7 +81,10 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
                           p.ray.direction);
   F error = primitive_error(primitive);
   // a large sphere's record says less well where it is: geom/large_sphere.h
-  if (large_count(frame)) error = select(row_of(s, p.prim) < UintOf<F>(s.large[0].prim), error, large_error(at.point.position));
+  if (large_count(frame)) {
+    const MaskOf<F> is_small = row_of(s, p.prim) < UintOf<F>(s.large[0].prim);
+    error = select(is_small, error, large_error(at.point.position));
+  }
   return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut, error};
 #else
   return {primitive, point, surface_bsdf<F>(s, p.prim, primitive, point)};
