@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   uint32_t prim = rt::kNoPrim;
   rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
                                      prim, filter);
-  const rt::SceneTree tree = rt::scene_tree(args);
+  const rt::SceneTree tree = rt::scene_tree(args, (const rt::PrimitiveRecord*)args.spheres);
   tree.intersect_closest(ray.origin, ray.direction, rt::kNoPrim, t, prim, filter);
   if (prim == rt::kNoPrim) return;
   out = rt::first_hit(tables, prim, tree.primitive(prim), t, ray.origin, ray.direction);

@@ -9,6 +9,6 @@
 #include "traverse_single.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
-  const rt::SceneTree tree = rt::scene_tree(args);
+  const rt::SceneTree tree = rt::scene_tree(args, (const rt::PrimitiveRecord*)args.spheres);
   rt::render_pixel(args, tree, c_camera, c_frame, args.sample_count);
 }

@@ -229,13 +229,13 @@ struct ImageTree : WideTree {
   }
 };
 using SceneTree = ImageTree;
-RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a) {
-  return {{(const rt::Node*)a.nodes, (const PrimitiveRecord*)a.spheres}, (const rt::ImageLattice*)a.images};
+RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a, const PrimitiveRecord* records) {
+  return {{(const rt::Node*)a.nodes, records}, (const rt::ImageLattice*)a.images};
 }
 #else
 using SceneTree = WideTree;
-RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a) {
-  return {(const rt::Node*)a.nodes, (const PrimitiveRecord*)a.spheres};
+RT_DEVICE SceneTree scene_tree(const rt::RenderArgs& a, const PrimitiveRecord* records) {
+  return {(const rt::Node*)a.nodes, records};
 }
 #endif
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.pipeline import prepare
+from raytracer.scene.packing import images as packing
 from raytracer.scene.replicated_set import ReplicatedSet
 from support.particle_files import write
 
@@ -22,6 +23,12 @@ INSIDE = raytracer.Camera(position=(6.8, 6.9, 8.7), look_at=(1.0, 3.0, 4.0))
 """A camera between atoms of the supercell."""
 
 SMALL: dict[str, Any] = {"width": 56, "height": 40, "samples": 4}
+
+
+@pytest.fixture(autouse=True)
+def _small_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images of small cells are instances too."""
+    monkeypatch.setattr(packing, "MIN_CELL", 0)
 
 
 def cell(edges: NDArray[np.float64], path: Path, count: int = 40, reach: float = 0.3) -> Path:
@@ -177,6 +184,14 @@ def test_glass_and_light_have_copies(material: Any, tmp_path: Path) -> None:
         settings = SMALL | {"samples": 1, "integrator": "path", "backend": "cpu"}
         sums.append(raytracer.render(scene, **settings).film.sums)
     assert sums[0].tobytes() == sums[1].tobytes()
+
+
+def test_small_cells_have_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images, _ = both(cell(ORTHOGONAL, tmp_path / "a.xyz"))
+    for limits, is_cell in (((41, 10**9), False), ((40, 10**9), True), ((41, 40 * 18), True)):
+        monkeypatch.setattr(packing, "MIN_CELL", limits[0])
+        monkeypatch.setattr(packing, "MIN_COPIES", limits[1])
+        assert (packing.cell_of(images) is not None) == is_cell
 
 
 def test_many_images_of_one_sphere(tmp_path: Path, backend: str) -> None:
