@@ -76,7 +76,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
         ("--labels=mass", "labels.by: there is no column 'mass'"),
         ("--axes=labels=xyz", "'xyz' is not three names"),
-        ("--axes=size=900", "axes.size: letters of 900 points are 450 pixels high"),
+        ("--axes=size=900", "--axes: size: letters of 900 points are 450 pixels high"),
     ],
 )
 def test_mistakes(option: str, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
