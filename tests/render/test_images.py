@@ -169,7 +169,7 @@ def test_memory_is_that_of_one_cell(tmp_path: Path) -> None:
     with jobs[0] as one, jobs[1] as other:
         assert other.memory["resident"] > 10 * one.memory["resident"]
         eyes = [np.asarray(job.camera and job.camera.position, np.float64) for job in jobs]
-        np.testing.assert_allclose(*eyes, rtol=1e-6)
+        np.testing.assert_allclose(eyes[0], eyes[1], rtol=1e-6)
         assert one.about["spheres"] == other.about["spheres"]
     assert isinstance(images.spheres[0], ReplicatedSet)
     assert images.spheres[0].cell is not None
