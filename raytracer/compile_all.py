@@ -26,7 +26,7 @@ from pathlib import Path
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
-from raytracer.backends.cuda.kernel import macros_without
+from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
@@ -131,6 +131,11 @@ def jobs(
             if kernel.name in PRODUCTION and arch not in complete
             else [()]
         )
+    ]
+    made += [
+        Job(kernel, arch, _sorted(IMAGES))
+        for kernel, arch in itertools.product(products(root), architectures)
+        if kernel.name in OF_IMAGES
     ]
     for op, arch in itertools.product(operations(root) if bench else (), architectures):
         known = OPERATIONS.get(op)

@@ -14,7 +14,7 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_supported
-from raytracer.backends.cuda.choose import PRODUCTION, every_variant
+from raytracer.backends.cuda.choose import PATHS, PRODUCTION, THREADS, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Group, Piece, blocks
 from raytracer.backends.cuda.passes import Pass
@@ -41,6 +41,8 @@ SIDES = 8
 
 IMAGES = {"RT_IMAGES": "1"}
 """Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
+OF_IMAGES = (THREADS, PATHS, "first_hits")
+"""Kernels of such scenes."""
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
