@@ -32,7 +32,7 @@ class Moving:
             nodes=nodes, spheres=records, order=order, color=np.ones((1, 3), np.float32),
             color_id=nothing, material_id=nothing, large=none_of("LargeSphere"),
             emitters=none_of("Emitter"), opacity=np.zeros(0, np.uint16),
-            sky=none_of("EnvironmentTexel"),
+            sky=none_of("EnvironmentTexel"), images=none_of("ImageLattice"),
         )  # fmt: skip
 
     def move(self, spheres: np.ndarray, limit: float) -> bool | None:

@@ -24,7 +24,7 @@ from raytracer.settings import RenderSettings
 
 OF_SCENE = (
     *("nodes", "spheres", "order", "color", "color_id", "material_id", "large", "emitters"),
-    *("opacity", "sky"),
+    *("opacity", "sky", "images"),
 )
 OF_VIEW = ("camera", "lights", "materials", "frame")
 NAMES = OF_SCENE + OF_VIEW
@@ -94,6 +94,16 @@ def set_node(name: str, value: int, slot: int | None = None) -> Callable[[dict[s
     return change
 
 
+def set_images(**numbers: Any) -> Callable[[dict[str, Any]], None]:
+    def change(a: dict[str, Any]) -> None:
+        lattice = np.zeros(1, layout.dtype("ImageLattice"))
+        for name, value in {"counts": 2, "step_bits": 1, "row_bits": 9, **numbers}.items():
+            lattice[name] = value
+        a["images"] = lattice
+
+    return change
+
+
 INDICES = {
     f"{name}[{place}] = {value}": set_item(name, place, value)
     for name, place, value in product(
@@ -125,7 +135,18 @@ LENGTHS |= {
     "an empty crop": set_frame("y1", 0),
     "a crop that begins outside": set_frame("x0", -(2**30)),
     "no picture": set_frame("height", 0),
+    "more spheres than positions of images": set_images(row_bits=8),
+    "negative bits": set_images(row_bits=-1),
+    "more images than steps": set_images(counts=3),
+    "no images": set_images(counts=0),
+    "steps beyond positions": set_images(step_bits=8),
 }
+
+
+def test_images_that_fit_are_taken() -> None:
+    given = arrays()
+    set_images()(given)
+    rendered(given, Film.blank(40, 24).sums)
 
 
 @pytest.mark.parametrize("change", [*INDICES.values(), *LENGTHS.values()], ids=[*INDICES, *LENGTHS])
