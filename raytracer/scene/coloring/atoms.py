@@ -26,9 +26,9 @@ _ALONE = {"protein", "backbone", "nucleic", "nucleicbackbone", "nucleicbase", "n
 
 _WORDS = re.compile(
     rf"\b(?:{'|'.join(sorted(_ALONE))})\b|\b(?:resname|resid|resnum|name|chain|chainID|segid|element"
-    r"|type|index|bynum|around|within|exwithin|byres|sphzone|prop|same|altloc|mass)\s+[\w.*+-]"
+    r"|type|index|bynum|around|within|exwithin|byres|sphzone|prop|same|altloc|mass)\s+[\"']?[\w.*+-]"
 )
-_WITHIN = re.compile(r"\b(ex)?within\s+([\d.]+)\s+of\s+")
+_WITHIN = re.compile(r"\b(ex)?within\s+([\d.]+(?:[eE][+-]?\d+)?)\s+of\s+")
 _END = re.compile(r"\s+(?:and|or)\b")
 _WATER = "resname HOH WAT SOL H2O TIP TIP3 TIP3P TIP4 TIP4P TIP5P SPC SPCE"
 
@@ -88,6 +88,7 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
 
 def _translated(text: str) -> str:
     """Return a selection in the words of MDAnalysis."""
+    text = re.sub("[\"']", "", text)  # VMD quotes names
     text = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", text))
     while match := _WITHIN.search(text):
         end = _operand_end(text, match.end())

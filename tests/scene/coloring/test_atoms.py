@@ -64,6 +64,7 @@ WATER = [5, 6]
         ("index 0:2", {0, 1, 2}),
         ("around 4 resname HOH", near(4.0, WATER) - set(WATER)),
         ("within 4 of resname HOH", near(4.0, WATER)),
+        ('within 4e0 of resname "HOH"', near(4.0, WATER)),
         ("exwithin 4 of water", near(4.0, WATER) - set(WATER)),
         ("within 3 of (resname HOH and resid 3) and chain A", near(3.0, [5]) & {0, 1, 2, 3, 4}),
         ("within 3 of within 2.5 of name FE", near(3.0, sorted(near(2.5, [7])))),
