@@ -247,6 +247,76 @@ class DeviceColors:
         return np.asarray, (self.on_host,)
 
 
+class ImagedSpheres(DeviceRecords):
+    """The spheres of all images, where those of one cell are in memory.
+
+    Args:
+        cell: in render space.
+        vectors: of the images, float64 (I, 3).
+    """
+
+    is_there = True
+
+    def __init__(self, cell: Spheres, vectors: NDArray[np.float64]) -> None:
+        super().__init__([(len(vectors) * count_of(cell), *_radii_of(cell))], self._columns)
+        self.cell, self.vectors = cell, vectors
+
+    @classmethod
+    def of(cls, cell: Spheres, lattice: NDArray[np.void]) -> ImagedSpheres:
+        """Return the images in a lattice; arguments as in `SceneBuffers`."""
+        steps = np.indices(lattice["counts"][0]).reshape(3, -1).T
+        return cls(cell, steps @ lattice["edges"][0].reshape(3, 3).astype(np.float64))
+
+    def _columns(self, rows: slice) -> Columns:
+        return self.taken(np.arange(rows.start, rows.stop))
+
+    def taken(self, rows: NDArray[np.int64]) -> Columns:
+        image, row = np.divmod(rows, count_of(self.cell))
+        *axes, radius = taken(self.cell, row)
+        x, y, z = (
+            (axis + vector).astype(np.float32)
+            for axis, vector in zip(axes, self.vectors[image].T, strict=True)
+        )
+        return x, y, z, radius
+
+    def reach(
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
+    ) -> tuple[list[float], int, int, float]:
+        along = self.vectors @ np.asarray(normals).T
+        if center is None:
+            reached, *others = self._reach_of_cell(normals, None, limit)
+            return (along.max(axis=0) + reached).tolist(), *others
+        most, far, farthest, distance = np.full(len(normals), -np.inf), 0, 0, -1.0
+        for image, vector in enumerate(self.vectors):
+            reached, number, row, away = self._reach_of_cell(normals, center - vector, limit)
+            most = np.maximum(most, along[image] + reached)
+            far += number
+            if number and away > distance:
+                farthest, distance = image * count_of(self.cell) + row, away
+        return most.tolist(), far, farthest, distance
+
+    def _reach_of_cell(
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
+    ) -> tuple[Any, ...]:
+        if isinstance(self.cell, DeviceRecords) and self.cell.is_there:
+            return self.cell.reach(normals, center, limit)
+        found: tuple[Any, ...] = core().reach(
+            tuple(self.cell), np.asarray(normals), np.empty(0, np.intp),
+            None if center is None else center.tolist(), limit, thread_count(),
+        )  # fmt: skip
+        return found
+
+    def release(self) -> None:
+        """Do nothing: the cell is released by its owner."""
+
+
+def _radii_of(spheres: Spheres) -> tuple[float, float]:
+    """Return the least and the greatest radius; there is at least one sphere."""
+    if isinstance(spheres, DeviceRecords):
+        return spheres.radii(slice(0, spheres.count))
+    return float(spheres[3].min()), float(spheres[3].max())
+
+
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
@@ -366,8 +436,6 @@ class SceneBuffers:
     def balls(self) -> Columns | DeviceRecords:
         """Balls around which a view fits, those of both ends of capsules among them."""
         if len(self.images):
-            from raytracer.scene.packing.images import ImagedSpheres  # late: few scenes have any
-
             return ImagedSpheres.of(self.placed, self.images)
         return balls_of(self.placed, self.axis, self.form, self.shapes)
 

@@ -12,7 +12,7 @@ from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
-from raytracer.scene.mesh_normals import corner_normals
+from raytracer.scene.mesh_normals import corner_normals, unit_vectors
 from raytracer.scene.scene import Balls, SolidSet, SphereSet
 
 if TYPE_CHECKING:
@@ -148,9 +148,12 @@ class Mesh(SolidSet):
         Raises:
             SceneError: it is not closed.
         """
-        begins, ends = self.triangles.astype(np.int64), np.roll(self.triangles, -1, axis=1)
+        # vertices of other normals or colours may have the same place
+        _, place = np.unique(self.vertices, axis=0, return_inverse=True)
+        begins = place.reshape(-1).astype(np.int64)[self.triangles]
+        ends = np.roll(begins, -1, axis=1)
         edges = np.sort((begins * len(self.vertices) + ends).ravel())
-        others = np.sort((ends * np.int64(len(self.vertices)) + begins).ravel())
+        others = np.sort((ends * len(self.vertices) + begins).ravel())
         if not np.array_equal(edges, others):
             alone = len(np.setdiff1d(edges, others))
             raise SceneError(
@@ -178,9 +181,10 @@ def _listed(color: Any, are_many: bool) -> int | None:
     if color is None or isinstance(color, str):
         return None
     names = isinstance(color, list | tuple) and any(isinstance(each, str) for each in color)
-    if are_many or names or np.ndim(color) > 1:
-        return len(color)
-    return None
+    try:
+        return len(color) if are_many or names or np.ndim(color) > 1 else None
+    except (TypeError, ValueError):  # a number, rows of other lengths
+        raise SceneError("colors: give one of each vertex or of each triangle") from None
 
 
 def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
@@ -213,7 +217,8 @@ def _angle(smooth: Any) -> float:
 def _normals(normals: Any, count: int, where: Where) -> NDArray[np.float64]:
     """Return normals of vertices as unit vectors, float64 (V, 3)."""
     rows = check_rows(normals, "normals", 3, count, where)
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not (length > 0.0).all():
-        raise SceneError(f"normals: that of vertex {int(np.argmin(length[:, 0]))} has length 0")
-    return np.broadcast_to(rows / length, (count, 3))
+    units = unit_vectors(rows)
+    lost = ~units.any(axis=1)
+    if lost.any():
+        raise SceneError(f"normals: that of vertex {int(np.argmax(lost))} has length 0")
+    return np.broadcast_to(units, (count, 3))

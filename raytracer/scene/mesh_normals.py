@@ -29,8 +29,8 @@ def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: floa
     corners = vertices[triangles]
     edges = np.roll(corners, -1, axis=1) - corners
     across = np.cross(edges[:, 0], edges[:, 1])
-    flat = _units(across)
-    along = _units(edges)
+    flat = unit_vectors(across)
+    along = unit_vectors(edges)
     cosine = -(along * np.roll(along, 1, axis=1)).sum(axis=2)
     weight = np.arccos(np.clip(cosine, -1.0, 1.0))
     group = _groups(triangles, flat, np.cos(np.radians(crease)))
@@ -41,13 +41,13 @@ def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: floa
         ],
         axis=1,
     )
-    normals = _units(sums)[group].reshape(-1, 3, 3)
+    normals = unit_vectors(sums)[group].reshape(-1, 3, 3)
     lost = ~normals.any(axis=2)  # opposite triangles
     normals[lost] = np.broadcast_to(flat[:, None], normals.shape)[lost]
     return normals
 
 
-def _units(vectors: NDArray[Any]) -> Doubles:
+def unit_vectors(vectors: NDArray[Any]) -> Doubles:
     """Return unit vectors, float64; zeros remain."""
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     scaled = np.divide(vectors, largest, out=np.zeros(vectors.shape), where=largest > 0.0)

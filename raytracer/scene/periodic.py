@@ -68,8 +68,6 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     """
     import numpy as np
 
-    from raytracer.scene.replicated_set import ReplicatedSet  # late: few sets are replicated
-
     box = _box(spheres, place, "repeat")
     if prod(counts) == 1:
         return spheres
@@ -77,7 +75,7 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     a, b, c = (tuple(edge) for edge in edges.tolist())
     if spheres.cell is not None:
         spheres = spheres.taken(np.arange(spheres.count))
-    images = ReplicatedSet(spheres, counts, box._replace(edges=(a, b, c)), place)
+    images = spheres.with_images(counts, box._replace(edges=(a, b, c)), place)
     if spheres.keys is not None or not images.fits:
         images.missing("centers")
     return images

@@ -78,7 +78,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.json", '{"\\ud800": 1}', 2, "half a surrogate pair"),
     ("a.json", '{"' + "a" * 1_000_000 + '": 1}', 2, "unknown key"),
     ("a.csv", "x,y,z\n٣,0,0\n", 2, "a.csv: line 2"),
-    ("a.csv", f"x,y,{MARKER}\n1,2,3\n", 2, "a.csv"),
+    ("a.csv", f"x,{MARKER}\n1,3\n", 2, "a.csv"),
     ("a.csv", "," * 1_000_000 + "\n", 2, "a.csv"),
     ("a.csv", bytes(10_000), 2, "a.csv"),
     ("a.xyz", f"{'9' * 5000}\n\nC 0 0 0\n", 2, "a.xyz: line 1"),

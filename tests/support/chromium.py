@@ -7,14 +7,14 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
 
     from raytracer.browser.server import Server
 
@@ -33,6 +33,10 @@ def executable() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+_playwright: list[Playwright] = []
+"""That of this process, which may run once, for all browsers."""
+
+
 @contextmanager
 def browser(*options: str) -> Iterator[Browser]:
     """A running browser; skips with the reason where there is none."""
@@ -40,9 +44,12 @@ def browser(*options: str) -> Iterator[Browser]:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         _missing("Playwright is missing: pip install playwright")
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        if not _playwright:
+            _playwright.append(stack.enter_context(sync_playwright()))
+            stack.callback(_playwright.clear)
         try:
-            running = playwright.chromium.launch(
+            running = _playwright[0].chromium.launch(
                 executable_path=executable(), args=[*(options or OPTIONS), *SANDBOX]
             )
         except Error as error:

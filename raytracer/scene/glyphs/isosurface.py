@@ -65,7 +65,7 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
                 f"isosurface.level: {level:g} is not between the values of {path}, which go from "
                 f"{low:g} to {high:g}"
             )
-        vertices, normals, triangles = surface(grid, level)
+        vertices, normals, triangles = _replicated(grid, spheres, *surface(grid, level))
         colors: Any = isosurface.color or COLORS
         looks: dict[str, Any] = {"material": isosurface.material, "opacity": isosurface.opacity}
         if spheres is not None:
@@ -75,13 +75,39 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
     return Glyphs(made)
 
 
+def _replicated(
+    grid: Grid,
+    spheres: SphereSet | None,
+    vertices: Doubles,
+    normals: Doubles,
+    triangles: NDArray[np.int64],
+) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
+    """Return a surface in each cell of the grid that the box of the particles holds."""
+    cell = grid.steps * np.array(grid.values.shape)[:, None]
+    if spheres is None or spheres.box is None:
+        return vertices, normals, triangles
+    edges = np.array(spheres.box.edges)
+    lengths = np.linalg.norm(cell, axis=1)
+    counts = np.maximum(np.rint(np.linalg.norm(edges, axis=1) / lengths), 1.0)
+    if not np.allclose(edges, cell * counts[:, None], rtol=0.0, atol=1e-3 * lengths.max()):
+        return vertices, normals, triangles
+    steps = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
+    places = (vertices + (steps @ cell)[:, None]).reshape(-1, 3)
+    first = np.arange(len(steps))[:, None, None] * len(vertices)
+    return places, np.tile(normals, (len(steps), 1)), (triangles + first).reshape(-1, 3)
+
+
 def default_levels(values: Doubles) -> tuple[float, ...]:
     """Return mean plus twice the standard deviation of the absolute values, of each sign."""
     sizes = np.abs(values)
     level = float(sizes.mean() + 2.0 * sizes.std())
     levels = tuple(each for each in (level, -level) if values.min() < each < values.max())
     if not levels:
-        raise SceneError("isosurface.level: is missing: the values of the grid are all equal")
+        raise SceneError(
+            f"isosurface.level: is missing: values of the grid go from {values.min():g} to "
+            f"{values.max():g}, and the level that is taken by default, {level:g}, is not between "
+            "them"
+        )
     return levels
 
 
@@ -158,7 +184,14 @@ def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int6
     marching_cubes: Any = measure.marching_cubes
     wider = np.pad(grid.values, [(0, int(each)) for each in grid.periodic], "wrap")
     direction = "ascent" if level > 0.0 else "descent"
-    found: Any = marching_cubes(wider, level, gradient_direction=direction, allow_degenerate=False)
+    above = wider - level
+    above /= np.abs(above).max()  # the library computes in float32
+    try:
+        found: Any = marching_cubes(
+            above, 0.0, gradient_direction=direction, allow_degenerate=False
+        )
+    except (RuntimeError, ValueError) as error:
+        raise SceneError(f"isosurface.level: {level:g} has no surface ({error})") from None
     places, triangles = np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
     slopes = _slopes(grid, places) @ np.linalg.inv(grid.steps).T
     normals = slopes if level < 0.0 else -slopes
