@@ -1,19 +1,21 @@
 """Tables of particles in nested data: JSON, YAML, MATLAB, HDF5.
 
 A table is a list of records or rows, or columns by name, in any of the orientations of pandas. The
-first with coordinates is used, from the outside inwards.
+first with coordinates is used, from the outside inwards; then a matrix without names of columns;
+then the first table of columns with other names, of which the user names the coordinates.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
 
@@ -22,11 +24,21 @@ MAX_INNER = 1000  # most values of a level that are searched
 MAX_VALUES = 10_000  # most values that are searched
 BOHR = 0.529177210903  # angstrom
 
+PARTICLES = ("particles", "particle", "atoms", "spheres", "bodies", "sites", "data")
+CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors", "cell_vectors",
+         "lattice_vectors")  # fmt: skip
+
 Columns = dict[str, NDArray[Any]]
 
 
 class NestedSource(LoadedSource):
-    """A source whose file holds nested data."""
+    """A source whose file holds nested data.
+
+    Attributes:
+        has_points_in_columns: whether a matrix (3, N) of coordinates is that of N points.
+    """
+
+    has_points_in_columns: ClassVar[bool] = False
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K).
@@ -35,36 +47,54 @@ class NestedSource(LoadedSource):
             value: dictionaries, lists, arrays, numbers and texts.
 
         Raises:
-            DataFileError: there is none; the message lists the columns of the first table.
+            DataFileError: there is no table; the message lists its columns.
         """
-        pending, first = deque([(value, 0)]), None
-        unnamed: Columns = {}
+        pending: deque[tuple[Any, int, str]] = deque([(value, 0, "")])
+        matrices: list[tuple[str, Columns]] = []
+        others: list[Columns] = []
+        first: list[str] = []
         for _ in range(MAX_VALUES):  # aliases of YAML can nest without end
             if not pending:
                 break
-            inner, depth = pending.popleft()
+            inner, depth, key = pending.popleft()
             for table in _tables(inner):
-                columns = _of_one_length(table)
+                columns = _of_one_length(table, self.has_points_in_columns)
                 if not columns or not (naming.usual("centers", columns) or _has_axes(columns)):
-                    first = first or list(columns) or None
+                    first = first or list(columns)
+                    others += [_of_commonest_length(columns)] if _is_whole(table, columns) else []
                 elif columns.keys() != set("xyz") and not any(
                     name.startswith("column ") for name in columns
                 ):
                     return columns
-                else:
-                    unnamed = unnamed or columns
+                elif not (_is_named(key, CELLS) and columns.keys() == set("xyz")
+                          and len(columns["x"]) == 3):  # fmt: skip
+                    matrices.append((key, columns))
             if depth < MAX_DEPTH and isinstance(inner, (Mapping, list)):
-                parts = inner.values() if isinstance(inner, Mapping) else inner
-                pending += [(each, depth + 1) for each in list(parts)[:MAX_INNER]
+                parts = inner.items() if isinstance(inner, Mapping) else ((key, each) for each
+                                                                          in inner)  # fmt: skip
+                pending += [(each, depth + 1, str(name)) for name, each in
+                            islice(parts, MAX_INNER)
                             if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
-        if unnamed:
-            self._tell_of_rows(unnamed)
-            return unnamed
+        if matrices:
+            return self._matrix(matrices)
+        if others:
+            return next((each for each in others if len(each) >= 3), others[0])
         held = f"; it holds {naming.listed(first)}: " if first else ": "
         raise DataFileError(
             f"{self.name}: there are no {naming.plural(self.noun)} x, y and z{held}name them, as "
             "in --columns x=NAME,y=NAME,z=NAME"
         )
+
+    def _matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
+        """Return the likeliest matrix, by name, and say which one is used."""
+        usual = (*naming.USUAL["centers"], *PARTICLES)
+        key, columns = next((each for each in matrices if _is_named(each[0], usual)), matrices[0])
+        unused = [name for name in dict.fromkeys(name for name, _ in matrices) if name != key]
+        if unused:
+            self.notes.append(("", f"{self.name}: the matrix '{shown(key)}' is taken as the "
+                               f"particles, not {naming.listed(unused)}"))  # fmt: skip
+        self._tell_of_rows(columns)
+        return columns
 
     def _tell_of_rows(self, columns: Columns) -> None:
         others = naming.listed([name for name in columns if name not in tuple("xyz")])
@@ -83,8 +113,11 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
     elif isinstance(value, list) and value:
         if all(isinstance(row, Mapping) for row in value):
             if any(isinstance(each, Mapping) for each in value[0].values()):
-                value = [_flat(row) for row in value]
-            if any(isinstance(each, np.ndarray) for each in value[0].values()):
+                value = _flat(value)
+            axes = [value[0].get(naming.usual(axis, map(str, value[0]))) for axis in "xyz"]
+            if all(isinstance(each, list) for each in axes) or any(
+                isinstance(each, np.ndarray) for each in value[0].values()
+            ):
                 return  # several tables
             names = dict.fromkeys(name for row in value[:MAX_INNER] for name in row)
             yield {str(name): [row.get(name) for row in value] for name in names}
@@ -100,8 +133,9 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if isinstance(names, list) and isinstance(rows, list) and all(
         isinstance(row, list) and len(row) == len(names) for row in rows
     ):  # fmt: skip
-        yield {str(name): list(column) for name, column in zip(names, zip(*rows, strict=True),
-               strict=True)}  # fmt: skip
+        there = zip(*rows, strict=True) if rows else [np.zeros(0)] * len(names)
+        yield {str(name): column if isinstance(column, np.ndarray) else list(column)
+               for name, column in zip(names, there, strict=True)}  # fmt: skip
     if all(isinstance(each, Mapping) for each in value.values()):
         columns = {str(name): list(each.values()) for name, each in value.items()}
         if _has_axes(columns):
@@ -115,11 +149,27 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield value
 
 
-def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record with the entries of its inner ones."""
-    inner = (each for each in row.values() if isinstance(each, Mapping))
-    parts: dict[str, Any] = {name: value for each in inner for name, value in each.items()}
-    return parts | dict(row)
+def _flat(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return records with the entries of their inner ones.
+
+    An entry that several inner ones have is named with theirs ("velocity_x"), except for that of
+    the positions.
+    """
+    names: dict[str, dict[str, None]] = {}  # of the entries of each inner record
+    for row in rows:
+        for key, each in row.items():
+            if isinstance(each, Mapping):
+                names.setdefault(key, {}).update(dict.fromkeys(each))
+    centers = naming.usual("centers", map(str, names))
+    counts = Counter(name for each in names.values() for name in each)
+    keys = sorted(names, key=lambda key: key != centers)
+    new = {(key, name): name if counts[name] == 1 or key == centers else f"{key}_{name}"
+           for key in keys for name in names[key]}  # fmt: skip
+    return [
+        {new[key, name]: value for key in keys if isinstance(row.get(key), Mapping)
+         for name, value in row[key].items()} | dict(row)
+        for row in rows
+    ]  # fmt: skip
 
 
 def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:
@@ -142,20 +192,37 @@ def _of_rows(columns: list[Any]) -> Mapping[str, Any]:
     return {names.get(place, f"column {place + 1}"): column for place, column in enumerate(columns)}
 
 
-def _of_one_length(table: Mapping[str, Any]) -> Columns:
+def _of_one_length(table: Mapping[str, Any], has_points_in_columns: bool) -> Columns:
     """Return the columns of a table that are arrays, and as long as its coordinates."""
-    arrays = {name: array for name, each in table.items() if (array := _array(each)) is not None
-              and array.ndim}  # fmt: skip
+    arrays = {str(name): array for name, each in table.items()
+              if (array := _array(each)) is not None and array.ndim}  # fmt: skip
     place = naming.usual("centers", arrays) or naming.usual("x", arrays)
     if place is None:
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
     centers = arrays[place]
     if naming.usual("centers", [place]):
-        if centers.ndim == 2 and centers.shape[0] == 3 != centers.shape[1]:  # of MATLAB
+        is_across = centers.ndim == 2 and centers.shape[0] == 3 != centers.shape[1]
+        if is_across and has_points_in_columns:
             centers = arrays[place] = centers.T
         if centers.ndim != 2 or centers.shape[1] != 3:
             return {}
     return {name: array for name, array in arrays.items() if len(array) == len(centers)}
+
+
+def _is_whole(table: Mapping[str, Any], columns: Columns) -> bool:
+    """Whether columns are all that a table has of x, y and z, and not empty."""
+    stated = [axis for axis in "xyz" if naming.usual(axis, map(str, table))]
+    return bool(columns) and all(naming.usual(axis, columns) for axis in stated)
+
+
+def _of_commonest_length(columns: Columns) -> Columns:
+    """Return the columns that have as many values as most others."""
+    ((length, _),) = Counter(map(len, columns.values())).most_common(1)
+    return {name: array for name, array in columns.items() if len(array) == length}
+
+
+def _is_named(key: str, names: Collection[str]) -> bool:
+    return naming.plain(key) in names
 
 
 def _array(value: Any) -> NDArray[Any] | None:

@@ -57,3 +57,73 @@ def test_aliases_that_nest_end(tmp_path: Path) -> None:
     ]
     with pytest.raises(DataFileError, match="no columns x, y and z"):
         load(write(tmp_path / "a.yaml", "\n".join(lines) + "\n"))
+
+
+SQUARE = "[[9, 0, 0], [0, 9, 0], [0, 0, 9]]"
+
+
+@pytest.mark.parametrize("inner", ["position", "loc"])
+def test_inner_records_with_the_same_entries(tmp_path: Path, inner: str) -> None:
+    row = '{"%s": {"x": %d, "y": 2, "z": 3}, "velocity": {"x": 7, "y": 8, "z": 9}}'
+    text = f"[{row % (inner, 1)}, {row % (inner, 4)}]"
+    (spheres,) = load(write(tmp_path / "a.json", text)).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 2, 3]])
+    np.testing.assert_array_equal(spheres.columns["velocity_x"], [7, 7])
+
+
+def test_the_cell_is_not_the_particles(tmp_path: Path) -> None:
+    text = f'{{"box": {SQUARE}, "particles": [[1, 2, 3], [4, 5, 6]]}}'
+    (spheres,) = load(write(tmp_path / "a.json", text)).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_the_likeliest_matrix_is_named(tmp_path: Path) -> None:
+    text = f'{{"forces": {SQUARE}, "atoms": [[1, 2, 3], [4, 5, 6]]}}'
+    with pytest.warns(RaytracerWarning, match="matrix 'atoms' is taken as the particles, not 'fo"):
+        (spheres,) = load(write(tmp_path / "a.json", text)).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_only_matlab_has_points_in_columns(tmp_path: Path) -> None:
+    io = pytest.importorskip("scipy.io")
+    rows = np.arange(12.0).reshape(3, 4)
+    path = write(tmp_path / "a.json", f'{{"positions": {rows.tolist()}}}')
+    with pytest.warns(RaytracerWarning, match="the columns have no names"):
+        (spheres,) = load(path).spheres
+    np.testing.assert_array_equal(spheres.centers, rows[:, :3])
+    io.savemat(tmp_path / "a.mat", {"positions": rows})
+    (spheres,) = load(tmp_path / "a.mat").spheres
+    np.testing.assert_array_equal(spheres.centers, rows.T)
+
+
+@pytest.mark.parametrize("rows", [[[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[1, 2, 3], [4, 5, 6]]])
+def test_matlab_in_hdf5(tmp_path: Path, rows: list[list[float]]) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.mat", "w") as file:  # MATLAB stores columns first
+        data = file.create_dataset("P", data=np.array(rows, float).T)
+        data.attrs["MATLAB_class"] = np.bytes_("double")
+    (spheres,) = load(tmp_path / "a.mat").spheres
+    np.testing.assert_array_equal(spheres.centers, rows)
+
+
+def test_columns_with_names_of_the_user(tmp_path: Path) -> None:
+    io = pytest.importorskip("scipy.io")
+    columns = {"dt": [5.0], "a": [1.0, 4.0], "b": [2.0, 5.0], "c": [3.0, 6.0]}
+    io.savemat(tmp_path / "a.mat", columns)
+    write(tmp_path / "a.json", str(columns).replace("'", '"'))
+    for path in (tmp_path / "a.mat", tmp_path / "a.json"):
+        assert "there are no" in complaint(path)
+        assert "'a', 'b', 'c'" in complaint(path)
+        (spheres,) = load(path, arrays={"x": "a", "y": "b", "z": "c"}).spheres
+        np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_columns_in_an_inner_dictionary(tmp_path: Path) -> None:
+    text = '{"particles": {"x": [1, 2], "y": [3, 4], "z": [5, 6]}}'
+    (spheres,) = load(write(tmp_path / "a.json", text)).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 3, 5], [2, 4, 6]])
+
+
+def test_a_data_frame_without_rows(tmp_path: Path) -> None:
+    text = '{"columns": ["x", "y", "z"], "index": [], "data": []}'
+    assert "holds no particles" in complaint(write(tmp_path / "a.json", text))

@@ -43,7 +43,12 @@ class Source(NestedSource):
         """Return the datasets of a group by name, and the columns of a data frame."""
         if not is_group(value):
             require_room(self.name, 2 * value.dtype.itemsize * value.size)
-            return values_of(value, self.name)
+            values = values_of(value, self.name)
+            if "MATLAB_class" in value.attrs and values.ndim == 2 and (
+                values.shape[1] != 3 or values.shape[0] == 3
+            ):  # fmt: skip
+                values = values.T  # MATLAB stores columns first
+            return values
         there = list(members(value).items())[:MAX_OBJECTS] if depth else []
         made = {name: self._values(each, depth - 1) for name, each in there}
         for name in [name for name in made if name.endswith("_items")]:

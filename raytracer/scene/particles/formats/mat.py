@@ -5,8 +5,10 @@ MATLAB 7.3 writes HDF5.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
@@ -19,6 +21,10 @@ MEMORY = 4  # bytes of memory per byte of the file while it is read
 class Source(NestedSource):
     noun = "variable"
 
+    @property
+    def has_points_in_columns(self) -> bool:  # type: ignore[override]
+        return self.variant != ".nc"
+
     def read(self) -> dict[str, NDArray[Any]]:
         scipy = library("scipy.io", self.name, "mat")
         require_room(self.name, MEMORY * self.file.size)
@@ -27,5 +33,15 @@ class Source(NestedSource):
             with scipy.netcdf_file(self.file.file, mmap=False) as stored:
                 variables = {name: each[...] for name, each in stored.variables.items()}
         else:
+            stated = scipy.whosmat(self.file.file)  # compressed variables may be far larger
+            size = sum(prod(shape) * _bytes(kind) for _, shape, kind in stated)
+            require_room(self.name, 2 * size)
+            self.file.file.seek(0)
             variables = scipy.loadmat(self.file.file, simplify_cells=True)
         return self.found({k: v for k, v in variables.items() if k[:2] != "__"})
+
+
+def _bytes(kind: str) -> int:
+    """Return the bytes of a value of a MATLAB class; 0 if a shape does not state its size."""
+    known = {"logical": 1, "char": 4, "cell": 8, "struct": 8}
+    return known.get(kind) or (np.dtype(kind).itemsize if kind in np.sctypeDict else 0)
