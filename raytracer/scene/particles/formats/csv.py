@@ -164,8 +164,15 @@ class Source(TextSource):
         x = naming.usual("x", cells)
         read = names if x is None or x in names else [*names, x]
         rows = self.load_rows(self.layout._replace(cells=cells), read)
-        end = None if x is None else _last_number(rows[x])
-        return {name: rows[name][:end] for name in names}
+        if x is not None and (end := _numbers_end(rows[x])) < len(rows[x]):
+            others = [name for axis in "yz" if (name := naming.usual(axis, cells))]
+            there = self.load_rows(self.layout._replace(cells=cells), others)
+            end = max([end, *map(_numbers_end, there.values())]) or len(rows[x])
+            if cut := len(rows[x]) - end:
+                note = f"{self.name}: the last rows have no coordinates and are left out: {cut:,}"
+                self.notes += [("", note)] if ("", note) not in self.notes else []
+            rows = {name: values[:end] for name, values in rows.items()}
+        return {name: rows[name] for name in names}
 
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
@@ -224,12 +231,12 @@ class Source(TextSource):
         return number(re.sub(_DECIMAL_COMMA, r"\1.\2", word))
 
 
-def _last_number(values: NDArray[Any]) -> int | None:
-    """Return the number of values without those at the end that are NaN; None is all."""
+def _numbers_end(values: NDArray[Any]) -> int:
+    """Return the number of values without those at the end that are NaN."""
     if not len(values) or values.dtype.kind != "f" or not np.isnan(values[-1]):
-        return None
+        return len(values)
     numbers = np.flatnonzero(~np.isnan(values))
-    return int(numbers[-1]) + 1 if len(numbers) else None
+    return int(numbers[-1]) + 1 if len(numbers) else 0
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:

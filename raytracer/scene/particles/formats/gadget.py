@@ -34,6 +34,8 @@ BLOCKS = {"POS": ("position", 3), "VEL": ("velocity", 3), "ID": ("id", 1), "MASS
 ORDER = ("POS", "VEL", "ID", "MASS", "U", "RHO", "HSML", "POT", "ACCE")
 """Blocks of format 1, which does not name them."""
 
+OF_GAS = ("U", "RHO", "HSML")  # blocks that files without gas do not have
+
 
 class Block(NamedTuple):
     start: int  # offset of its first byte
@@ -43,6 +45,7 @@ class Block(NamedTuple):
 
 class Source(ColumnSource):
     noun = "block"
+    _float_size = 4  # bytes of a float
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -73,7 +76,8 @@ class Source(ColumnSource):
     def _found(self, place: int) -> dict[str, Block]:
         """Return the blocks by column; `place` is the offset of the first."""
         blocks: dict[str, Block] = {}
-        order = iter([name for name in ORDER if name != "MASS" or self._with_mass.any()])
+        absent = {"MASS": not self._with_mass.any()} | dict.fromkeys(OF_GAS, not self._counts[0])
+        order = iter([name for name in ORDER if not absent.get(name)])
         while place + 8 <= self.file.size:
             name = ""
             if self._named:
@@ -83,10 +87,10 @@ class Source(ColumnSource):
                 name = next(order, "")
             size = self._number(place)
             if place + size + 8 > self.file.size:
-                if not blocks:
-                    raise DataFileError(f"{self.name}: is incomplete")
-                break
+                raise DataFileError(f"{self.name}: is incomplete: it ends within a block")
             column, width = BLOCKS.get(name, (name.lower(), 1))
+            if name == "POS" and self._counts.any():
+                self._float_size = size // (3 * int(self._counts.sum()))
             if name and (block := self._block(name, place + 4, size, width)):
                 blocks[column] = block
             place += size + 8
@@ -97,8 +101,11 @@ class Source(ColumnSource):
         total, gas = int(self._counts.sum()), int(self._counts[0])
         count = int(self._counts[self._with_mass].sum()) if name == "MASS" else total
         kind = "u" if name == "ID" else "f"
-        for rows in dict.fromkeys((count, gas)):
-            for each in (4, 8):
+        # The number of bytes of a float is that of the positions, if it fits: float64 of the gas
+        # may take as many bytes as float32 of all.
+        likely = self._float_size if kind == "f" else 4
+        for each in sorted((4, 8), key=lambda each: each != likely):
+            for rows in dict.fromkeys((count, gas)):
                 if rows and size == rows * width * each:
                     shape = (rows, width) if width > 1 else (rows,)
                     return Block(start, np.dtype(f"{self._order}{kind}{each}"), shape)
@@ -137,8 +144,7 @@ class Source(ColumnSource):
         if name == "mass":
             masses = np.repeat(self._head["masses"].astype(np.float64), self._counts)
             own = np.repeat(self._with_mass, self._counts)
-            if len(values) == np.count_nonzero(own):
-                masses[own] = values
+            masses[own] = values if len(values) == np.count_nonzero(own) else np.nan
             return masses
         if len(values) < total:  # of the gas alone
             padded = np.full((total, *values.shape[1:]), np.nan)

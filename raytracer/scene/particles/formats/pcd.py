@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
@@ -21,6 +22,9 @@ class Source(LoadedSource):
         require_room(self.name, MEMORY * self.file.size)
         self.file.file.seek(0)
         cloud = clouds.from_fileobj(self.file.file)
+        if len(cloud.pc_data) < cloud.points:
+            raise DataFileError(f"{self.name}: is incomplete: it states {cloud.points:,} points, "
+                                f"but has {len(cloud.pc_data):,}")  # fmt: skip
         names = [name for name in cloud.fields if not name.startswith("_")]
         columns = {name: np.ascontiguousarray(cloud.pc_data[name]) for name in names}
         if (packed := columns.get("rgb", columns.get("rgba"))) is not None and packed.ndim == 1:

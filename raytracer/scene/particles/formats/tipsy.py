@@ -33,7 +33,9 @@ def order_of(head: bytes, size: int) -> str:
         return ""
     for order in "><":
         total, dimensions, *counts = np.frombuffer(head[8:28], f"{order}i4").tolist()
-        fits = size - _bytes(counts) in (HEAD_BYTES, HEAD_BYTES - 4)
+        left = size - _bytes(counts)
+        # Without padding, the mass of a particle follows: with it, the last number is cut off.
+        fits = left == HEAD_BYTES or (left == HEAD_BYTES - 4 and any(head[28:32]))
         if dimensions == 3 and min(counts) >= 0 and sum(counts) == total > 0 and fits:
             return order
     return ""
