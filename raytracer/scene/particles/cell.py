@@ -1,8 +1,8 @@
-"""Periodic cells: from lengths and angles, from matrices, and of HOOMD-blue."""
+"""Periodic cells: from lengths and angles, from matrices, and of HOOMD-blue and LAMMPS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import cos, isfinite, radians, sin, sqrt
 from typing import Any
 
@@ -50,6 +50,22 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
     edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
     low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
     return Box((low[0], low[1], low[2]), edges, (True, True, not is_flat))
+
+
+def lammps_box(rows: Iterable[Sequence[float]], periodic: tuple[bool, bool, bool]) -> Box:
+    """Return the box of a dump of LAMMPS.
+
+    Args:
+        rows: (3, 2), the bounds along x, y and z; or (3, 3), those of the bounding box of a
+            triclinic one, each with a tilt factor: xy, xz, yz.
+        periodic: whether the box is periodic along each edge.
+    """
+    (xl, xh, *rest), (yl, yh, *more), (zl, zh, *most) = rows
+    xy, xz, yz = (*rest, *more, *most) if rest else (0.0, 0.0, 0.0)
+    xl, xh = xl - min(0.0, xy, xz, xy + xz), xh - max(0.0, xy, xz, xy + xz)
+    yl, yh = yl - min(0.0, yz), yh - max(0.0, yz)
+    edges = ((xh - xl, 0.0, 0.0), (xy, yh - yl, 0.0), (xz, yz, zh - zl))
+    return Box((xl, yl, zl), edges, periodic)
 
 
 def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:

@@ -10,6 +10,7 @@ import pytest
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
 from raytracer.scene.load import is_scene
+from raytracer.scene.particles.read import source_of
 from support.particle_files import complaint, write
 
 
@@ -127,3 +128,17 @@ def test_columns_in_an_inner_dictionary(tmp_path: Path) -> None:
 def test_a_data_frame_without_rows(tmp_path: Path) -> None:
     text = '{"columns": ["x", "y", "z"], "index": [], "data": []}'
     assert "holds no particles" in complaint(write(tmp_path / "a.json", text))
+
+
+@pytest.mark.parametrize("tilt", [[], [1.0, 0.0, 0.0]])
+def test_boundaries_of_a_dump_in_yaml(tmp_path: Path, tilt: list[float]) -> None:
+    pytest.importorskip("yaml")
+    rows = [[0.0, 10.0], [0.0, 10.0], [0.0, 10.0]]
+    rows = [[*row, each] for row, each in zip(rows, tilt, strict=True)] if tilt else rows
+    text = f"---\ntimestep: 0\nboundary: [ p, p, f, f, p, s, ]\nbox: {rows}\n"
+    text += "keywords: [ id, x, y, z, ]\ndata:\n  - [ 1, 1, 2, 3, ]\n...\n"
+    with source_of(write(tmp_path / "a.yaml", text)) as source:
+        assert source.box is not None
+        assert source.box.periodic == (True, False, False)
+        edges = [[9.0, 0, 0], [1.0, 10, 0], [0, 0, 10]] if tilt else 10 * np.eye(3)
+        np.testing.assert_array_equal(source.box.edges, edges)

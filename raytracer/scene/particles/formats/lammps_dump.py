@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.cell import lammps_box
 from raytracer.scene.particles.columns import stacked
 from raytracer.scene.particles.lines import LineEnds, starts_with
 from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
@@ -186,7 +187,7 @@ class Source(TextSource):
     def _read_box(self, title: list[str], start: int) -> Box:
         """Return the box from the three lines after its title.
 
-        Bounds of a triclinic box are those of its bounding box; a general box states its edges.
+        A general triclinic box states its edges.
         """
         rows = [self._numbers(start + axis) for axis in range(3)]
         widths = {len(row) for row in rows}
@@ -199,12 +200,7 @@ class Source(TextSource):
                 f"{self.name}: line {start + 1}: a box has two or three numbers in each of three "
                 "lines"
             )
-        (xl, xh, *rest), (yl, yh, *more), (zl, zh, *most) = rows
-        xy, xz, yz = (*rest, *more, *most) if rest else (0.0, 0.0, 0.0)
-        xl, xh = xl - min(0.0, xy, xz, xy + xz), xh - max(0.0, xy, xz, xy + xz)
-        yl, yh = yl - min(0.0, yz), yh - max(0.0, yz)
-        edges = ((xh - xl, 0.0, 0.0), (xy, yh - yl, 0.0), (xz, yz, zh - zl))
-        return Box((xl, yl, zl), edges, periodic)
+        return lammps_box(rows, periodic)
 
     def _numbers(self, line: int) -> list[float]:
         """Return the numbers on a line of the head, counted from 0."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
-from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.cell import cell_box, lammps_box
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import NestedSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
@@ -38,14 +39,19 @@ class Source(NestedSource):
 
     @property
     def box(self) -> Box | None:
-        """The box of a dump of LAMMPS, if it has right angles."""
-        rows = self._document.get("box") if isinstance(self._document, dict) else None
-        if not isinstance(rows, list) or [len(row) for row in rows] != [2, 2, 2]:
+        """The box of a dump of LAMMPS, periodic where its boundaries are."""
+        document = self._document if isinstance(self._document, dict) else {}
+        rows, ends = document.get("box"), document.get("boundary")
+        try:
+            numbers = np.array(rows, np.float64)
+        except (TypeError, ValueError):
             return None
-        box = cell_box([[high - low if i == j else 0.0 for j in range(3)]
-                        for i, (low, high) in enumerate(rows)])  # fmt: skip
-        x, y, z = (float(low) for low, _ in rows)
-        return box and box._replace(origin=(x, y, z))
+        if numbers.shape not in ((3, 2), (3, 3)):
+            return None
+        kinds = ends if isinstance(ends, list) and len(ends) == 6 else ["p"] * 6
+        x, y, z = (kinds[place : place + 2] == ["p", "p"] for place in (0, 2, 4))
+        box = lammps_box(numbers.tolist(), (x, y, z))
+        return cell_box(box.edges, box.periodic) and box
 
     @property
     def time(self) -> Moment | None:
