@@ -15,6 +15,7 @@ from raytracer import RaytracerWarning, Scene, animate
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.objects.registry import KINDS, object_source, read_object
+from raytracer.scene.particles.read import source_of
 
 RNG = np.random.default_rng(41)
 SYMBOLS = ["O", "H", "H", "Cu"]
@@ -364,3 +365,14 @@ def test_trajectories_of_packages(tmp_path: Path) -> None:
         assert scene.spheres[0].centers[0, 0] == 2.0
         assert scene.spheres[0].time == (20.0, "steps")
         assert len(animate(file, fps=1)) == 3
+
+
+def test_missing_values_and_units_of_fits(tmp_path: Path) -> None:
+    fits = pytest.importorskip("astropy.io.fits")
+    columns = [fits.Column(axis, "D", array=np.arange(4.0) + i, unit="kpc")
+               for i, axis in enumerate("xyz")]  # fmt: skip
+    columns.append(fits.Column("T", "J", null=-99, array=np.array([1, -99, 3, 4])))
+    fits.BinTableHDU.from_columns(columns).writeto(tmp_path / "a.fits")
+    with source_of(tmp_path / "a.fits") as source:
+        assert source.columns["x"].unit == "kpc"
+        np.testing.assert_array_equal(source.load(["T"])["T"], [1, np.nan, 3, 4])

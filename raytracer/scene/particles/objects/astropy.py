@@ -40,7 +40,8 @@ class FileSource(LibraryFile, Source):
             return table.read(self.file.name, format="votable"), 1
         fits = library("astropy.io.fits", self.name, "astropy")
         with fits.open(self.file.name, memmap=False) as units:
-            tables = [table(each.data) for each in units if hasattr(each, "columns")]
+            tables = [table.read(each, format="fits", unit_parse_strict="silent")
+                      for each in units if hasattr(each, "columns")]  # fmt: skip
         if not tables:
             raise DataFileError(f"{self.name}: has no table: its data are images")
         known = (each for each in tables if naming.usual("x", each.colnames))
