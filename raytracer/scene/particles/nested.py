@@ -77,6 +77,8 @@ class NestedSource(LoadedSource):
                             if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
         if matrices:
             return self._matrix(matrices)
+        if isinstance(value, Mapping) and (single := _of_one_particle(value)):
+            return single
         if others:
             return next((each for each in others if len(each) >= 3), others[0])
         held = f"; it holds {naming.listed(first)}: " if first else ": "
@@ -207,6 +209,14 @@ def _of_one_length(table: Mapping[str, Any], has_points_in_columns: bool) -> Col
         if centers.ndim != 2 or centers.shape[1] != 3:
             return {}
     return {name: array for name, array in arrays.items() if len(array) == len(centers)}
+
+
+def _of_one_particle(value: Mapping[str, Any]) -> Columns:
+    """Return the columns of a dictionary of one particle's values; {} if it is none."""
+    columns = _of_one_length({name: [each] for name, each in value.items()}, False)
+    axes = [columns[name] for axis in "xyz" if (name := naming.usual(axis, columns))]
+    is_one = len(axes) == 3 and all(each.ndim == 1 for each in axes)
+    return columns if is_one or naming.usual("centers", columns) else {}
 
 
 def _is_whole(table: Mapping[str, Any], columns: Columns) -> bool:

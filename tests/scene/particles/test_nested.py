@@ -9,7 +9,9 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
+from raytracer.files.access import opened
 from raytracer.scene.load import is_scene
+from raytracer.scene.particles.formats import hdf5_tables
 from raytracer.scene.particles.read import source_of
 from support.particle_files import complaint, write
 
@@ -142,3 +144,35 @@ def test_boundaries_of_a_dump_in_yaml(tmp_path: Path, tilt: list[float]) -> None
         assert source.box.periodic == (True, False, False)
         edges = [[9.0, 0, 0], [1.0, 10, 0], [0, 0, 10]] if tilt else 10 * np.eye(3)
         np.testing.assert_array_equal(source.box.edges, edges)
+
+
+@pytest.mark.parametrize(
+    "point", [{"x": 1.0, "y": 2.0, "z": 3.0}, {"positions": [[1.0, 2.0, 3.0]]}]
+)
+def test_one_particle_of_matlab(tmp_path: Path, point: dict[str, object]) -> None:
+    pytest.importorskip("scipy.io").savemat(tmp_path / "a.mat", point | {"radius": 0.5})
+    (spheres,) = load(tmp_path / "a.mat").spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3]])
+    np.testing.assert_array_equal(spheres.radius, 0.5)
+
+
+def test_one_line_of_json(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"x": 1, "y": 2, "z": 3, "element": "Cu"}\n')
+    (spheres,) = load(path).spheres
+    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3]])
+
+
+def test_the_memory_of_all_datasets_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    h5py = pytest.importorskip("h5py")
+    sizes: list[int] = []
+    monkeypatch.setattr(hdf5_tables, "require_room", lambda _, size: sizes.append(size))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        row = np.dtype([(axis, "f8") for axis in "xyz"])
+        file["inner/table"] = np.zeros(4, row)
+        file["other"] = np.zeros(100)
+    with opened(tmp_path / "a.h5") as stream, h5py.File(tmp_path / "a.h5") as file:
+        columns = hdf5_tables.Source(stream, "", file).read()
+    assert list(columns) == ["x", "y", "z"]
+    assert sizes == [2 * (4 * 24 + 800)]

@@ -37,12 +37,12 @@ class Source(NestedSource):
         self.group = group
 
     def read(self) -> dict[str, NDArray[Any]]:
+        require_room(self.name, 2 * _bytes(self.group, MAX_DEPTH))
         return self.found(self._values(self.group, MAX_DEPTH))
 
     def _values(self, value: Any, depth: int) -> Any:
         """Return the datasets of a group by name, and the columns of a data frame."""
         if not is_group(value):
-            require_room(self.name, 2 * value.dtype.itemsize * value.size)
             values = values_of(value, self.name)
             if "MATLAB_class" in value.attrs and values.ndim == 2 and (
                 values.shape[1] != 3 or values.shape[0] == 3
@@ -61,6 +61,14 @@ class Source(NestedSource):
             made["table"] = _flat(block, {name: value["table"].attrs.get(f"{name}_kind")
                                           for name in block.dtype.names})  # fmt: skip
         return made
+
+
+def _bytes(value: Any, depth: int) -> int:
+    """Return the bytes of the datasets that are read."""
+    if not is_group(value):
+        return int(value.dtype.itemsize * (value.size or 0))
+    there = list(members(value).values())[:MAX_OBJECTS] if depth else []
+    return sum(_bytes(each, depth - 1) for each in there)
 
 
 def _flat(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
