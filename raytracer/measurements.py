@@ -20,8 +20,9 @@ from raytracer.files.access import path_of
 from raytracer.memory import Output
 from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.columns import shared_names, shared_values
 from raytracer.scene.source import Source
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -241,21 +242,15 @@ def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
 def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
     """Return what all sets have besides centres and radii, and in the same shape, by name.
 
-    Columns of neither numbers nor texts, and of more numbers than a row, are left out.
+    Warns of columns of neither numbers nor texts, of more numbers than a row, and of those that
+    cannot be read, which are left out.
     """
-    if not sets:
-        return {}
     found: dict[str, NDArray[Any]] = {}
-    for name in sets[0].columns.others:
-        if not all(each.columns.has(name) for each in sets):
-            continue
-        try:
-            parts = [np.asarray(each.columns[name]) for each in sets]
-        except SceneError as error:
-            warn(f"{error}; it is left out")
-            continue
-        if len({part.shape[1:] for part in parts}) == 1 and parts[0].ndim <= 2:
-            found[name] = np.concatenate(parts)
+    for name in shared_names(sets):
+        if (values := shared_values(name, sets)) is not None:
+            found[name] = np.concatenate(
+                [np.array(v.names)[v.ids] if isinstance(v, Texts) else v for v in values]
+            )
     return found
 
 

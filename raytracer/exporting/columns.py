@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from raytracer.exporting.sections import Section, section_of
 from raytracer.scene.coloring.expression import Texts
-from raytracer.warning import warn
+from raytracer.scene.columns import left_out, shared_names, shared_values
+from raytracer.scene.particles.columns import label_ids
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
@@ -28,10 +29,11 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     if not sets:
         return [], {}
     shown = " ".join(scale.title for scale in scene.color_scales)
-    names = sorted(sets[0].columns.others, key=lambda name: name not in shown)
+    names = sorted(shared_names(sets), key=lambda name: name not in shown)
     about: list[dict[str, Any]] = []
     sections: dict[str, Section] = {}
     omitted: list[str] = []
+    wordy: list[str] = []
     rows = np.concatenate(
         [np.arange(each.count) if each.rows is None else each.rows for each in sets]
     )
@@ -39,13 +41,15 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
         sections["rows"] = section_of(rows.astype(np.uint32))
         room -= sections["rows"].nbytes
     for name in names:
-        if any(not each.columns.has(name) for each in sets):
-            continue
         if room < scene.count // 8:
             omitted.append(name)
             continue
-        made = _column(name, [each.columns.value(name) for each in sets], len(about))
+        values = shared_values(name, sets)
+        if values is None:
+            continue
+        made = _column(name, values, len(about))
         if made is None:
+            wordy.append(name)
             continue
         size = sum(section.nbytes for section in made[1].values())
         if size > room:
@@ -54,57 +58,74 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
         about.append(made[0] | {"unit": sets[0].columns.unit(name)})
         sections |= made[1]
         room -= size
-    if omitted:
-        warn(f"columns {', '.join(omitted)} are left out: the page would be too large")
+    left_out(omitted, "the page would be too large")
+    left_out(wordy, f"they have more than {MAX_WORDS:,} different texts")
     return about, sections
 
 
 def _column(
     name: str, values: list[NDArray[Any] | Texts], number: int
 ) -> tuple[dict[str, Any], dict[str, Section]] | None:
-    """Return the description and the sections of a column; None if it is no table of values."""
+    """Return the description and the sections of a column; None if it has too many texts."""
     key = f"column{number}_"
-    if all(isinstance(each, Texts) for each in values):
-        words = np.concatenate([np.array(each.names)[each.ids] for each in values])  # type: ignore[union-attr]
-        return _words(name, key, words)
-    parts = [np.array(each.names)[each.ids] if isinstance(each, Texts) else each for each in values]
-    if len({part.shape[1:] for part in parts}) != 1 or parts[0].ndim > 2:
-        return None
-    column = np.concatenate(parts)
-    if column.dtype.kind in "SU":
-        return _words(name, key, column)
-    if column.dtype.kind not in "biuf":
-        return None
+    if any(isinstance(each, Texts) for each in values):
+        return _words(name, key, values)
+    column = np.concatenate([each for each in values if not isinstance(each, Texts)])
     wide = column.reshape(len(column), -1)
-    about: dict[str, Any] = {"name": name, "parts": wide.shape[1], "kind": "f4"}
-    if column.dtype.kind in "biu" and len(wide) and abs(wide.astype(np.float64)).max() < 2**31:
-        about["kind"] = "i4"
-    kind = np.int32 if about["kind"] == "i4" else np.float32
-    with np.errstate(over="ignore"):
+    kind = _kind(wide)
+    with np.errstate(over="ignore", under="ignore"):
         cast = wide.astype(kind)
-    about["digits"] = DIGITS
-    if kind is np.float32 and len(cast) >= MANY:
-        cast = _rounded(np.asarray(cast, np.float32))
-        about["digits"] = FEW_DIGITS
-    return about, {f"{key}{part}": section_of(cast[:, part]) for part in range(wide.shape[1])}
+    about: dict[str, Any] = {"name": name, "parts": wide.shape[1], "kind": kind}
+    if kind[0] == "f":
+        about["digits"] = FEW_DIGITS if len(cast) >= MANY else DIGITS
+        if len(cast) >= MANY:
+            cast = _rounded(cast)
+    sections: dict[str, Section] = {}
+    for part in range(wide.shape[1]):
+        numbers = np.ascontiguousarray(cast[:, part])
+        if numbers.itemsize < 8:
+            sections[f"{key}{part}"] = section_of(numbers)
+        else:
+            halves = numbers.astype(f"<{kind}").view("<u4").reshape(-1, 2)
+            sections[f"{key}{part}_low"] = section_of(halves[:, 0])
+            sections[f"{key}{part}_high"] = section_of(halves[:, 1])
+    return about, sections
 
 
-def _rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _kind(values: NDArray[Any]) -> str:
+    """Return the narrowest type that keeps all integers, or the range of all other numbers."""
+    if values.dtype.kind == "f":
+        if values.itemsize <= 4:
+            return "f4"
+        sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+        limits = np.finfo(np.float32)
+        fits = not sizes.size or (limits.tiny <= sizes.min() and sizes.max() <= limits.max)
+        return "f4" if fits else "f8"
+    least, most = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    if least >= -(2**31) and most < 2**31:
+        return "i4"
+    return "i8" if most < 2**63 else "u8"
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers with 11 bits after the first, whose low bytes deflate to nothing."""
-    half, kept = np.uint32(1 << 11), np.uint32(0xFFFFF000)
-    finite = np.isfinite(values)
-    return np.where(finite, ((values.view(np.uint32) + half) & kept).view(np.float32), values)
+    word = np.dtype(f"u{values.itemsize}").type
+    dropped = np.finfo(values.dtype).nmant - 11
+    half, low = word(1 << (dropped - 1)), word((1 << dropped) - 1)
+    rounded = ((values.view(word) + half) & ~low).view(values.dtype)
+    return np.where(np.isfinite(values), rounded, values)
 
 
 def _words(
-    name: str, key: str, words: NDArray[Any]
+    name: str, key: str, values: list[NDArray[Any] | Texts]
 ) -> tuple[dict[str, Any], dict[str, Section]] | None:
-    table, ids = np.unique(words, return_inverse=True)
-    if len(table) > MAX_WORDS:
+    places: dict[str, int] = {}
+    ids = []
+    for each in values:
+        texts = each if isinstance(each, Texts) else Texts(*label_ids(each, name))
+        table = [places.setdefault(text, len(places)) for text in texts.names]
+        ids.append(np.array(table, np.uint32)[texts.ids])
+    if len(places) > MAX_WORDS:
         return None
-    texts = [
-        each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each)
-        for each in table.tolist()
-    ]
-    about = {"name": name, "parts": 1, "kind": "text", "words": texts}
-    return about, {f"{key}0": section_of(ids.ravel().astype(np.uint32))}
+    about = {"name": name, "parts": 1, "kind": "text", "words": list(places)}
+    return about, {f"{key}0": section_of(np.concatenate(ids))}

@@ -110,7 +110,9 @@ def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) 
 
 
 def _filled(text: str, parts: dict[str, str]) -> bytes:
-    return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), text).encode()
+    return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), text).encode(
+        "utf-8", "replace"
+    )
 
 
 def script() -> str:

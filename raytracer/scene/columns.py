@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from raytracer.arguments import text
-from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.errors import SceneError, UserError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.elements import RADII, radii_of_elements
@@ -18,6 +18,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import Column, Data, kind_of
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -380,3 +381,50 @@ def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     finder = Columns(nothing, Data(0, {}, about))
     needed = (name for wanted in names for name in finder.made_of(wanted))
     return list(dict.fromkeys(needed))
+
+
+def shared_names(sets: Sequence[SphereSet]) -> list[str]:
+    """Return the names of columns that all sets have besides centres and radii.
+
+    Warns of columns that one of the sets lacks, and of standard input, which is read only once.
+    """
+    if any(each.source == "standard input" for each in sets):
+        warn(
+            "columns of standard input that the picture does not need are left out: it is read "
+            "only once; write it to a file first"
+        )
+    if not sets:
+        return []
+    first, *others = (each.columns for each in sets)
+    more = [name for each in others for name in each.others if not _has(first, name)]
+    names = dict.fromkeys([*first.others, *more])
+    lacking = [name for name in names if not all(_has(each.columns, name) for each in sets)]
+    left_out(lacking, "not all files have them")
+    return [name for name in names if name not in lacking]
+
+
+def _has(columns: Columns, name: str) -> bool:
+    """Whether the file has a column: an `id` that counts rows is none of it."""
+    return columns.has_ids if name.lower() == "id" else columns.has(name)
+
+
+def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | Texts] | None:
+    """Return the values of a column of each set, (N,) or (N, K); warns and returns None if it
+    cannot be read, or has other shapes."""
+    try:
+        values = [each.columns.value(name) for each in sets]
+    except UserError as error:
+        warn(f"column '{shown(name)}' is left out: {error.sentences[0]}")
+        return None
+    shapes = {() if isinstance(each, Texts) else each.shape[1:] for each in values}
+    if len(shapes) > 1 or len(min(shapes)) > 1:
+        warn(f"column '{shown(name)}' is left out: its values are neither numbers nor rows of them")
+        return None
+    return values
+
+
+def left_out(names: Sequence[str], reason: str) -> None:
+    """Warn of columns that are left out, if there are any."""
+    if names:
+        listed = ", ".join(shown(name) for name in names)
+        warn(f"columns {listed} are left out: {reason}")

@@ -237,6 +237,27 @@ def test_a_click_shows_the_values(open_page: Open) -> None:
     assert page.inner_text(".rt-picks") == ""
 
 
+def test_numbers_have_their_digits_and_range(open_page: Open) -> None:
+    columns = {
+        "small": [1234567, -7],
+        "large": np.array([2**53 + 1, -(2**40)], np.int64),
+        "huge": np.array([2**64 - 1, 5], np.uint64),
+        "far": [1e39, 1e-50],
+        "pair": [[1e300, 2.5], [0.0, -1.0]],
+        "plain": [0.1, np.nan],
+        "sure": [True, False],
+    }
+    scene = Scene.from_arrays([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.5, columns=columns)
+    page = open_page(scene, look="plain")
+    page.evaluate("raytracerFigure.reading")
+    lines = [page.evaluate("row => raytracerFigure.linesOf({ kind: 'sphere', row })", row)
+             for row in (0, 1)]  # fmt: skip
+    assert {"small 1234567", "large 9007199254740993", "huge 18446744073709551615", "far 1e+39",
+            "pair 1e+300, 2.5", "plain 0.1", "sure 1"} <= set(lines[0])  # fmt: skip
+    assert {"small -7", "large -1099511627776", "huge 5", "far 1e-50", "pair 0, -1",
+            "plain NaN", "sure 0"} <= set(lines[1])  # fmt: skip
+
+
 def test_fingers_turn_and_enlarge(open_page: Open) -> None:
     page = open_page(cluster(), touch=True, look="plain")
     touch = page.context.new_cdp_session(page)

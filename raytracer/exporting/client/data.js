@@ -14,6 +14,7 @@ class Data {
 
   // The numbers of a section, `count` of them although a section of equal numbers has one.
   async read(name, Type, count) {
+    if (Type.BYTES_PER_ELEMENT === 8) return this.readHalves(name, Type, count);
     const { rows, planes, bytes, delta } = this.about[name];
     const place = document.getElementById(`data-${name}`);
     const letters = place.textContent;
@@ -32,6 +33,16 @@ class Data {
     }
     const values = new Type(words.buffer);
     return rows === count ? values : new Type(count).fill(values[0]);
+  }
+
+  // Numbers of eight bytes, whose halves are two sections.
+  async readHalves(name, Type, count) {
+    const words = new Uint32Array(2 * count);
+    for (const [half, part] of ["low", "high"].entries()) {
+      const read = await this.read(`${name}_${part}`, Uint32Array, count);
+      for (let row = 0; row < count; row += 1) words[2 * row + half] = read[row];
+    }
+    return new Type(words.buffer);
   }
 }
 

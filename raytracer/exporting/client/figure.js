@@ -2,6 +2,10 @@
 
 const LONG_PRESS_MS = 500; // of a finger, which then picks nothing
 const POLL_MS = 2; // after which to look whether a sample is drawn
+const TYPES = {
+  i4: Int32Array, i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array,
+  text: Uint32Array,
+}; // of columns
 const NUMBERS = new Intl.NumberFormat("en");
 
 class Figure {
@@ -57,7 +61,7 @@ class Figure {
 
   async readColumns() {
     for (const [number, about] of this.head.columns.entries()) {
-      const Type = { i4: Int32Array, f4: Float32Array, text: Uint32Array }[about.kind];
+      const Type = TYPES[about.kind];
       const parts = [];
       for (let part = 0; part < about.parts; part += 1) {
         parts.push(await this.data.read(`column${number}_${part}`, Type, this.head.spheres));
@@ -196,7 +200,8 @@ class Figure {
     for (const [name, { about, parts }] of this.columns) {
       const values = parts.map((part) => part[row]);
       const { kind, words, digits } = about;
-      const numbers = () => values.map((value) => short(value, digits)).join(", ");
+      const number = digits ? (value) => short(value, digits) : String; // integers have all digits
+      const numbers = () => values.map(number).join(", ");
       const text = kind === "text" ? words[values[0]] : numbers();
       lines.push(`${name} ${text}${about.unit ? ` ${about.unit}` : ""}`);
     }
