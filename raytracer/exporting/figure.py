@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
+    from raytracer.pipeline import Job
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -109,3 +111,26 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
     ids = buffers.color_id
     picked = slice(count) if rows is None else rows
     return codes[ids[picked]] if len(ids) else codes[picked]
+
+
+def warn_of_what_is_left_out(job: Job, export: str, more: Mapping[str, bool]) -> None:
+    """Warn of everything in the picture that an export does not show.
+
+    Args:
+        job: with its scene.
+        export: of what the message speaks: "the page".
+        more: what this export leaves out besides, and whether the picture has it.
+    """
+    assert job.kept is not None
+    scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations
+    left_out = {
+        "the ground": scene.ground is not None,
+        "clipping planes": scene.clip is not None,
+        "the environment map": scene.environment is not None,
+        **more,
+        "labels": wanted is not None and wanted.labels is not None,
+        "outlines": wanted is not None and wanted.outline is not None,
+        "the depth cue": wanted is not None and wanted.depth_cue is not None,
+    }
+    if names := [name for name, is_there in left_out.items() if is_there]:
+        warn(f"{export} does not show {', '.join(names)}: the picture of `raytracer render` does")

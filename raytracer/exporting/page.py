@@ -14,14 +14,13 @@ from raytracer.annotations.projection import Projection
 from raytracer.browser import client
 from raytracer.errors import UserError
 from raytracer.exporting.columns import column_sections
-from raytracer.exporting.figure import Figure
+from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.head import head_of
 from raytracer.exporting.sections import Section
 from raytracer.exporting.sky import sky_of
 from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
 from raytracer.layout import code
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
@@ -57,7 +56,7 @@ def page_of(
     scene, buffers = job.kept
     if int(buffers.camera["kind"][0]) == code("CameraKind", "panorama"):
         raise UserError("a page has no panorama camera: choose perspective or orthographic")
-    _warn_of_what_is_left_out(job, scene, tone)
+    warn_of_what_is_left_out(job, "the page", _also_left_out(job, tone))
     tell = notice or (lambda _: None)
     tell("measuring the sky that each sphere sees")
     sky = sky_of(job.scene, job.view, buffers.spheres)
@@ -73,23 +72,14 @@ def page_of(
     return list(_document(scene, head, sections | of_columns))
 
 
-def _warn_of_what_is_left_out(job: Job, scene: Scene, tone: ToneSettings) -> None:
-    """Warn of everything in the picture that the page does not show."""
-    wanted = None if job.plan is None else job.plan.annotations
-    left_out = {
-        "the ground": scene.ground is not None,
-        "clipping planes": scene.clip is not None,
-        "the environment map": scene.environment is not None,
+def _also_left_out(job: Job, tone: ToneSettings) -> dict[str, bool]:
+    """Return what of the light, lens and materials a page does not show, and whether it is used."""
+    return {
         "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
         "light between surfaces": job.settings.resolved_integrator == "path",
         "mirrors": job.view.mirrors,
         "bloom": tone.bloom > 0.0,
-        "labels": wanted is not None and wanted.labels is not None,
-        "outlines": wanted is not None and wanted.outline is not None,
-        "the depth cue": wanted is not None and wanted.depth_cue is not None,
     }
-    if names := [name for name, is_there in left_out.items() if is_there]:
-        warn(f"the page does not show {', '.join(names)}: the picture of `raytracer render` does")
 
 
 def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) -> Iterator[bytes]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import InstallError, SceneError
-from raytracer.exporting.figure import Figure
+from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
+from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.warning import warn
 
@@ -47,6 +48,7 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
 
     assert job.kept is not None
     scene = job.kept[0]
+    warn_of_what_is_left_out(job, "USD", _also_left_out(job))
     # the library chooses the format by the ending, which a temporary file does not have
     layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
     stage = Usd.Stage.Open(layer)
@@ -72,6 +74,20 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
         _add_rods(stage, figure, scale)
     if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
         raise SceneError(f"{Path(file.name).name}: USD cannot write the file")
+
+
+def _also_left_out(job: Job) -> dict[str, bool]:
+    """Return the drawn annotations, which USD has none of, and whether the picture has them."""
+    if job.plan is None:
+        return {}
+    wanted = job.plan.annotations
+    return {
+        "the legend": wanted.legend is not None,
+        "texts": bool(wanted.texts),
+        "the scale bar": wanted.scale_bar is not None,
+        "axes": wanted.axes is not None and wanted.axes.place not in IN_SCENE,
+        "the box": wanted.box is not None and wanted.box.style != "rods",
+    }
 
 
 def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
@@ -118,13 +134,34 @@ def _add_columns(points: Any, scene: Any, sdf: Any, tf: Any, interpolation: str)
         while word in used:
             word += "_"
         used.add(word)
-        types = sdf.ValueTypeNames
-        kind = types.FloatArray if wide.shape[1] == 1 else types.Float3Array
-        with np.errstate(over="ignore"):
-            cast = _floats(wide[:, 0]) if wide.shape[1] == 1 else _vectors(wide)
-        primvars.CreatePrimvar(word, kind, interpolation).Set(cast)
+        kind, cast = _typed(wide)
+        primvars.CreatePrimvar(word, getattr(sdf.ValueTypeNames, kind), interpolation).Set(cast)
     if omitted:
         warn(f"columns {', '.join(omitted)} are left out: they are no numbers, or more than three")
+
+
+def _typed(values: NDArray[Any]) -> tuple[str, Any]:
+    """Return USD's type of a column (N, 1) or (N, 3), and its values; integers stay exact."""
+    from pxr import Vt
+
+    is_single = values.shape[1] == 1
+    if values.dtype.kind in "iu" and len(values):
+        least, most = int(values.min()), int(values.max())
+        if least >= -(2**31) and most < 2**31:
+            whole = np.ascontiguousarray(values, np.int32)
+            if is_single:
+                return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
+            return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
+        if is_single:
+            kind, array, dtype = (
+                ("Int64Array", Vt.Int64Array, np.int64) if most < 2**63
+                else ("UInt64Array", Vt.UInt64Array, np.uint64)
+            )  # fmt: skip
+            return kind, array.FromNumpy(np.ascontiguousarray(values[:, 0], dtype))
+    with np.errstate(over="ignore"):
+        if is_single:
+            return "FloatArray", _floats(values[:, 0])
+        return "Float3Array", _vectors(values)
 
 
 def _vectors(values: NDArray[Any]) -> Any:

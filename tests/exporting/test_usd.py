@@ -48,6 +48,36 @@ def test_points_have_places_widths_and_colours(pxr: Any, suffix: str, tmp_path: 
     np.testing.assert_allclose(primvars.GetPrimvar("flow_rate").Get(), [[1, 2, 3], [4, 5, 6]])
 
 
+def test_columns_of_integers_stay_exact(pxr: Any, tmp_path: Path) -> None:
+    from pxr import Usd, UsdGeom
+
+    columns = {
+        "id": np.array([2**24 + 1, -5]),
+        "far": np.array([2**53 + 1, -(2**40)]),
+        "hash": np.array([2**64 - 1, 0], np.uint64),
+        "cell": np.array([[2**24 + 1, 0, -1], [1, 2, 3]]),
+    }
+    scene = Scene.from_arrays([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], 0.5, columns=columns)
+    path = raytracer.export(scene, tmp_path / "points.usda", backend="cpu")
+    stage = Usd.Stage.Open(str(path))
+    primvars = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/figure/spheres"))
+    for name, values in columns.items():
+        assert np.array(primvars.GetPrimvar(name).Get()).tolist() == values.tolist(), name
+    kinds = [str(primvars.GetPrimvar(name).GetTypeName()) for name in columns]
+    assert kinds == ["int[]", "int64[]", "uint64[]", "int3[]"]
+
+
+def test_what_points_do_not_show_is_told(pxr: Any, tmp_path: Path) -> None:
+    scene = Scene(
+        Scene.from_arrays(np.eye(3), 0.3).spheres,
+        clip=raytracer.Clip(remove="x > 0.5"),
+    )
+    annotations = {"outline": True, "texts": [raytracer.TextLabel("water")], "axes": True}
+    words = "USD does not show clipping planes, texts, axes, outlines"
+    with pytest.warns(raytracer.RaytracerWarning, match=words):
+        raytracer.export(scene, tmp_path / "a.usda", annotations=annotations, backend="cpu")
+
+
 def test_bonds_are_curves(pxr: Any, tmp_path: Path) -> None:
     from pxr import Usd, UsdGeom
 
