@@ -110,6 +110,20 @@ def test_a_mistake_in_a_value_names_the_option(capsys: Captured) -> None:
         assert capsys.readouterr().err.splitlines()[-1].startswith(f"raytracer: {said}")
 
 
+def test_a_file_with_the_name_of_an_option_stays_a_file(capsys: Captured) -> None:
+    assert main(["render", "radius", "--radius", "2"]) == 2
+    assert capsys.readouterr().err.startswith("raytracer: radius: ")
+    Path("a.csv").write_text("x,y,z\n1,2,3\n")
+    assert main(["render", "a.csv", "--color-by", "radius", "--radius", "-1"]) == 2
+    assert "--radius: " in capsys.readouterr().err
+
+
+def test_two_columns_for_one_quantity_are_refused(capsys: Captured) -> None:
+    Path("a.csv").write_text("x,y,z,a,b\n1,2,3,4,5\n")
+    assert main(["render", "a.csv", "--columns", "radius=a,radius=b"]) == 2
+    assert "names two columns for radius: give one of them" in capsys.readouterr().err
+
+
 def test_a_key_of_a_scene_file_stays_a_key(capsys: Captured) -> None:
     Path("a.csv").write_text("x,y,z\n1,2,3\n")
     Path("w.toml").write_text('[arrows]\nvector = "w"\n[[spheres]]\nfile = "a.csv"\n')

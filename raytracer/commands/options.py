@@ -94,7 +94,10 @@ def _names(
     pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
     if not all(name.strip() and column.strip() for name, _, column in pairs):
         raise click.BadParameter(f"{value!r} is not of the form x=NAME,y=NAME,radius=NAME")
-    return {name.strip(): column.strip() for name, _, column in pairs}
+    names = [name.strip() for name, _, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise click.BadParameter(f"{value!r} names two columns for {twice}: give one of them")
+    return {name: column.strip() for name, (_, _, column) in zip(names, pairs, strict=True)}
 
 
 SOURCE_OPTIONS = {
@@ -274,7 +277,12 @@ class SettingsCommand(click.Command):
                 if isinstance(param, click.Option)
                 and given(str(param.name)) is ParameterSource.COMMANDLINE
             }
-            names = {each for value in ctx.params.values() for each in _texts(value)}
+            names = {
+                each
+                for param in self.get_params(ctx)
+                for each in _texts(ctx.params.get(str(param.name)))
+                if param.type is FILE or "." in each
+            }
             error.args = tuple(
                 re.sub(_PLACE, lambda place: _as_option(place, flags, names), each)
                 for each in error.args
@@ -356,11 +364,11 @@ def _texts(value: Any) -> list[str]:
 def _as_option(place: re.Match[str], flags: Mapping[str, str], names: Container[str]) -> str:
     """Return the option that was given for a setting, or the setting as it is.
 
-    names: values of arguments, of which some are files, such as film.npz.
+    names: files that are given, such as film.npz, or a file of the name of an option.
     """
     table, index, keys = place[1], place[2], place[3]
     is_of_file = place.string[: place.start()].endswith((".toml: ", ".json: "))
-    if keys and (is_of_file or place[0] in names):
+    if place[0] in names or (keys and is_of_file):
         return place[0]
     if table in _TABLES and (option := flags.get(keys[1:])):
         return option
