@@ -189,7 +189,8 @@ def save(page: Page, path: Path) -> list[dict[str, Any]]:
     before = path.stat().st_mtime_ns
     page.keyboard.press("Control+s")
     end = time.monotonic() + PATIENCE
-    while path.stat().st_mtime_ns == before:
+    # JupyterLab empties the file before it writes it.
+    while path.stat().st_mtime_ns == before or not path.read_text().rstrip().endswith("}"):
         assert time.monotonic() < end, "Ctrl+S saved nothing"
         page.wait_for_timeout(100)
     page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")

@@ -135,7 +135,7 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if isinstance(names, list) and isinstance(rows, list) and all(
         isinstance(row, list) and len(row) == len(names) for row in rows
     ):  # fmt: skip
-        there = zip(*rows, strict=True) if rows else [np.zeros(0)] * len(names)
+        there: Any = zip(*rows, strict=True) if rows else [np.zeros(0)] * len(names)
         yield {str(name): column if isinstance(column, np.ndarray) else list(column)
                for name, column in zip(names, there, strict=True)}  # fmt: skip
     if all(isinstance(each, Mapping) for each in value.values()):
