@@ -92,6 +92,7 @@ def _unit_of(spheres: SphereSet) -> str:
     """Return the unit of the centres of a set in the scene, or ""."""
     if spheres.transform.scale != 1.0:
         return ""
+    spheres = spheres.cell or spheres
     if spheres.labels is not None and None not in element_symbols(spheres.labels):
         return "Å"  # the unit of the radii of elements
     with suppress(RaytracerError):
@@ -158,7 +159,8 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
     """Yield one scale for all sets coloured by label, if there are any."""
     colors: dict[str, tuple[float, ...]] = {}
     are_elements = True
-    for spheres in sets:
+    for each in sets:
+        spheres = each.cell or each
         labels = spheres.labels
         if labels is None or spheres.color_id is None or not spheres.count:
             continue

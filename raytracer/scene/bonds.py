@@ -88,7 +88,8 @@ def angstrom_of(spheres: SphereSet) -> float:
 
 
 def _has_elements(spheres: SphereSet) -> bool:
-    return spheres.labels is not None and None not in element_symbols(spheres.labels)
+    labels = (spheres.cell or spheres).labels
+    return labels is not None and None not in element_symbols(labels)
 
 
 def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:

@@ -77,6 +77,8 @@ if TYPE_CHECKING:
 
 ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows", "keys")
 """Attributes with a value for each sphere."""
+UNIFORM = ("radius", "color", "color_id", "opacity")
+"""Those of which one value may be that of all spheres."""
 
 POSITION_BITS = 30  # of a sphere in its cell and of the steps along the edges, together
 MAX_COUNT = 1024  # boxes along an edge, as `kMaxImageRanges` in the kernels admits
@@ -811,12 +813,13 @@ class ReplicatedSet(SphereSet):
     @property
     def cell(self) -> SphereSet | None:
         """The spheres of one box with the looks of the set; None if it has arrays of its own."""
-        if any(name in self.__dict__ for name in ARRAYS):
+        own = {name: self.__dict__[name] for name in ARRAYS if name in self.__dict__}
+        if not all(name in UNIFORM and _is_uniform(value) for name, value in own.items()):
             return None
         cell = SphereSet.__new__(SphereSet)
         hidden = ("_of_cell", "counts", "edges", "_place")
         cell.__dict__.update((n, value) for n, value in vars(self).items() if n not in hidden)
-        cell.__dict__.update(self._of_cell)
+        cell.__dict__.update(self._of_cell | own)
         return cell
 
     @property
@@ -1038,6 +1041,11 @@ class Balls(SphereSet):
     def __init__(self, noun: str, *arrays: Any, **options: Any) -> None:
         self.noun = noun
         super().__init__(*arrays, **options)
+
+
+def _is_uniform(value: Any) -> bool:
+    """Whether a radius, a colour or an opacity is that of all spheres."""
+    return value is None or np.ndim(value) == 0 or np.shape(value) == (1, 3)
 
 
 def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:

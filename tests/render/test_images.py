@@ -175,6 +175,31 @@ def test_memory_is_that_of_one_cell(tmp_path: Path) -> None:
     assert images.spheres[0].cell is not None
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"radius": 0.4}, {"color": "red"}, {"opacity": 0.5},
+        {"annotations": {"legend": True, "axes": True}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_one_value_for_all_spheres_needs_no_copies(settings: Any, tmp_path: Path) -> None:
+    path = cell(ORTHOGONAL, tmp_path / "a.xyz")
+    images, copies = (raytracer.load(path).styled(replicate=COUNTS) for _ in range(2))
+    assert len(copies.spheres[0].centers) == copies.count  # which makes them
+    one, other = (
+        raytracer.render(each, **SMALL, **settings, look="plain", backend="cpu").to_uint8()
+        for each in (images, copies)
+    )
+    assert images.spheres[0].cell is not None
+    np.testing.assert_allclose(one.astype(float), other.astype(float), atol=2.0)
+    made = raytracer.load(path).styled(replicate=COUNTS)
+    annotations = settings.get("annotations")
+    given = {name: value for name, value in settings.items() if name != "annotations"}
+    with prepare(made, SMALL | given, backend="cpu", annotations=annotations) as job:
+        assert job.memory["resident"] < 200 * 40
+
+
 @pytest.mark.parametrize("material", ["glass", raytracer.Principled(emission=2.0)])
 def test_glass_and_light_have_copies(material: Any, tmp_path: Path) -> None:
     images, copies = both(cell(ORTHOGONAL, tmp_path / "a.xyz", count=4))
