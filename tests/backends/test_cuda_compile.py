@@ -14,6 +14,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
+from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.errors import BackendError
 from raytracer.variants import products
@@ -390,7 +391,9 @@ def test_variants_of_some_architectures_can_be_left_out() -> None:
     for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]
-            assert len(of_kernel) == len(of_each(name)), (arch, name)
+            of_images = [job for job in of_kernel if dict(job.macros) == IMAGES]
+            assert len(of_images) == (name in OF_IMAGES), (arch, name)
+            assert len(of_kernel) == len(of_each(name)) + len(of_images), (arch, name)
             assert any(job.macros == () for job in of_kernel)
 
 
