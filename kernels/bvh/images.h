@@ -28,9 +28,7 @@ template <class U> RT_HD ImageSteps<U> image_steps(const rt::ImageLattice& l, U 
 // Vector of an image, or of the image of a primitive, from the cell.
 template <class F> RT_HD Vec3<F> image_vector(const rt::ImageLattice& l, const ImageSteps<UintOf<F>>& steps) {
   const F a = to_float(steps.a), b = to_float(steps.b), c = to_float(steps.c);
-  const auto along = [&](int k) {
-    return fma_(a, F(l.edges[k]), fma_(b, F(l.edges[3 + k]), c * F(l.edges[6 + k])));
-  };
+  const auto along = [&](int k) { return fma_(a, F(l.edges[k]), fma_(b, F(l.edges[3 + k]), c * F(l.edges[6 + k]))); };
   return {along(0), along(1), along(2)};
 }
 

@@ -30,8 +30,7 @@ RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
 #if RT_IMAGES
   primitive = in_image(s, primitive, prim);
 #endif
-  return first_hit(s, prim, primitive, r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]),
-                   vec3(r.dx[i], r.dy[i], r.dz[i]));
+  return first_hit(s, prim, primitive, r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
 }
 
 // out: of the whole crop; row: number of the row of blocks

@@ -330,7 +330,8 @@ nb::tuple reach(const std::array<In<float, 1>, 4>& columns, const In<double, 2>&
 class Scene {
  public:
   Scene(nb::object nodes, nb::object records, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity, nb::object sky, nb::object images)
+        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity, nb::object sky,
+        nb::object images)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(kept_records(records)),
         order_(unchanging<int32_t, 1>(order, "order")),

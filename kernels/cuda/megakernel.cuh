@@ -42,8 +42,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
       if (coherent)
         coherent = warp_intersect_closest(tree.nodes, primitives, camera_packet(*s.camera, ray.origin), scratch,
                                           ray.origin, ray.direction, t, prim, filter);
-      if (!coherent)
-        tree.intersect_closest(ray.origin, ray.direction, kNoPrim, t, prim, filter);
+      if (!coherent) tree.intersect_closest(ray.origin, ray.direction, kNoPrim, t, prim, filter);
       __syncwarp();
     }
     if (is_draft(s)) clear_draft(s, x, y);

@@ -229,7 +229,8 @@ template <class F> RT_CALLED SurfacePoint<F> triangle_surface(SolidRecord<F> s, 
   return p;
 }
 
-template <class F> RT_HD SurfacePoint<F> select_surface(MaskOf<F> m, const SurfacePoint<F>& a, const SurfacePoint<F>& b) {
+template <class F> RT_HD SurfacePoint<F> select_surface(MaskOf<F> m, const SurfacePoint<F>& a,
+                                                        const SurfacePoint<F>& b) {
   const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
   return {select3(m, a.position, b.position), select3(m, a.normal, b.normal), inside};
 }

@@ -108,7 +108,8 @@ template <class F> RT_HD Vec3<F> visible_normal(Vec3<F> normal, Vec3<F> outward,
 // around (Hanika, "Hacking the Shadow Terminator", Ray Tracing Gems II, 2021). normals: of the corners, on one side
 template <class F>
 RT_HD Vec3<F> curved_point(const Triangle<F>& t, const Triangle<F>& normals, Vec3<F> weights, Vec3<F> p) {
-  const F a = weights.x * min_(dot(p - t.a, normals.a), F(0.0f)), b = weights.y * min_(dot(p - t.b, normals.b), F(0.0f)),
+  const F a = weights.x * min_(dot(p - t.a, normals.a), F(0.0f)),
+          b = weights.y * min_(dot(p - t.b, normals.b), F(0.0f)),
           c = weights.z * min_(dot(p - t.c, normals.c), F(0.0f));
   return p - fma3(a, normals.a, fma3(b, normals.b, c * normals.c));
 }

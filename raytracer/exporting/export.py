@@ -64,8 +64,8 @@ def export(
     points, and capsules as curves, in scene units. It needs the extra `usd`.
 
     Args:
-        scene, frame, format, topology, arrays, smoothing, unwrap, backend, threads, tone,
-            annotations: as for `raytracer.render`.
+        scene, backend, threads, tone, annotations: as for `raytracer.render`.
+        frame, format, topology, arrays, smoothing, unwrap: as for `raytracer.render`.
         path: of the file; its ending says which kind it is.
         notice: called with a description of each stage when it begins.
         **settings: as for `raytracer.render`; those of sampling have no effect.

@@ -11,6 +11,7 @@ import pytest
 from raytracer import pack_wheel
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION
+from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.variants import products
 from support.packages import OWN, ROOT, STABLE, Installed, run
 
@@ -100,7 +101,9 @@ def test_wheel_gets_the_kernels_that_pictures_need(
     kernels = products(root)
     assert {kernel.name for kernel in kernels} > set(PRODUCTION)
     assert all(compiler.is_at_hand(each.translation_unit, "sm_86", root) for each in kernels)
-    assert len(list((root / "cubins").iterdir())) == len(kernels)
+    of_images = [each.translation_unit for each in kernels if each.name in OF_IMAGES]
+    assert all(compiler.is_at_hand(each, "sm_86", root, IMAGES) for each in of_images)
+    assert len(list((root / "cubins").iterdir())) == len(kernels) + len(OF_IMAGES)
 
 
 @pytest.mark.parametrize("installed", [OWN, STABLE], indirect=True)

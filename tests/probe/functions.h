@@ -143,7 +143,8 @@ PROBE(unpack_normal) { write3(out, unpack_normal<F>(as_uint(in[0]))); }
 // corners, their normals, weights, then point and normal of the flat triangle, and the ray
 PROBE(smooth_point) {
   const SurfacePoint<F> flat = {read3(in + 21), read3(in + 24), splat_mask<F>(false)};
-  const SurfacePoint<F> p = smooth_point(triangle_from(in), triangle_from(in + 9), read3(in + 18), flat, read3(in + 27));
+  const SurfacePoint<F> p =
+      smooth_point(triangle_from(in), triangle_from(in + 9), read3(in + 18), flat, read3(in + 27));
   write3(out, p.position), write3(out + 3, p.normal);
 }
 
