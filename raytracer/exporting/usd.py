@@ -1,7 +1,7 @@
 """Points and curves for programs that read USD, as Blender, Houdini and Omniverse.
 
 Blender imports `UsdGeomPoints` as a point cloud, whose points Cycles and EEVEE render as spheres of
-their widths. It imports glTF points as vertices of a mesh without faces, which are not rendered.
+their widths. Points of glTF have no radius.
 """
 
 from __future__ import annotations

@@ -825,8 +825,9 @@ class ReplicatedSet(SphereSet):
     @property
     def count(self) -> int:
         """Number of spheres in all images."""
-        own = self.__dict__.get("centers", self._of_cell["centers"])
-        return len(own) if "centers" in self.__dict__ else prod(self.counts) * len(own)
+        if "centers" in self.__dict__:
+            return len(self.centers)
+        return prod(self.counts) * len(self._of_cell["centers"])
 
     def missing(self, name: str) -> Any:
         """Make the arrays of all images, and return one of them."""
