@@ -8,7 +8,6 @@ hundred new ones, as Python does by default, takes 3% of a small render.
 """
 
 import _signal  # type: ignore[import-not-found]
-import errno
 import gc
 import os
 import sys
@@ -21,24 +20,9 @@ def main() -> int:
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _quit)
-    try:
-        from raytracer import cli, process
-    except (MemoryError, SystemError, OSError, ImportError) as error:
-        if not _is_lack_of_memory(error):
-            raise
-        os.write(2, b"raytracer: there is not enough memory to start: allow more by ulimit -v\n")
-        return 2
+    from raytracer import cli, process
 
     return process.run(cli.main, cli.stopped)
-
-
-def _is_lack_of_memory(error: Exception) -> bool:
-    """Whether an import found no memory; `raytracer.resources` cannot be imported here."""
-    if isinstance(error, ImportError):  # of a shared library
-        return "failed to map segment" in str(error) or "allocate memory" in str(error)
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    return True  # a SystemError: an extension that got no memory and set no exception
 
 
 def _quit(*_: object) -> None:

@@ -20,7 +20,6 @@ from raytracer.resources import (
     NO_THREADS,
     is_lack_of_memory,
     is_lack_of_threads,
-    require_start,
 )
 from raytracer.warning import passed_to, warn
 
@@ -48,7 +47,6 @@ class _StoppedError(Exception):
 
 class _Program(Group):
     def invoke(self, context: click.Context) -> Any:
-        require_start()
         try:
             return super().invoke(context)
         except KeyboardInterrupt as stop:

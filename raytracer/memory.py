@@ -13,13 +13,7 @@ from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
 from raytracer.layout import draft_shape
-from raytracer.resources import (
-    available_address_space,
-    available_memory,
-    held_memory,
-    peak_memory,
-    thread_count,
-)
+from raytracer.resources import available_memory, held_memory, peak_memory, thread_count
 
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
@@ -30,12 +24,8 @@ PACKED, BUILD, LEAVES = 16, 40, 20
 
 MIN_PLACED = 1 << 20  # spheres of the host from which a GPU packs them, a part at a time
 BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
-MOVING_THERE = (
-    72  # the same of one that moves: with boxes, and a copy of its position from the host
-)
-MOVING = (
-    PACKED + LEAVES
-)  # bytes of a sphere that moves on the host: records by number, its old tree
+MOVING_THERE = 72  # the same of one that moves: with boxes, and its position on the host
+MOVING = PACKED + LEAVES  # bytes of a sphere that moves on the host: by number, its old tree
 MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset, and where it is
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
@@ -47,13 +37,13 @@ BLOOM, OVERLAY, WINDOW = 200, 48, 40  # bytes of a pixel; a window has copies of
 DENOISE, MAX_DENOISE = 720, 3000 * MIB  # bytes of a pixel; at the maximum there are tiles
 EXR_ROWS, EXR_COPIES = 16, 3  # rows that OpenEXR compresses at a time, and their copies
 
-THREAD, FIXED = 3 * MIB, 48 * MIB
-"""Bytes of a thread that renders or encodes, and of modules, archives, OpenGL and the allocator."""
+THREAD, FIXED = 3 * MIB, 120 * MIB
+"""Bytes of a thread that renders or encodes, and of modules, archives, OpenGL, the allocator, and
+matplotlib or a strip of first hits."""
 
-PLOT, STRIP = 72 * MIB, 72 * MIB  # bytes of matplotlib, and of a strip of first hits
 OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
-BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB  # additional address space of a sphere, and of a thread
 SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
+SMALLER_BY = 0.9  # of both sides, until a proposed picture fits
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,6 @@ class Output:
     bits: int = 8
     aov_channels: int = 0  # of the output variables that are rendered
     film: str = ""  # ".npz" or ".exr" if the film is saved
-    histogram: bool = False
     begun: bool = False  # whether the film is in memory already
     film_channels: int = 0  # of the output variables that it has
     window: bool = False  # whether a window shows it while samples are added
@@ -118,7 +107,7 @@ class Need:
             size += min(DENOISE * pixels, MAX_DENOISE)
         if out.window:
             size += 4 * prod(draft_shape(self.height, self.width)) + 64 * min(self.count, OBSTACLES)
-        return size + 4 * HITS * bool(aovs) + PLOT * out.histogram + STRIP * out.overlay
+        return size + 4 * HITS * bool(aovs)
 
     @property
     def extra(self) -> int:
@@ -130,11 +119,6 @@ class Need:
         render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
         return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
-
-    @property
-    def address_space(self) -> int:
-        build = 0 if self.tree_there else BUILD_SPACE * self.count
-        return self.extra + build + thread_count(self.threads) * THREAD_SPACE
 
     @property
     def on_device(self) -> int:
@@ -172,8 +156,6 @@ def require_host(need: Need) -> None:
     """Refuse a render that does not fit into the memory of this machine, container or shell."""
     _note(need.extra)
     require(need, available_memory(), lambda n: n.extra)
-    space = "address space (ulimit -v or -d)"
-    require(need, available_address_space(), lambda n: n.address_space, space)
 
 
 def require_device(need: Need, available: int | None) -> None:
@@ -202,19 +184,15 @@ def require(
     """
     if available is None or size(need) <= available:
         return
-    room = available - min(SPARE, available // 8)
-    proposal = remedy
-    low, high = 0, need.width // 8
-    while low < high:  # the widest picture of this shape that fits, in steps of 8 pixels
-        middle = (low + high + 1) // 2
-        width, height = 8 * middle, max(8 * middle * need.height // need.width, 1)
-        fits = size(replace(need, width=width, height=height)) <= room
-        low, high = (middle, high) if fits else (low, middle - 1)
-        if fits:
-            proposal = f"a picture of {width}x{height} fits, or a part of it by crop"
+    room, smaller = available - min(SPARE, available // 8), need
+    while min(smaller.width, smaller.height) > 1 and size(smaller) > room:
+        width, height = int(SMALLER_BY * smaller.width), int(SMALLER_BY * smaller.height)
+        smaller = replace(smaller, width=width, height=height)
+    if size(smaller) <= room:
+        remedy = f"a picture of {smaller.width}x{smaller.height} fits, or a part of it by crop"
     raise MemoryNeedError(
         f"{need.count:,} spheres at {need.width}x{need.height} need about "
-        f"{size_text(size(need))} of {where} and {size_text(available)} is free: {proposal}"
+        f"{size_text(size(need))} of {where} and {size_text(available)} is free: {remedy}"
     )
 
 
@@ -230,13 +208,8 @@ def require_count(count: int, most: int, backend: str) -> None:
 
 def has_room(size: int) -> bool:
     """Whether `size` bytes fit into memory; True if the free memory is unknown."""
-    free = _free()
+    free = available_memory()
     return free is None or size <= free
-
-
-def _free() -> int | None:
-    known = [b for b in (available_memory(), available_address_space()) if b is not None]
-    return min(known) if known else None
 
 
 def require_room(
@@ -247,7 +220,7 @@ def require_room(
     if not has_room(size):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(_free() or 0)} is free: {remedy}"
+            f"{size_text(available_memory() or 0)} is free: {remedy}"
         )
 
 

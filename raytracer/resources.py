@@ -10,7 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from raytracer._native import core
-from raytracer.errors import MemoryNeedError, UserError, shown_value
+from raytracer.errors import UserError, shown_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -23,21 +23,9 @@ NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
     "pids.max of a container); allow more, or end others"
 )
-START_SPACE, START_DATA = 96 << 20, 52 << 20
-"""Bytes of address space and writable memory that NumPy's import needs, or the process ends."""
-
 UNLIMITED = 1 << 62  # limits of control groups from here on mean none; version 1 has almost 2^63
 
 _UNMAPPED = ("cannot allocate memory", "failed to map segment")
-
-
-def require_start() -> None:
-    for left, need, option in zip(_left(), (START_SPACE, START_DATA), "vd", strict=True):
-        if left is not None and left < need:
-            raise MemoryNeedError(
-                f"{need >> 20} MiB of address space are needed to start and {left >> 20} MiB is "
-                f"free: allow more by ulimit -{option}"
-            )
 
 
 def is_lack_of_memory(error: BaseException | None) -> bool:
@@ -136,31 +124,26 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def available_address_space(root: str | Path = "/") -> int | None:
-    """Return the bytes that `ulimit -v` and `ulimit -d` leave; None without a limit."""
-    return min((left for left in _left(root) if left is not None), default=None)
+def available_memory(root: str | Path = "/") -> int | None:
+    """Return the bytes that the process can allocate without swapping; None if unknown.
+
+    This is the minimum over the system, all control groups of the process, and `ulimit -v` and
+    `ulimit -d`, which limit address space.
+    """
+    figures = [*_group_memory(root), *_left_by_shell(root)]
+    if (available := _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")) is not None:
+        figures.append(available * 1024)
+    return min(figures, default=None)
 
 
-def _left(root: str | Path = "/") -> Iterator[int | None]:
-    """Yield the bytes that `ulimit -v` and `ulimit -d` leave, or None."""
+def _left_by_shell(root: str | Path) -> Iterator[int]:
     import resource
 
     for limit, field in ((resource.RLIMIT_AS, b"VmSize:"), (resource.RLIMIT_DATA, b"VmData:")):
         allowed = resource.getrlimit(limit)[0]
-        limited = allowed != resource.RLIM_INFINITY
-        used = _field(_content(f"{root}/proc/self/status"), field) if limited else None
-        yield None if used is None else max(allowed - used * 1024, 0)
-
-
-def available_memory(root: str | Path = "/") -> int | None:
-    """Return the bytes that the process can allocate without swapping; None if unknown.
-
-    This is the minimum over the system and all control groups of the process.
-    """
-    figures = _group_memory(root)
-    if (available := _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")) is not None:
-        figures.append(available * 1024)
-    return min(figures, default=None)
+        if allowed != resource.RLIM_INFINITY:
+            used = _field(_content(f"{root}/proc/self/status"), field) or 0
+            yield max(allowed - used * 1024, 0)
 
 
 def _group_memory(root: str | Path) -> list[int]:

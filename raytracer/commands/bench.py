@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from raytracer.commands.options import SettingsCommand, force_option
-from raytracer.resources import require_start
 
 CHOICE = click.Choice
 OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
@@ -104,7 +103,6 @@ Examples:
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
-    require_start()
     from raytracer.benchmark.options import parse_axes, parse_size
 
     options["size"] = [parse_size(word) for word in options["size"].split(",") if word]

@@ -282,9 +282,8 @@ def run(call: Call, outputs: OutputSet) -> None:
     output = Output(
         bits=call.bits, aov_channels=channels(aovs),
         film=Path(call.film or "").suffix.lower() or exr,
-        histogram=call.histogram is not None, begun=resumed is not None,
-        bloom=bool(call.tone.get("bloom")), parts=call.time is not None,
-        film_channels=channels(resumed.aovs) if resumed else 0,
+        begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
+        parts=call.time is not None, film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
         if not call.output:

@@ -212,7 +212,7 @@ def _contents_of(source: Source) -> dict[str, Any]:
         "title": scene.title,
         "caption": scene.caption,
         **{f"{noun}s": count for noun, count in counts.items()},
-        "files": _files(file),
+        "files": _files(),
         "data": _data(scene),
         "bounds": _bounds(buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
@@ -228,20 +228,10 @@ def _contents_of(source: Source) -> dict[str, Any]:
     }
 
 
-def _files(file: str) -> list[dict[str, Any]]:
-    from raytracer.files.access import path_of
+def _files() -> list[dict[str, Any]]:
     from raytracer.files.inputs import noted
-    from raytracer.scene.load import is_outside
-    from raytracer.scene.particles.data_file import split_inner
 
-    first = split_inner(path_of(file))[0].absolute()
-    rows: list[dict[str, Any]] = []
-    for each in noted():
-        row: dict[str, Any] = {"file": str(each.path), "bytes": each.size}
-        if each.path != first and is_outside(first.parent, each.path):
-            row["outside"] = str(each.path.resolve())
-        rows.append(row)
-    return rows
+    return [{"file": str(each.path), "bytes": each.size} for each in noted()]
 
 
 def _data(scene: Scene) -> dict[str, Any]:

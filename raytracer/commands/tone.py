@@ -152,8 +152,7 @@ def run(call: Call, targets: list[Path]) -> None:
     if call.lock:
         lock_exposure(call)
     output = memory.Output(
-        call.bits, histogram=call.histogram is not None, begun=True, denoise=call.denoise,
-        bloom=call.settings.bloom > 0,
+        call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
     )  # fmt: skip
     records = []
     for name, target, mark in zip(call.films, targets, marks, strict=True):

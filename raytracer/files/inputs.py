@@ -17,16 +17,12 @@ Identity = tuple[int, int] | str  # device and inode of a file; of a missing fil
 
 
 class Input(NamedTuple):
-    """A file as it was when it was read."""
-
     name: str  # in messages
     path: Path  # absolute
     size: int  # bytes
-    modified: int  # time of the last change, nanoseconds
 
 
-# By identity, and by each path under which it was opened.
-_inputs: dict[Identity, dict[Path, Input]] = {}
+_inputs: dict[Identity, Input] = {}
 _written: set[Identity] = set()
 refusals: list[Callable[[Identity, str], None]] = []
 """Called with identity and name of a file that is read; raise if it is an output."""
@@ -38,29 +34,21 @@ def note(status: os.stat_result, path: Path, name: str) -> None:
     for refuse in refusals:
         refuse(key, name)
     if key not in _written:
-        new = Input(name, path.absolute(), status.st_size, status.st_mtime_ns)
-        _inputs.setdefault(key, {}).setdefault(new.path, new)
+        _inputs.setdefault(key, Input(name, path.absolute(), status.st_size))
 
 
 def noted() -> list[Input]:
-    return [each for names in _inputs.values() for each in names.values()]
+    return list(_inputs.values())
 
 
 def input_at(path: str | Path) -> str | None:
     """Return the name in messages of the file at a path if it was read, or None.
 
-    The inode of a removed file may belong to another one now, so size and time are compared too.
+    The inode of a removed file may belong to another one now.
     """
-    try:
-        status = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    key = status.st_dev, status.st_ino
-    stamp = status.st_size, status.st_mtime_ns
-    for each in _inputs.get(key, {}).values():
-        if stamp == (each.size, each.modified) or identity(each.path) == key:
-            return each.name
-    return None
+    key = identity(path)
+    read = _inputs.get(key)
+    return read.name if read and identity(read.path) == key else None
 
 
 def note_written(key: tuple[int, int]) -> None:

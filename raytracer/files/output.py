@@ -2,7 +2,7 @@
 
 A file is written under a temporary name in its folder and renamed when it is complete, so that
 after a full disk or a kill there is the old file or the new one. A symbolic link stays, and its
-target is replaced. A replaced file keeps its permissions.
+target is replaced. A replaced file keeps its mode.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def claimed(path: Path) -> Iterator[None]:
     """Keep other processes from writing the same file during a long block.
 
     Raises:
-        BusyError: another process is writing it; the message names it.
+        BusyError: another process is writing it.
     """
     import hashlib  # which is slow to import
 
@@ -262,18 +262,14 @@ def claimed(path: Path) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                file.seek(0)
                 raise BusyError(
-                    f"{path}: is being written by another raytracer, {file.read(1000)}: wait until "
-                    "that has ended, or give another name"
+                    f"{path}: is being written by another raytracer: wait until that has ended, or "
+                    "give another name"
                 ) from None
             except OSError:  # a file system without locks
                 pass
             if not os.fstat(file.fileno()).st_nlink:
                 continue  # the other one has just ended and removed it
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {os.uname().nodename}")
-            file.flush()
             try:
                 yield
             finally:
@@ -321,7 +317,6 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
         raise OutputError(f"{path}: there is no folder {path.parent}: create it first") from None
     target = path
     if stat.S_ISLNK(link.st_mode):
-        _require_safe_link(path, link)
         target = Path(os.path.realpath(path))
         if target.is_symlink():
             raise OutputError(f"{path}: is a symbolic link that points at itself")
@@ -340,27 +335,11 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
     return target
 
 
-def _require_safe_link(path: Path, link: os.stat_result) -> None:
-    """Refuse links of other users in /tmp, as the kernel does (protected_symlinks)."""
-    folder = path.parent.stat()
-    shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
-    if shared and link.st_uid not in (os.geteuid(), folder.st_uid):
-        raise OutputError(
-            f"{path}: is a symbolic link of another user in a shared folder: give another name"
-        )
-
-
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """Create a temporary file with the mode of the old file and, if allowed, its owner."""
+    """Create a temporary file with the mode of the old file."""
     old = target.stat() if target.exists() else None
     with temporary(target.parent, 0o666 if old is None else 0o600) as path:
         if old is not None:
-            new, mode = path.stat(), stat.S_IMODE(old.st_mode) & 0o777
-            if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-                try:
-                    os.chown(path, old.st_uid, old.st_gid)
-                except OSError:  # the new group must not get the rights of the old one
-                    mode &= ~0o070
-            path.chmod(mode)
+            path.chmod(stat.S_IMODE(old.st_mode) & 0o777)
         yield path

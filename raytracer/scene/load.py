@@ -51,20 +51,6 @@ Values = dict[str, Any]
 TOML_MEMORY = 36  # most bytes of memory per byte of TOML, without the tables of its keys
 JSON_MEMORY = 32  # most bytes of memory per byte of JSON
 SMALL = 1 << 20  # size of a scene file that is read on any machine
-KEY_PARTS = 16  # most parts of a dotted key; the longest of a scene has four
-
-_PART = r"""(?:[\w-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')[ \t]*+"""
-_DEEP = rf"""(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}"""
-DEEP_KEY = re.compile(rf"""(?<![\\\w"'-]){_DEEP}""")
-"""A quick test for keys with too many parts, which also matches texts and comments: the time and
-memory of TOML grow with the square of a key's parts."""
-
-_TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[^\n]*+"""
-TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
-"""Keys with too many parts, and all tokens that cannot contain one: words, texts, comments."""
-
-MAX_HINTS = 10  # most files that a warning lists
-MAX_PATH = 200  # longest path of a data file that a warning shows whole
 
 
 def load(
@@ -265,12 +251,6 @@ def _json(text: str, source: str) -> dict[str, Any]:
 def _toml(text: str, source: str) -> dict[str, Any]:
     import tomllib
 
-    tokens = TOKENS.finditer(text) if DEEP_KEY.search(text) else ()
-    if deep := next((token for token in tokens if token["deep"]), None):
-        line = text.count("\n", 0, deep.start()) + 1
-        raise SceneError(
-            f"{source}: line {line}: a key has more than {KEY_PARTS} parts; shorten it"
-        )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -334,7 +314,6 @@ class _Composer:
 
             self.wanted += columns_of(glyphs)
         elements = self.elements()
-        self.warn_of_other_folders()
         sets: dict[str, Any] = {
             kind: [
                 made
@@ -450,17 +429,6 @@ class _Composer:
                 f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
                 "nothing to show"
             )
-
-    def warn_of_other_folders(self) -> None:
-        """Warn of data files outside the scene's folder, before they are read."""
-        folder = self.path.parent
-        sets = [each for kind in SETS for each in self.content.get(kind, ())]
-        names = (values.get(key) for values in sets for key in ("file", "topology"))
-        outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
-        if outside:
-            listed = ", ".join(shown(name, MAX_PATH) for name in outside[:MAX_HINTS])
-            more = f" and {len(outside) - MAX_HINTS:,} more" if len(outside) > MAX_HINTS else ""
-            warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def elements(self) -> dict[str, Element]:
         """Make radii and colours of elements and of user labels."""
@@ -609,14 +577,6 @@ def _left(notes: Notes, values: Values) -> Notes:
     stated = {name for name in ("radius", "color") if name in values}
     stated |= {"color"} if "palette" in values else set()
     return [(part, note) for part, note in notes if not part or not stated >= {*part.split("+")}]
-
-
-def is_outside(folder: Path, name: str | Path) -> bool:
-    """Whether a data file lies outside the scene's folder, with links resolved."""
-    try:
-        return not (folder / name).resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):  # an impossible name, or circular links
-        return False  # opening the file reports it
 
 
 OF_FILES = {

@@ -195,8 +195,7 @@ def test_python_remembers_what_it_has_read(folder: Path, monkeypatch: pytest.Mon
 def test_the_number_of_a_removed_file_may_belong_to_another(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(b"old")
-    status = old.stat()
-    inputs.note(status, old, "old")
+    inputs.note(old.stat(), old, "old")
     assert inputs.input_at(old) == "old"
     old.write_bytes(b"longer")  # a changed input is one
     assert inputs.input_at(old) == "old"

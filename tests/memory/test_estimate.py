@@ -19,7 +19,7 @@ from raytracer.scene.load import load
 from support.display import drawing_missing, missing
 
 MIB = 1 << 20
-FACTOR, NEAR = 1.6, 160 * MIB
+FACTOR, NEAR = 1.6, 240 * MIB
 """How far the estimate may lie above the peak: a factor, or bytes where those are more."""
 
 # Runs one command as the terminal does, then says what was told and what was used.

@@ -321,21 +321,3 @@ def test_declared_columns_are_limited(width: str, tmp_path: Path) -> None:
     path.write_text(f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n")
     with pytest.raises(DataFileError, match=r"line 2: Properties"):
         load(path)
-
-
-DOTS = ".".join(map(str, range(20)))
-
-
-@pytest.mark.parametrize("text", [f"# {DOTS}", f"title = '{DOTS}'", f'title = """\n{DOTS}"""'])
-def test_dots_of_texts_and_comments_are_no_keys(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text(f"{text}\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n")
-    assert load(path).count == 1
-
-
-@pytest.mark.parametrize("text", [f"{DOTS} = 1", f"[{DOTS}]", f"# '\n{DOTS} = 1"])
-def test_long_keys_are_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text(f"{text}\n")
-    with pytest.raises(SceneError, match="a key has more than 16 parts"):
-        load(path)
