@@ -13,20 +13,18 @@ The factor is rounded, so that devices, whose sums differ in the last bits, find
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raytracer.film.film import Film
+from raytracer.film.film import Crop, Film
+from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from raytracer.backends.base import Device, DeviceScene
     from raytracer.buffers import SceneBuffers
-    from raytracer.film.film import Crop
-    from raytracer.settings import RenderSettings
     from raytracer.view import View
 
 COLUMNS, ROWS = 12, 8  # number of tiles across and down the picture

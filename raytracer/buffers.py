@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -18,8 +18,6 @@ from raytracer.resources import thread_count
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from raytracer.sphere_update import SphereUpdate
 
 Column: TypeAlias = NDArray[np.float32]

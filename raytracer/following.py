@@ -14,23 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raytracer.buffers import SceneBuffers
 from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.scene.arrays import aligned, given
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
 from raytracer.scene.packing.render_space import REACH, Space
-from raytracer.scene.scene import SolidSet, SphereSet
+from raytracer.scene.scene import Scene, SolidSet, SphereSet
 from raytracer.scene.source import Source
 from raytracer.sphere_update import ColorMap, SphereUpdate
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceScene
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.overrides import SceneOverrides
-    from raytracer.scene.scene import Scene
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",

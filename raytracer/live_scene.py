@@ -8,17 +8,20 @@ from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import items, of_kind, text, whole
+from raytracer.buffers import SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
 from raytracer.errors import SceneError, UserError, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
 from raytracer.memory import Output, require_count
@@ -47,13 +50,7 @@ from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from numpy.typing import NDArray
-
     from raytracer.backends.base import Device, DeviceFilm
-    from raytracer.buffers import SceneBuffers
-    from raytracer.film.image import Image
     from raytracer.pipeline import Settings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from io import TextIOWrapper
 from math import pi
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,6 @@ from raytracer.scene.columns import shared_names, shared_values
 from raytracer.scene.source import Source
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Unpack
-
     from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.view_settings import ViewOverrides

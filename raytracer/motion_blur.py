@@ -21,22 +21,21 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.annotations.projection import Projection
+from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, counted, naming
 from raytracer.scene.motion import at_time
 from raytracer.scene.packing.pack import ends_of, place, repack
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
+from raytracer.view import View
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.view import View
 
 BITS = 32  # of the numbers of a sequence
 SHIFT = 0x55555555  # of times with seed 0: thirds of a stratum, whatever their number

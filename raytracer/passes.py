@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.film.noise import noise_of
 from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.backends.base import DeviceFilm, ProgressCall
 
 Add = Callable[[int, "ProgressCall | None"], float]  # adds samples, returns seconds

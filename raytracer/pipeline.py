@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from zlib import crc32
 
 import numpy as np
@@ -29,7 +30,7 @@ from raytracer.film.film import (
     measure_and_develop,
     samples_about,
 )
-from raytracer.film.image import Image
+from raytracer.film.image import Image, Seen
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
@@ -40,16 +41,12 @@ from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Unpack
-
     from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.farm.tiles import TileCrew
-    from raytracer.film.image import Seen
     from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera

@@ -17,13 +17,12 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from typing_extensions import Buffer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
 from raytracer.fields import Defined, definitions, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypedDict
 
     class Overrides(TypedDict, total=False):
         """The settings as keyword arguments, for type checkers; None keeps the scene's."""

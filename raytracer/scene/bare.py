@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.background import Background
@@ -17,8 +18,6 @@ from raytracer.scene.up_axis import is_flat, up_of_particles
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.particles.source import Box, Particles
 
 ELEVATION = 30.0

@@ -7,6 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.errors import SceneError, shown, shown_value, suggestion
@@ -16,15 +17,13 @@ from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
 from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
 from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.simulation_box import cell_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2

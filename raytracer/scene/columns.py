@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import text
 from raytracer.errors import SceneError, UserError, counted, shown, suggestion
@@ -17,13 +18,10 @@ from raytracer.scene.elements import RADII, radii_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.particles.source import Column, Data, kind_of
+from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, kind_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.particles.source import Box, ParticleSource
     from raytracer.scene.scene import SphereSet
 
 AXES = "xyz"

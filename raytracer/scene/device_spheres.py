@@ -7,18 +7,15 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from raytracer.scene.arrays import given
-from raytracer.scene.particles.source import Column, Data, kind_of
+from raytracer.scene.arrays import Where, given
+from raytracer.scene.particles.source import Box, Column, Data, Moment, kind_of
 from raytracer.scene.scene import SphereSet
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.device_array import DeviceArray
-    from raytracer.scene.arrays import Where
     from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.particles.source import Box, Moment
 
 
 class DeviceSpheres(SphereSet):

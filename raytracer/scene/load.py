@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +35,15 @@ from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
+from raytracer.scene.particles.source import Notes, Particles
 from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.style import SetStyle
-    from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
 

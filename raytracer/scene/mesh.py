@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
@@ -14,11 +16,6 @@ from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
 from raytracer.scene.mesh_normals import corner_normals, unit_vectors
 from raytracer.scene.scene import Balls, SolidSet, SphereSet
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from numpy.typing import NDArray
 
 CREASE_ANGLE = 40.0
 """Angle in degrees between two triangles from which the edge between them is sharp, by default."""

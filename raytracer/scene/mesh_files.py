@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles.isolated import call
 from raytracer.scene.particles.loaded import library
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FORMATS = {".stl": "STL", ".ply": "PLY", ".obj": "OBJ", ".off": "OFF"}
 """Names of formats by the ending of a file."""

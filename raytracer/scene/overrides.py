@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from raytracer.scene.coloring import SETTINGS
 from raytracer.settings import LOOKS, RenderSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.scene import Scene

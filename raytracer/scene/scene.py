@@ -12,9 +12,11 @@ from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import items, mapping, of_kind, one_of, text, whole
 from raytracer.errors import SceneError, counted, naming, shown, shown_value, suggestion
@@ -47,10 +49,6 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from raytracer.device_array import DeviceArray
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.colors import color_numbers
 from raytracer.scene.particles.columns import wrong_colors
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SEGMENTS = {"starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2")}
 COLORS = {"colors": ("r", "g", "b"), "end_colors": ("r2", "g2", "b2")}

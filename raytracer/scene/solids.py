@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.scene.arrays import Where, check_radius, check_rows
 from raytracer.scene.scene import Balls, CapsuleSet, SolidSet, SphereSet
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TIP_RADIUS = 2.0**-10  # of the ball for the tip of a cone in framing, relative to its other end
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.arguments import mapping, text, whole
 from raytracer.errors import (
@@ -20,11 +22,6 @@ from raytracer.errors import (
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
 from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.locate import locate, may_be_series
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from os import PathLike
-
 
 SCENE_SUFFIXES = (".toml", ".json")
 

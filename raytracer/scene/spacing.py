@@ -6,14 +6,12 @@ surface of its box, and half of the stars of a cluster are in a thousandth of it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.extent import spread, stray
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TOUCHING = 0.5
 """Radius of particles without one, in distances to a neighbour: neighbours touch."""

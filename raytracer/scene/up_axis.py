@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.extent import spread
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.views import AXES, VIEW_UP, up_of_data
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.particles.source import Particles
     from raytracer.scene.transform import Vector
 

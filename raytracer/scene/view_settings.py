@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from math import hypot, radians, tan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from raytracer.arguments import items, of_kind
 from raytracer.errors import SceneError, UserError
@@ -15,7 +16,7 @@ from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
 from raytracer.scene import GLYPHS
-from raytracer.scene.colors import parse_color
+from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import (
     APERTURE,
     SHUTTER,
@@ -28,16 +29,12 @@ from raytracer.scene.field_types import (
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, FITS, VIEWS
-from raytracer.settings import LOOKS
+from raytracer.settings import LOOKS, RenderSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import TypedDict
-
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
     from raytracer.scene.clip import Clip
-    from raytracer.scene.colors import Color
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import (
         Arrows,
@@ -52,7 +49,6 @@ if TYPE_CHECKING:
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
-    from raytracer.settings import RenderSettings
 
     class ViewOverrides(TypedDict, total=False):
         """The settings as keyword arguments, for type checkers; None keeps the scene's."""

@@ -19,12 +19,11 @@ and `x` still from +x.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot, radians, tan
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from raytracer.scene.particles.source import Box
     from raytracer.scene.transform import Triple, Vector
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.buffers import ImagedSpheres, Spheres, count_of
 from raytracer.layout import dtype
@@ -13,8 +14,6 @@ from raytracer.scene.extent import GIANT_RADIUS, Subject, radii_of
 from raytracer.scene.packing.render_space import Space
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.scene import ReplicatedSet, Scene
 
 MIN_CELL = 1_000_000

@@ -18,6 +18,7 @@ from raytracer.buffers import (
     Columns,
     DeviceColors,
     DeviceRecords,
+    Placer,
     SceneBuffers,
     Spheres,
     balls_of,
@@ -58,6 +59,7 @@ from raytracer.scene.packing.render_space import (
     affine_rows,
     fitted_space,
 )
+from raytracer.scene.transform import Vector
 from raytracer.settings import RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
@@ -65,11 +67,9 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from raytracer.buffers import Placer
     from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
-    from raytracer.scene.transform import Vector
     from raytracer.sphere_update import SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent

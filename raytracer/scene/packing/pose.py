@@ -7,6 +7,7 @@ from math import atan, degrees, radians, tan
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.buffers import Spheres, count_of
 from raytracer.errors import SceneError
@@ -17,8 +18,6 @@ from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis,
 from raytracer.scene.views import VIEW_UP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.packing.render_space import Space
 
 ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
