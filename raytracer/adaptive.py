@@ -73,10 +73,7 @@ def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE
 
 
 class AdaptivePasses:
-    """A render whose tiles get samples until their noise is at most a level.
-
-    Each pixel gets at least `samples` new ones, and more only up to `most` in total.
-    """
+    """A render whose tiles get at least `samples`, and up to `most`, until their noise is low."""
 
     def __init__(
         self,

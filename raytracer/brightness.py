@@ -42,13 +42,7 @@ LUMINANCE = (0.2126, 0.7152, 0.0722)  # of linear sRGB, Rec. 709
 def balanced(
     device: Device, on_device: DeviceScene, buffers: SceneBuffers, settings: RenderSettings
 ) -> tuple[SceneBuffers, RenderSettings]:
-    """Return buffers with lights of the measured brightness, and the settings that state it.
-
-    Args:
-        device, on_device: what renders the tiles.
-        buffers: of the scene, with the lights of the look as they are.
-        settings: of the render.
-    """
+    """Return buffers with lights of the measured brightness, and the settings that state it."""
     factor = measured_factor(device, on_device, buffers.view)
     lights = buffers.lights.copy()
     lights["color"] *= factor

@@ -82,9 +82,6 @@ def balls_of(
 
     Those of capsules and cones are at their ends: the starts, and after all others the ends. Those
     of triangles are at their corners, after all of these.
-
-    Args:
-        solids: x, y, z and radius of spheres and solids, float32 (N,) each.
     """
     if not len(axis):
         return solids
@@ -126,11 +123,9 @@ class DeviceRecords(ABC):
     """Spheres that were packed in the memory of a device; the host has no copy of them.
 
     In place of a tuple they are their columns x, y, z and radius on the host, float32 (N,) each,
-    which are made from the arrays of the caller when something asks for them first.
+    which `placed` makes of the arrays of the caller, some rows at a time, when something asks.
 
-    Args:
-        parts: count, least and greatest radius of each set, render space.
-        placed: returns the columns of some rows on the host.
+    parts: count, least and greatest radius of each set, render space.
     """
 
     def __init__(
@@ -211,24 +206,16 @@ class Placer(Protocol):
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack the spheres of a scene without solids in the memory of the device.
 
-        Args:
-            spheres: of each set, in the order of the scene: positions and radii.
-            colors: of each surface, in the order of rows; () leaves them to the host.
-            on_host: returns the columns of some rows on the host.
+        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
+        on_host: returns the columns of some rows on the host.
 
-        Returns:
-            The spheres; None if the host places them: because that is as fast, or because one
-            cannot be shown, for which the host has the sentence.
+        None if the host places them: because that is as fast, or because one cannot be shown, for
+        which the host has the sentence.
         """
 
 
 class DeviceColors:
-    """Colours that were packed in the memory of a device, with the spheres.
-
-    Args:
-        count: rows.
-        made: returns them on the host.
-    """
+    """Colours of `count` rows that were packed in the memory of a device, with the spheres."""
 
     def __init__(self, count: int, made: Callable[[], NDArray[np.float32]]) -> None:
         self._count, self._made = count, made
@@ -246,12 +233,7 @@ class DeviceColors:
 
 
 class ImagedSpheres(DeviceRecords):
-    """The spheres of all images, where those of one cell are in memory.
-
-    Args:
-        cell: in render space.
-        vectors: of the images, float64 (I, 3).
-    """
+    """The spheres of all images of a cell, moved by vectors, float64 (I, 3); render space."""
 
     is_there = True
 
@@ -468,10 +450,8 @@ class SceneBuffers:
 
     @property
     def primitives(self) -> tuple[NDArray[np.float32], ...]:
-        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
-
-        With other solids there are eight, and spheres are capsules without length.
-        """
+        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels;
+        with other solids there are eight, and spheres are capsules without length."""
         columns: tuple[NDArray[np.float32], ...] = self._host_columns
         if len(self.axis):
             others = np.zeros((4, self.count), np.float32)
@@ -578,12 +558,9 @@ class SceneBuffers:
         return self
 
     def digest(self) -> str:
-        """Return `DIGEST_VERSION`, a hyphen and a hexadecimal hash of all that makes the picture.
-
-        How many samples there are is left out: a film can get more of the same picture.
-        The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
-        hashed by several threads; the result does not depend on how many there are.
-        """
+        """Return `DIGEST_VERSION`, a hyphen and a hexadecimal hash of all that makes the picture
+        but the number of samples: a film can get more of the same picture. The hash is a tree of
+        two levels (blocks, then their hashes), so that threads can share the work."""
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
         for name in COLUMNS:

@@ -169,10 +169,7 @@ def _misuse(error: click.UsageError, args: list[str]) -> int:
 
 
 def _misuse_text(error: click.UsageError, command: str) -> str:
-    """Return what is wrong, with a suggestion for an unknown command or option.
-
-    click itself would list all options that are spelt alike.
-    """
+    """Return what is wrong, with one suggestion: click would list all options spelt alike."""
     from raytracer.commands import hints
 
     if isinstance(error, UnknownCommandError):

@@ -212,12 +212,7 @@ class DeviceMemory:
 
 
 def order(later: int, earlier: int, device: int) -> None:
-    """Let the work that is queued on a stream from now on wait for all of another stream.
-
-    Args:
-        later, earlier: handles of streams of the device.
-        device: number of the GPU.
-    """
+    """Let what is queued on stream `later` of a GPU from now on wait for all of `earlier`."""
     if later == earlier:
         return
     with device_context(device) as cuda:
@@ -238,13 +233,8 @@ class Fence:
     def __init__(
         self, device: int, event: ctypes.c_void_p | None = None, *, shared: bool = False
     ) -> None:
-        """Create the event; until it is recorded, nothing waits.
-
-        Args:
-            device: number of the GPU.
-            event: one of another process; None makes one.
-            shared: whether another process may use it.
-        """
+        """Create the event, of another process if one is given; until it is recorded, nothing
+        waits. shared: whether another process may use it."""
         self._event = event or ctypes.c_void_p()
         with device_context(device) as cuda:
             if event is None:

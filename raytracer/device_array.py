@@ -235,13 +235,11 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
 
 
 def on_host(value: Any, name: str = "") -> Any:
-    """Return a copy of an array on a GPU in the memory of the host, and anything else as it is.
-
-    Objects of the host with DLPack become arrays of NumPy, without a copy.
+    """Return a copy of an array on a GPU in the memory of the host, and anything else as it is;
+    objects of the host with DLPack become arrays of NumPy, without a copy.
 
     Raises:
-        SceneError: as for `device_array`, or the array lies on another device, from which its
-            package does not copy it.
+        SceneError: as for `device_array`, or its package does not copy it from its device.
     """
     if (found := device_array(value, name)) is not None:
         return found.to_host()

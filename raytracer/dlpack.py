@@ -91,13 +91,7 @@ class CapsuleError(Exception):
 
 @dataclass(frozen=True)
 class Description:
-    """An array in memory.
-
-    Args:
-        address: of the first number.
-        strides: in bytes.
-        device: kind and number in DLPack.
-    """
+    """An array in memory: address of the first number, strides in bytes, DLPack kind and number."""
 
     address: int
     shape: tuple[int, ...]
@@ -116,11 +110,7 @@ class Owner:
 
 
 def read(capsule: Any) -> tuple[Description, Owner]:
-    """Take a capsule over; return the array and what keeps its memory.
-
-    Raises:
-        CapsuleError: it is none, it was taken before, or it describes what NumPy has no type for.
-    """
+    """Take a capsule over; return the array and what keeps its memory. Raises CapsuleError."""
     versioned = next((v for v, name in _NAMES.items() if _is_valid(capsule, name)), None)
     if versioned is None:
         raise CapsuleError("did not return a DLPack capsule, or returned one that was used before")
@@ -203,12 +193,7 @@ for _callback in (_delete_callback, _end_callback):
 
 
 def make(described: Description, owner: object, max_version: tuple[int, int] | None) -> object:
-    """Return a capsule of an array.
-
-    Args:
-        owner: kept until the consumer is done.
-        max_version: what the consumer reads; None before version 1.
-    """
+    """Return a capsule of an array; `owner` is kept until the consumer is done."""
     versioned = max_version is not None and max_version[0] >= VERSION[0]
     managed = _STRUCTS[versioned]()
     itemsize = described.dtype.itemsize

@@ -118,11 +118,8 @@ def naming(source: str) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Escape all characters of a text that do not print.
-
-    These are control characters, line ends, marks of the writing direction, and undecodable bytes
-    of file names.
-    """
+    """Escape all characters of a text that do not print: control characters, line ends, marks of
+    the writing direction, and undecodable bytes of file names."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)

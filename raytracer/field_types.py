@@ -62,11 +62,7 @@ def loaded(name: str) -> Any:
 
 
 class Mistakes:
-    """The mistakes in the values of a scene file, in order.
-
-    Args:
-        toml: whether the file is TOML, in which tables have brackets.
-    """
+    """The mistakes in the values of a scene file, in order; in TOML, tables have brackets."""
 
     def __init__(self, toml: bool = True) -> None:
         self.sentences: list[str] = []
@@ -156,10 +152,8 @@ class Kind:
         return ""
 
     def option(self) -> dict[str, Any]:
-        """Return the arguments of `click.Option` for an option with such a value.
-
-        With "is_switch" it is a pair of flags: --name and --no-name.
-        """
+        """Return the arguments of `click.Option` for an option with such a value; "is_switch" is a
+        pair of flags: --name and --no-name."""
         is_switch = bool in self.plain and self.plain.keys() <= {bool, str}
         if is_switch and len(self.words) < 2:
             return {"is_switch": True}
@@ -247,10 +241,7 @@ class Choice(Kind):
 class AnyOf(Kind):
     """A value of one of several types; types with fixed words come first.
 
-    Args:
-        kinds: all of them.
-        noun: name of such a value in messages; "" derives it from the types.
-        metavar: in the help of an option, for a value that is not a word.
+    noun, metavar: as of `Kind`; "" derives them from the types.
     """
 
     def __init__(self, *kinds: Kind, noun: str = "", metavar: str = "") -> None:

@@ -153,10 +153,7 @@ class Defined:
     """Base of dataclasses whose fields have definitions; it checks, prints and compares them.
 
     Use `dataclass(repr=False, eq=False)`: generating these methods would double the time to define
-    a class.
-
-    Class arguments: `place`, what messages name before a field, for example "render"; `error`, the
-    class of errors.
+    a class. `place` is what messages name before a field: "render".
     """
 
     _place: ClassVar[str] = ""
@@ -225,11 +222,8 @@ def check_names(function: Any, given: Iterable[str]) -> None:
 
 
 def document(public: Any) -> None:
-    """Document the fields in the docstring of a dataclass, or of a function that takes them.
-
-    Nothing happens without definitions. `raytracer` calls this when a public name is first used
-    from outside, because commands need no documentation.
-    """
+    """Document the fields in the docstring of a dataclass, or of a function that takes them, when a
+    public name is first used from outside: commands need no documentation."""
     if isinstance(public, type) and issubclass(public, Defined):
         if public.__doc__ is not None:  # None: python -OO
             head, *sections = re.split(r"\n(?=Args:|Raises:)", cleandoc(public.__doc__))

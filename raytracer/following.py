@@ -52,14 +52,7 @@ SAMPLE = 1 << 10
 
 
 def can_follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
-    """Return whether a state differs in its spheres alone, and these can be moved in place.
-
-    Args:
-        device_scene: the scene on its device.
-        buffers: what it was packed to.
-        old: the state that it shows.
-        new: the other one.
-    """
+    """Return whether a state differs in its spheres alone, and these can be moved in place."""
     pairs = list(zip(_filled(old), _filled(new), strict=False))
     return (
         device_scene.can_update
@@ -74,11 +67,8 @@ def can_follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new
 
 
 def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
-    """Move and recolour the spheres of a scene that `can_follow`; arguments as there.
-
-    Raises:
-        SceneError: a sphere that cannot be shown; what it shows stays as it was.
-    """
+    """Move and recolour the spheres of a scene that `can_follow`. Raises SceneError for a sphere
+    that cannot be shown; what it shows stays as it was."""
     pairs = list(zip(_filled(old), _filled(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
@@ -118,10 +108,7 @@ def followed(
 ) -> Job | None:
     """Return a job of another state in the memory of a job, to `follow`; None: it cannot be there.
 
-    Args:
-        job: of the state before, with what it keeps.
-        scene: the other state.
-        overrides, values: as `prepare` was given for the state before.
+    overrides, values: as `prepare` was given for the state before.
     """
     assert job.kept is not None
     old, buffers = job.kept
@@ -141,11 +128,7 @@ def followed(
 def moved_on(
     job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
 ) -> Job | None:
-    """Show another state in the memory of a job now; arguments and result as for `followed`.
-
-    Raises:
-        SceneError: as for `follow`.
-    """
+    """Show another state in the memory of a job now; see `followed` and `follow`."""
     moved = followed(job, scene, overrides, values)
     if moved is not None and job.kept is not None and moved.kept is not None:
         follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
@@ -153,10 +136,8 @@ def moved_on(
 
 
 def with_rows(scene: Scene) -> Scene:
-    """Return a scene whose spheres have a colour each in place of one of a palette.
-
-    A palette is packed with indices into it, which do not change in place.
-    """
+    """Return a scene whose spheres have a colour each in place of one of a palette, whose indices
+    do not change in place."""
     changed = copy(scene)
     changed.spheres = [_with_rows(spheres) for spheres in scene.spheres]
     return changed
@@ -276,11 +257,8 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
-    """Return whether something is packed in tables that are made of the spheres.
-
-    These are tables of lamps, of the glass in which rays start, of large spheres, and a ground
-    below the lowest sphere.
-    """
+    """Return whether something is packed in tables that are made of the spheres: lamps, glass in
+    which rays start, large spheres, and a ground below the lowest sphere."""
     materials = [scene.material_of(each) for each in _filled(scene)]
     ground = scene.ground
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)

@@ -177,11 +177,7 @@ def require(
     where: str = "memory",
     remedy: str = SMALLER,
 ) -> None:
-    """Refuse a render that does not fit, and propose a smaller picture if one fits.
-
-    available: bytes; None, if unknown, refuses nothing. size: bytes of a need. remedy: proposed
-    where no picture fits.
-    """
+    """Refuse a render whose `size` is not available (None: unknown), and propose what fits."""
     if available is None or size(need) <= available:
         return
     room, smaller = available - min(SPARE, available // 8), need

@@ -123,14 +123,8 @@ class MotionBlur:
         first: int | None = None,
         bands: Bands | None = None,
     ) -> float:
-        """Add samples to a film, each of a time; return the seconds.
-
-        Args:
-            film: of the device.
-            device: that has the scene.
-            device_scene: the scene in the middle of the shutter; afterwards it is so again.
-            view, samples, progress, first, bands: as for `DeviceFilm.add`.
-        """
+        """Add samples to a film, each of a time; return the seconds. Arguments as for
+        `DeviceFilm.add`; the scene is in the middle of the shutter, and afterwards again."""
         start = time.perf_counter()
         first = film.samples if first is None else first
         numbers = range(first, first + samples)

@@ -74,10 +74,7 @@ def changed(
     colors: Any = None,
     values: Any = None,
 ) -> SphereSet:
-    """Return the set with what an update says; centres and radii are not looked at.
-
-    color_space: of the colours. scale: of the values.
-    """
+    """Return the set with what an update says; centres and radii are not looked at."""
     moved = copy(spheres)
     if positions is not None:
         moved.centers = aligned(check_shape(positions, WHERE))
@@ -143,10 +140,7 @@ def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
 
 
 class ValueScale:
-    """The colour scale of a scene, or one that settings make of the first values.
-
-    `scale` is None until there is one.
-    """
+    """The colour scale of a scene, or one that settings make of the first values."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         """Take those of `OF_SCALE` out of the settings, unless they say what to colour by."""

@@ -27,15 +27,8 @@ SHOWN_EVERY = 5.0  # seconds between two pictures
 class Passes:
     """A render in passes: `samples` per pixel, or as many as `seconds` allow, at least one.
 
-    Args:
-        film: to add samples to.
-        add: adds samples to it and returns the seconds.
-        samples: per pixel to add; ignored with a time.
-        seconds: of rendering.
-        progress: called with the fraction done, as far as it is known.
-        show: called after passes, at most every `SHOWN_EVERY` seconds, but not after the last.
-    Attributes:
-        noise: of the film after the last pass; None if unknown.
+    show: called after passes, at most every `SHOWN_EVERY` seconds, but not after the last.
+    noise: of the film after the last pass; None if unknown.
     """
 
     def __init__(

@@ -178,10 +178,8 @@ def render(
 
 
 def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
-    """Return the scene of a picture, and the numbers of what its pixels show; see `Image.pick`.
-
-    again: prepares the scene again, without motion blur.
-    """
+    """Return the scene of a picture, prepared again without motion blur, and the numbers of what
+    its pixels show; see `Image.pick`."""
     with collected(), again() as job:
         if job.digest != "-".join(digest.split("-")[:2]):  # without that of its motion
             raise UserError(
@@ -449,9 +447,7 @@ class Job:
         first: int | None = None,
     ) -> float:
         """Add samples to a film, and the metadata of this job; return the seconds of the frame.
-
-        first: number of the first sample; by default it follows those on the film.
-        """
+        first: number of the first sample; by default it follows those on the film."""
         film = on_device.host
         first = film.samples if first is None else first
         self._check_samples_of(film, first, count)
@@ -841,8 +837,8 @@ def quartiles(values: Sequence[float]) -> dict[str, float]:
 def scene_about(path: Path) -> dict[str, Any]:
     """Return what the metadata of a picture say of the file of its scene.
 
-    Of an absolute path the name alone is kept, because a picture should not tell where its author
-    keeps files; its checksum tells files of one name apart.
+    Of an absolute path the name alone is kept: a picture should not tell where its author keeps
+    files. Its checksum tells files of one name apart.
     """
     return {
         "path": path.name if path.is_absolute() else path.as_posix(),

@@ -86,10 +86,8 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
 
 
 def _open_streams() -> None:
-    """Replace the streams, and open the three descriptors if they are closed.
-
-    The next file would otherwise get a closed descriptor. The null device, opened in the other
-    direction, occupies it, and reading or writing still fails.
+    """Replace the streams, and open the three descriptors if they are closed: the next file would
+    get a closed one. The null device, opened in the other direction, occupies it and still fails.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:

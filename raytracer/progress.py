@@ -18,10 +18,8 @@ _CLEAR = "\r\x1b[K"
 
 
 class StageLine:
-    """Shows a stage that takes longer than a delay; called with its name, or "" at the end.
-
-    A timer writes the line, because a stage reports only its start.
-    """
+    """Shows a stage that takes longer than a delay; called with its name, or "" at the end. A timer
+    writes the line, because a stage reports only its start."""
 
     def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
         self._show = sys.stderr.isatty() if show is None else show
@@ -61,10 +59,7 @@ class StageLine:
 class ProgressBar:
     """Shows progress, speed and remaining time; called with the fraction of `samples` that is done.
 
-    Args:
-        samples: of the whole render, in all pixels.
-        show: True always, False never, None if standard error is a terminal.
-        delay: seconds before the bar is shown.
+    show: True always, False never, None if standard error is a terminal.
     """
 
     def __init__(self, samples: int = 0, show: bool | None = None, delay: float = DELAY) -> None:

@@ -73,10 +73,8 @@ def _folder(name: str) -> Traversable:
 
 
 def thread_count(threads: int = 0) -> int:
-    """Return the number of threads to use, at most MAX_THREADS per core.
-
-    threads: 0 uses RAYTRACER_THREADS or every core that the process may use.
-    """
+    """Return the number of threads to use, at most MAX_THREADS per core; 0 uses RAYTRACER_THREADS
+    or every core that the process may use."""
     try:
         threads = index(threads)
     except Exception:  # whatever a foreign object raises
@@ -195,10 +193,8 @@ def _field(text: bytes, name: bytes) -> int | None:
 
 
 def _content(path: str | Path) -> bytes:
-    """Return the content of a file of the system; b"" if it cannot be read.
-
-    `Path.read_text` takes ten times as long, and a dozen such files are read for each data file.
-    """
+    """Return the content of a file of the system; b"" if it cannot be read. `Path.read_text` takes
+    ten times as long, and a dozen such files are read for each data file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

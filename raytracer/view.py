@@ -201,14 +201,9 @@ class View:
     def for_exposure(
         self, camera: NDArray[np.void] | None, points: int, seed: int, distance: float
     ) -> View:
-        """Return the view for `DeviceScene.exposures`.
-
-        Args:
-            camera: to which surfaces are visible, structured (1,); None keeps the view's.
-            points: on each sphere.
-            seed: of the points.
-            distance: length of occlusion rays, render space.
-        """
+        """Return the view for `DeviceScene.exposures` with points on each sphere and occlusion rays
+        of a length in render space; the camera, structured (1,), is that to which surfaces are
+        visible."""
         view = self._but(sample_begin=0, sample_count=points, seed=seed, ao_distance=distance)
         return view if camera is None else view.with_camera(camera)
 
@@ -224,11 +219,8 @@ class View:
         """Return the view for a picture of one sample that is soon replaced.
 
         Rays go through the pixels' centres. Ambient occlusion, one ray in every second row, is
-        shared between neighbouring pixels. A Gaussian filter of the view spreads the samples over
-        neighbouring pixels afterwards.
-
-        Args:
-            scale: width divided by that of the full picture, for which the filter is defined.
+        shared between neighbouring pixels. A Gaussian filter, defined for a picture 1 / `scale`
+        times as wide, spreads the samples over neighbouring pixels afterwards.
         """
         fields = {"filter": code("FilterKind", "point")}
         draft = self.occlusion_rays > 0
@@ -258,12 +250,7 @@ class View:
         return self._but(background_kind=code("BackgroundKind", "transparent"))
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
-        """Return the view with other lights.
-
-        Args:
-            lights: structured (L,), `Light`; an empty array turns all off.
-            ambient: of each channel, linear.
-        """
+        """Return the view with other lights, structured (L,), and linear ambient light."""
         return replace(self._but(light_count=len(lights), ambient=ambient), lights=lights)
 
     def _number(self, name: str) -> int:
@@ -287,10 +274,8 @@ def frame_of(**fields: Any) -> NDArray[np.void]:
 
 
 def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> NDArray[np.void]:
-    """Write fields of a Frame's parts, and return the Frame, structured (1,), read-only.
-
-    They are packed as bytes because a window does this for every frame, and fields of nested NumPy
-    structs take ten times as long.
+    """Write fields of a Frame's parts, and return the Frame, structured (1,), read-only. As bytes:
+    a window does this for every frame, and fields of nested NumPy structs take ten times as long.
     """
     data, places = bytearray(old), _places()
     for name, value in fields.items():

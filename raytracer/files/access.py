@@ -94,13 +94,9 @@ class OpenFile:
     def text_lines(self, is_strict: bool = True) -> Iterator[tuple[str, int]]:
         """Yield the lines of a UTF-8 text with their ends, and the offset after each.
 
-        Lines end with LF, CR LF or CR; a byte order mark is skipped.
-
-        Args:
-            is_strict: False accepts any bytes, decoded with `surrogateescape`.
-
-        Raises:
-            DataFileError: a line is longer than `MAX_LINE_BYTES`, or not UTF-8.
+        Lines end with LF, CR LF or CR; a byte order mark is skipped. Unless it is strict, any bytes
+        are decoded with `surrogateescape`. Raises DataFileError for a line that is too long or not
+        UTF-8.
         """
         self.file.seek(0)
         encoding = self.encoding
@@ -156,13 +152,9 @@ def opened(
 ) -> Iterator[OpenFile]:
     """Open a regular file for reading; no output of the command replaces it.
 
-    Args:
-        path: of the file.
-        source: its name in messages; None uses the path.
-        error: class of the errors.
-        standard_input: whether `-` is standard input: yes for files that users name, no for files
-            that scenes name.
-        is_input: False for a picture that may be replaced.
+    standard_input: whether `-` is standard input: yes for files that users name, no for files that
+    scenes name. is_input: False for a picture that may be replaced.
+
     Raises:
         UserError: of the class `error`: there is no such file, it may not be read, or it is a
             folder, a pipe, a socket or a device.
@@ -278,13 +270,8 @@ def _next_piece(stream: IO[bytes]) -> bytes:
 
 @contextmanager
 def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> Iterator[None]:
-    """Turn a library's exceptions about a broken file into one sentence.
-
-    Args:
-        source: name of the file, or of a part of it, in messages.
-        kind: format of the file, for example ".npz".
-        error: class of the errors; MemoryNeedError if memory runs out.
-    """
+    """Turn a library's exceptions about a broken file of some kind (".npz") into one sentence of
+    the class `error`, or of MemoryNeedError if memory runs out."""
     import warnings
 
     try:
@@ -334,11 +321,7 @@ def printed() -> Iterator[list[str]]:
 
 
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
-    """Parse a JSON object; what: its name in messages, for example "its metadata".
-
-    Raises:
-        DataFileError: it is not JSON, nested too deeply, or not an object.
-    """
+    """Parse a JSON object, `what` in messages ("its metadata"). Raises DataFileError."""
     import json
 
     problem = ""

@@ -42,10 +42,8 @@ def noted() -> list[Input]:
 
 
 def input_at(path: str | Path) -> str | None:
-    """Return the name in messages of the file at a path if it was read, or None.
-
-    The inode of a removed file may belong to another one now.
-    """
+    """Return the name in messages of the file at a path if it was read, or None; the inode of a
+    removed file may belong to another one now."""
     key = identity(path)
     read = _inputs.get(key)
     return read.name if read and identity(read.path) == key else None

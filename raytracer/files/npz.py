@@ -36,15 +36,8 @@ class Header(NamedTuple):
 
 
 def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
-    """Read the array of an .npy file.
-
-    Args:
-        file: the file.
-        index: read only this item along the first axis; None reads all.
-    Raises:
-        DataFileError: the file is broken, or shorter than its header states.
-        MemoryNeedError: the array does not fit.
-    """
+    """Read the array of an .npy file, or one item along its first axis. Raises DataFileError, or
+    MemoryNeedError if it does not fit."""
     with reading(file.source, ".npy"):
         file.file.seek(0)
         header = read_header(file.file, file.source)
@@ -59,11 +52,7 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
 
 
 def read_header(stream: IO[bytes], label: str) -> Header:
-    """Read the header of an array; the stream then stands at its values.
-
-    Raises:
-        DataFileError: there is no valid header of an array of plain values.
-    """
+    """Read the header of an array of plain values; the stream then stands at its values."""
     with reading(label, ".npy"):
         major, _ = npy.read_magic(stream)
         if major > 3:
@@ -109,11 +98,7 @@ def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
 
 
 class Archive:
-    """An .npz file: arrays by name.
-
-    Raises:
-        DataFileError: it is not an archive, or its directory is damaged.
-    """
+    """An .npz file: arrays by name. Raises DataFileError if its directory is damaged."""
 
     def __init__(self, file: OpenFile) -> None:
         self.file = file
@@ -151,11 +136,8 @@ class Archive:
         require_room(self.source, sum(entry.file_size for entry in entries))
 
     def array(self, name: str) -> NDArray[Any]:
-        """Read one array.
-
-        Raises:
-            DataFileError: there is no such array, or it is damaged or has a wrong CRC-32.
-        """
+        """Read one array. Raises DataFileError: there is none, or it is damaged or has a wrong
+        CRC-32."""
         entry, label = self._entry(name), self.label(name)
         with self.stream(entry) as stream, reading(label, ".npy"):
             header = read_header(stream, label)
@@ -166,12 +148,7 @@ class Archive:
         return values
 
     def item(self, name: str, index: int) -> NDArray[Any]:
-        """Return one item of an array along its first axis; of a stored member, only it is read.
-
-        Raises:
-            DataFileError: the array is broken.
-            MemoryNeedError: the item does not fit.
-        """
+        """Return one item of an array along its first axis; of a stored member, only it is read."""
         label, entry = self.label(name), self._entry(name)
         with reading(label, ".npz"), self.stream(entry) as stream:
             header = read_header(stream, label)
@@ -194,11 +171,8 @@ class Archive:
             return self._zip.open(entry)
 
     def seek(self, entry: zipfile.ZipInfo, stream: IO[bytes], place: int) -> IO[bytes]:
-        """Return a stream that starts at an offset in a member.
-
-        A compressed member is unpacked up to there; of others the file itself is read, because some
-        versions of `zipfile` seek slowly.
-        """
+        """Return a stream that starts at an offset in a member. A compressed one is unpacked up to
+        there; of others the file itself is read, because some versions of `zipfile` seek slowly."""
         if entry.compress_type != zipfile.ZIP_STORED:
             stream.seek(place)
             return stream

@@ -31,9 +31,7 @@ _renamed: list[tuple[Path, Identity]] = []
 class OutputSet:
     """The files that a command writes, checked before the work starts; none may be read meanwhile.
 
-    Args:
-        force: False refuses existing files. Commands that write texts and data set it by --force;
-            pictures, films and movies are always replaced.
+    force: False refuses existing files, for commands that write texts and data.
     """
 
     def __init__(self, force: bool = True) -> None:
@@ -55,14 +53,10 @@ class OutputSet:
             raise OutputError(overwrites(name, what))
 
     def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
-        """Declare an output, and return its path.
+        """Declare an output, an option or a kind of file in messages, and return its path.
 
-        Args:
-            path: of the file.
-            what: the option or the kind of file, for messages.
-            replaces: the only input that the output may replace.
-        Raises:
-            OutputError: it is an input or another output, or it exists already.
+        replaces: the only input that the output may replace. Raises OutputError: it is an input or
+        another output, or it exists already.
         """
         from raytracer.files.access import is_file
 
@@ -85,11 +79,8 @@ class OutputSet:
 class Batch:
     """Files that are renamed together, after the last of them is complete.
 
-    >>> with output.Batch() as batch:
-    ...     with batch.step():
-    ...         film.save("galaxy.npz", batch=batch)
-    ...     with batch.step():
-    ...         image.save("galaxy.png", batch=batch)
+    >>> with output.Batch() as batch, batch.step():
+    ...     film.save("galaxy.npz", batch=batch)
 
     If a step fails, for example on a full disk, the complete files are renamed nevertheless, and
     then the error is raised.
@@ -132,11 +123,7 @@ class Batch:
 
 
 def check_picture(path: str | Path) -> Path:
-    """Check that a PNG can be written to a path.
-
-    Raises:
-        OutputError: another suffix than .png, or the file cannot be written.
-    """
+    """Check that a PNG can be written to a path, and return it. Raises OutputError."""
     path = _path(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"{path}: the picture is written as PNG: give a name that ends in .png")
@@ -144,12 +131,9 @@ def check_picture(path: str | Path) -> Path:
 
 
 def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
-    """Check that a file can be written to a path, and return the path.
+    """Check that a file can be written to a path, and return it. Raises OutputError.
 
     replaces: the only file that was read and may be replaced.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     path = _path(path)
     try:
@@ -180,13 +164,8 @@ def require_space(path: str | Path, size: int) -> None:
 
 
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
-    """Write a file under a temporary name in its folder, then rename it; return its path.
-
-    data: its content; text is written as UTF-8. batch: rename the file together with others.
-
-    Raises:
-        OutputError: the file cannot be written; an old file is unchanged.
-    """
+    """Write a file under a temporary name in its folder, then rename it, or let the batch do so;
+    return its path. Raises OutputError: an old file is unchanged."""
     with replacing(path, batch) as file:
         file.write(data.encode() if isinstance(data, str) else data)
     return Path(path)
@@ -196,16 +175,11 @@ def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Pa
 def replacing(
     path: str | Path, batch: Batch | None = None, replaces: str | Path | None = None
 ) -> Iterator[BinaryIO]:
-    """Open a temporary file for the block to write, and rename it to `path` afterwards.
+    """Open a temporary file for the block to write, and rename it to `path` afterwards, or let the
+    batch do so. Its `name` is the temporary path, for libraries that open files by name.
 
-    Args:
-        path: of the file.
-        batch: rename the file together with others.
-        replaces: the only file that was read and may be replaced.
-    Yields:
-        The open file; its `name` is the temporary path, for libraries that open files by name.
-    Raises:
-        OutputError: the file cannot be written; an old file is unchanged.
+    replaces: the only file that was read and may be replaced. Raises OutputError: an old file is
+    unchanged.
     """
     path = _path(path)
     with ExitStack() as stack:
@@ -225,9 +199,7 @@ def replacing(
 @contextmanager
 def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
     """Create a temporary file in a folder; it is removed after the block, unless renamed.
-
-    mode: permissions, before the umask. Raises OSError.
-    """
+    mode: permissions, before the umask. Raises OSError."""
     path = folder / f"{PREFIX}{secrets.token_hex(8)}.tmp"
     # Before the file exists: a signal during a system call raises as soon as that returns.
     _live.add(path)
@@ -242,11 +214,7 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def claimed(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the same file during a long block.
-
-    Raises:
-        BusyError: another process is writing it.
-    """
+    """Keep other processes from writing the same file during a long block. Raises BusyError."""
     import hashlib  # which is slow to import
 
     folder, name = os.path.split(os.path.realpath(path))

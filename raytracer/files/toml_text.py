@@ -11,14 +11,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def quoted(text: str) -> str:
-    """Return a basic string, in quotes.
-
-    It is escaped as in JSON, except that TOML has no surrogate pairs and DEL is a control
-    character.
-
-    Raises:
-        UserError: the text has bytes of a file name that are not UTF-8, which TOML cannot hold.
-    """
+    """Return a basic string, in quotes: escaped as in JSON, but TOML has no surrogate pairs, and
+    DEL is a control character. Raises UserError for a name with bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -26,10 +26,8 @@ PARALLEL_ROWS = 1 << 18  # number of rows from which threads pay
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence NumPy's warnings of infinity and NaN in this thread; also a decorator.
-
-    Data may hold any numbers; later checks refuse infinity and NaN, or leave them out.
-    """
+    """Silence NumPy's warnings of infinity and NaN in this thread; also a decorator. Data may hold
+    any numbers; later checks refuse infinity and NaN, or leave them out."""
     with np.errstate(all="ignore"):
         yield
 
@@ -118,12 +116,7 @@ def left_there(
     value: Any, name: str, count: int | None, part: str, where: Where
 ) -> DeviceArray | None:
     """Return an array on a GPU that kernels read where it is, or None of anything else.
-
-    Args:
-        name: of the array in a `SphereUpdate`.
-        count: rows that are needed, or None.
-        part: of the array in messages.
-    """
+    name: of the array in a `SphereUpdate`. count: rows that are needed, or None."""
     if isinstance(value, (np.ndarray, str, int, float, list, tuple)) or not is_array(value):
         return None
     from raytracer.device_array import device_array  # late: most arrays are NumPy's
@@ -136,13 +129,8 @@ def left_there(
 
 
 class OnDemand(Generic[Array]):
-    """An attribute that is an array: one on a GPU is copied to the host when it is read first.
-
-    `given` returns that on the GPU.
-
-    Args:
-        read: makes the array of an object out of that on the GPU; its checks raise their errors.
-    """
+    """An attribute that is an array: one on a GPU (`given`) is copied to the host when it is read
+    first. `read` makes the array of an object out of that on the GPU, and raises its errors."""
 
     def __init__(self, read: Callable[[Any, DeviceArray], Array]) -> None:
         self._read = read
@@ -268,10 +256,8 @@ def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
 
 
 def extremes(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
-    """Return minimum and maximum, both NaN if a value is; zeros for an empty array.
-
-    This takes a third of the time of `isfinite`.
-    """
+    """Return minimum and maximum, both NaN if a value is; zeros for an empty array. This takes a
+    third of the time of `isfinite`."""
     found: list[tuple[float, float]] = []
 
     def work(rows: slice) -> None:
@@ -286,11 +272,8 @@ def extremes(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
 
 
 def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the distinct texts of a column in order of first use, and the index of each row.
-
-    Args:
-        column: (N,), texts of a multiple of 8 bytes.
-    """
+    """Return the distinct texts, of a multiple of 8 bytes, of a column (N,) in order of first use,
+    and the index of each row."""
     # Texts are compared as numbers, block by block: sorting millions of texts is slow.
     known: dict[bytes, int] = {}
     room = FEW_TEXTS

@@ -68,12 +68,8 @@ def close_surface(data: Particles) -> None:
 
 
 def is_filled(box: Box, centers: NDArray[np.floating[Any]]) -> bool:
-    """Return whether particles fill a box: most are within it, and none of its edges has a gap.
-
-    Args:
-        box: in the unit of the centres.
-        centers: (N, 3).
-    """
+    """Return whether particles (N, 3) fill a box: most are within it, and none of its edges has a
+    gap."""
     edges = np.array(box.edges, np.float64)
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(edges, axis=1)

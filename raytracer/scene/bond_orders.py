@@ -52,13 +52,8 @@ def sticks_of(
     radius: float,
     splits: Mapping[int, Split],
 ) -> Sticks:
-    """Return the sticks of bonds with orders; aromatic bonds (1.5) count as double.
-
-    Args:
-        pairs: indices of two atoms, (M, 2).
-        spans: vectors from the first atom to the second, (M, 3).
-        orders: bond orders, (M,).
-    """
+    """Return the sticks of bonds between pairs of atoms, (M, 2), along spans, (M, 3), with orders,
+    (M,); aromatic bonds (1.5) count as double."""
     whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
     single = np.flatnonzero(whole == 1)

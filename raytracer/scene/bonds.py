@@ -67,11 +67,8 @@ def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
 
 
 def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
-    """Return the indices of bonded particles, int32 (M, 2).
-
-    They follow the bond settings of the set. Without settings, or if these show no bonds, they are
-    the bonds of the file, else by distance.
-    """
+    """Return the indices of bonded particles, int32 (M, 2), by the bond settings of the set;
+    without, or if these show no bonds, the bonds of the file, else by distance."""
     bonding = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if bonding.bonds in (None, "none") else bonding.bonds
     assert wanted is not None
@@ -175,12 +172,8 @@ def close_pairs(
 ) -> NDArray[np.int32]:
     """Return the pairs of close particles with periodic images, as `_Pairs.rows`.
 
-    Args:
-        kinds: of the particles, (N,).
-        reaches: largest distances of pairs of kinds, (K, K).
-
-    Raises:
-        ValueError: a particle has more than 64 neighbours.
+    kinds: of the particles, (N,). reaches: largest distances of pairs of kinds, (K, K). Raises
+    ValueError: a particle has more than 64 neighbours.
     """
     box = spheres.box
     edges, periodic = cell_of(box) or (np.eye(3), np.zeros(3, np.bool_))

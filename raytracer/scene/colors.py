@@ -145,11 +145,7 @@ def color_numbers(
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:
-    """Convert sRGB values in 0..1 to linear light by the curve of IEC 61966-2-1.
-
-    Returns:
-        float64 of the same shape, 0..1.
-    """
+    """Convert sRGB values in 0..1 to linear light, float64, by the curve of IEC 61966-2-1."""
     import numpy as np
 
     v = np.asarray(values, np.float64)
@@ -157,11 +153,7 @@ def srgb_to_linear(values: Any) -> NDArray[np.float64]:
 
 
 def linear_to_srgb(values: Any) -> NDArray[np.float64]:
-    """Convert linear light to sRGB values, the inverse of `srgb_to_linear`.
-
-    Returns:
-        float64 of the same shape, 0..1.
-    """
+    """Convert linear light to sRGB values, float64: the inverse of `srgb_to_linear`."""
     import numpy as np
 
     v = np.clip(np.asarray(values, np.float64), 0.0, 1.0)
@@ -171,15 +163,9 @@ def linear_to_srgb(values: Any) -> NDArray[np.float64]:
 def linear_rgb(
     color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """Convert colours to linear float32; all conversions happen here.
+    """Convert colours to linear float32 (K, 3), into `out` if given; all conversions happen here.
 
-    Args:
-        color: (K, 3), uint8 in 0..255 or floating point in 0..1.
-        color_space: colour space of `color`, "srgb" or "linear".
-        out: array for the result, float32 (K, 3), or None.
-
-    Returns:
-        float32 (K, 3), linear RGB.
+    color: (K, 3), uint8 in 0..255 or floating point in 0..1, in a colour space.
     """
     import numpy as np
 

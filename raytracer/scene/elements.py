@@ -184,11 +184,7 @@ def radii_of_elements(kind: str) -> dict[str, float]:
 
 @cache
 def colors_of_elements(palette: str) -> dict[str, RGB]:
-    """Return the colour of each element by symbol, sRGB, 0..1.
-
-    Args:
-        palette: "jmol", "cpk" or "vesta".
-    """
+    """Return the colour of each element in "jmol", "cpk" or "vesta" by symbol, sRGB, 0..1."""
     colors = {symbol: element.color or DEFAULT_COLOR for symbol, element in table().items()}
     if palette == "cpk":
         colors = dict.fromkeys(colors, _rgb(_PINK))

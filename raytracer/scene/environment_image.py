@@ -61,11 +61,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
 
 
 def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> None:
-    """Check size and memory of an image by its header.
-
-    Args:
-        least: smallest file size in bytes for so many pixels.
-    """
+    """Check size and memory of an image by its header; least: bytes of a file of so many pixels."""
     if width * height > MAX_PIXELS:
         raise _too_large(file, f"{width}x{height} pixels")
     if least > file.size:

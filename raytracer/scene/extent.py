@@ -65,12 +65,7 @@ def radii_of(spheres: Spheres) -> tuple[float, float]:
 def stray(
     centers: NDArray[np.floating[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.bool_] | None:
-    """Return which points are outliers, bool (N,), or None if none is.
-
-    Args:
-        centers: (N, 3), any unit, finite.
-        low, high: corners of their bounding box, (3,).
-    """
+    """Return which points, (N, 3), in a box are outliers, bool (N,), or None if none is."""
     if len(centers) < MIN_COUNT:
         return None
     x, y, z = centers.T
@@ -91,10 +86,8 @@ def stray(
 
 
 def bulk(spheres: Spheres, skipped: Numbers, *few: int) -> tuple[NDArray[np.float64], list[float]]:
-    """Return the centre of the spheres, and the distance within which all but a share are.
-
-    few: the shares; one of this many spheres, but at least one.
-    """
+    """Return the centre of the spheres, and the distances within which all but one of `few` spheres
+    are, but at least one."""
     rows = spread(count_of(spheres) - len(skipped))
     if len(skipped):
         # Ranks count without skipped rows; add the number of skipped ones before each.
@@ -188,10 +181,8 @@ class Subject:
 
 
 def bounding_ball(subject: Subject) -> Spheres:
-    """Return a ball around a subject, about the centre of its bounding box, (1,) each.
-
-    A camera that fits the ball shows the subject from all directions.
-    """
+    """Return a ball around a subject, about the centre of its bounding box, (1,) each: a camera
+    that fits it shows the subject from all directions."""
     (x, y, z, radius), (low, high) = subject.spheres, subject.box()
     spheres = x, y, z, radius
     center, size = (low + high) / 2.0, (high - low) / 2.0

@@ -36,15 +36,10 @@ def describe(name: str) -> str:
 
 
 def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
-    """Return the spheres of a generator, as parts with different materials.
+    """Return the spheres of a generator, as parts with different materials: `name`, `centers` (N,
+    3) float32, `radii` (N,) float32 and `colors` (N, 3) uint8 sRGB, in scene units.
 
-    name: one of names()
-    count: number of spheres; some generators round it to whole levels or blocks
-    seed: 0 to 2^32 - 1
-
-    returns: parts with `name`, `centers` (N, 3) float32, `radii` (N,) float32 and `colors` (N, 3)
-    uint8 sRGB, in scene units
-    raises: UserError for a name, count or seed that does not exist
+    count: number of spheres; some generators round it to whole levels or blocks. Raises UserError.
     """
     maker = generator(name)
     return maker.parts(*settle(maker, count, seed))
@@ -53,11 +48,8 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
 def arrays(
     name: str, count: int | None = None, seed: int | None = None
 ) -> dict[str, NDArray[np.generic]]:
-    """Return the spheres of a generator, or of one part ("weekend/metal"), as named arrays.
-
-    returns: centers (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB
-    raises: UserError for a name, part, count or seed that does not exist
-    """
+    """Return the spheres of a generator, or of one part ("weekend/metal"), as named arrays: centers
+    (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB. Raises UserError."""
     from raytracer.scene.generators._base import join
 
     base, _, wanted = name.partition("/")
@@ -82,14 +74,9 @@ def write(
     *,
     force: bool = False,
 ) -> list[Path]:
-    """Write a generated scene: NAME.toml with its data beside it, or the data alone.
-
-    path: ends in .toml (scene and data), .npz (the arrays alone) or, for atoms, .xyz
-    force: replace existing files; without it they are refused
-
-    returns: the files written, `path` first
-    raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
-    """
+    """Write a generated scene, and return the files written: NAME.toml with its data beside it, or
+    the data alone (.npz, or for atoms .xyz). Raises UserError; without `force`, existing files are
+    refused."""
     from raytracer.scene.generators import _write
 
     target = path_of(path)

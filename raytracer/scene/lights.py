@@ -48,12 +48,7 @@ class _Light(Defined, place="light"):
             raise SceneError("light.direction: has no length; give the direction of travel")
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
-        """Write the light into a struct of the kernels.
-
-        Args:
-            entry: a Light, structured ().
-            space: render space; directions are the same in it.
-        """
+        """Write the light into a struct of the kernels, a Light, structured ()."""
         entry["kind"] = code("LightKind", self.type)
         entry["shadow"] = self.shadow
         entry["color"] = self._radiance(space)
@@ -67,12 +62,7 @@ class _Light(Defined, place="light"):
                 )
 
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> Self:
-        """Return the light rotated about a point, its direction as a unit vector.
-
-        Args:
-            rotation: float64 (3, 3).
-            pivot: scene units, float64 (3,).
-        """
+        """Return the light rotated (3, 3) about a point (3,), its direction as a unit vector."""
         turned: dict[str, Any] = {}
         for name in definitions(type(self)):
             value = getattr(self, name)
@@ -83,11 +73,8 @@ class _Light(Defined, place="light"):
         return replace(self, **turned)  # type: ignore[type-var]
 
     def _radiance(self, space: Space, power: int = 0) -> NDArray[np.float64]:
-        """Return colour times intensity in units of render space, float64 (3,).
-
-        Args:
-            power: power of length in the unit of the intensity.
-        """
+        """Return colour times intensity, which has a power of length in its unit, in units of
+        render space, float64 (3,)."""
         color = linear(self.color) * self.intensity / space.scale**power
         if not color.max() <= np.finfo(np.float32).max:
             raise SceneError(
@@ -238,11 +225,8 @@ class DiskLight(_FlatLight):
 
 
 def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
-    """Return a unit vector and two perpendicular axes, the second closest to `up`, float64 (3, 3).
-
-    Args:
-        normal: unit, float64 (3,).
-    """
+    """Return a unit vector (3,) and two perpendicular axes, the second closest to `up`, float64 (3,
+    3)."""
     for candidate in (up, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)):
         across = np.cross(normal, candidate)
         length = float(np.linalg.norm(across))

@@ -101,13 +101,9 @@ def load_file(
     columns: Sequence[str] = (),
     place: int | None = None,
 ) -> Scene:
-    """Read the scene of a file, or of several.
+    """Read the scene of a file, or of several, with columns if the file has them.
 
-    Args:
-        source: a path, with the format and the topology of the file.
-        frame: frame of a trajectory.
-        columns: columns to read with the spheres, if the file has them.
-        place: number of the file among several, from 0, for its colour; None if it is alone.
+    place: number of the file among several, from 0, for its colour; None if it is alone.
     """
     if source.further:
         return _together(source, frame, columns)
@@ -161,11 +157,8 @@ def load_file(
 
 
 def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
-    """Read the scene of several particle files; all but the spheres is that of the first.
-
-    Raises:
-        UserError: a file has several frames, but not as many as the first.
-    """
+    """Read the scene of several particle files; all but the spheres is that of the first. Raises
+    UserError: a file has several frames, but not as many as the first."""
     first, *others = source.alone()
     scene = load_file(first, frame, columns, 0)
     sets = list(scene.spheres)
@@ -185,14 +178,8 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:
-    """Return ".toml" or ".json" for a scene file, "" for particles.
-
-    Standard input that is neither particles nor JSON is TOML.
-
-    Args:
-        file: the open file.
-        ending: stated by the user; "" decides by name and content.
-    """
+    """Return ".toml" or ".json" for a scene file, "" for particles; standard input that is neither
+    particles nor JSON is TOML. ending: stated by the user; "" decides by name and content."""
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
         if suffix == ".json" and not ending and is_particles(start_of(file)):
@@ -217,12 +204,7 @@ def is_scene(path: Path) -> bool:
 
 
 def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
-    """Parse TOML or JSON into plain values.
-
-    Args:
-        file: the open file.
-        suffix: ".toml" or ".json".
-    """
+    """Parse TOML or JSON into plain values; `suffix` is ".toml" or ".json"."""
     is_json = suffix == ".json"
     require_room(file.source, (JSON_MEMORY if is_json else TOML_MEMORY) * file.size)
     data = file.read(max(file.size, SMALL), SceneError)
@@ -280,10 +262,7 @@ def _without_null(value: Any) -> Any:
 
 
 class _Composer:
-    """Makes the parts of a scene and collects problems.
-
-    Names and types are already checked; the objects fill in defaults.
-    """
+    """Makes the parts of a scene of checked names and types, and collects problems."""
 
     def __init__(
         self, content: Values, path: Path, frame: int | None, columns: Sequence[str]
@@ -508,10 +487,8 @@ class _Composer:
         return SphereSet.of_particles(data, radius, color, **options)
 
     def frame_of(self, source: Source, name: str) -> int | None:
-        """Return the frame to read of a data file: the scene's, or the set's.
-
-        A set that states its frame keeps it if other sets have several frames.
-        """
+        """Return the frame to read of a data file: the scene's, or the set's, which a set that
+        states its frame keeps if other sets have several frames."""
         if self.frame is None or source.count_frames(name) == 1:
             return source.frame
         if source.frame is not None and self.others_move:

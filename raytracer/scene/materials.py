@@ -116,12 +116,8 @@ DEFAULT = Material.type
 
 
 def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float = 1.0) -> None:
-    """Write a material into a struct of the kernels.
-
-    Args:
-        entry: a Material, structured ().
-        scale: length of a unit of render space, in scene units.
-    """
+    """Write a material into a struct of the kernels, a Material, structured (); scale: length of a
+    unit of render space, in scene units."""
     entry["kind"] = code("MaterialKind", material.type)
     parameters = entry[material.type]
     for name in definitions(type(material)):

@@ -22,11 +22,8 @@ MEMORY = 12  # bytes of memory per byte of the file while it is parsed
 
 
 def mesh_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file: vertices, triangles, and if it has any, colours.
-
-    Raises:
-        UserError: the file is missing or wrong, or trimesh is not installed.
-    """
+    """Return the arrays of a file: vertices, triangles, and if it has any, colours. Raises
+    UserError."""
     what = FORMATS.get(path.suffix.lower())
     if what is None:
         raise DataFileError(

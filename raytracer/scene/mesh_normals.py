@@ -14,17 +14,13 @@ if TYPE_CHECKING:
 
 
 def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: float) -> Doubles:
-    """Return unit normals at the corners of triangles, float64 (T, 3, 3).
+    """Return unit normals at the corners of triangles, int32 (T, 3), of vertices (V, 3), (T, 3, 3).
 
     A normal is the mean of those of the triangles around the vertex that are connected with the
     triangle across smooth edges, weighted by their angles there (G. Thürmer, C. A. Wüthrich,
-    "Computing Vertex Normals from Polygonal Facets", Journal of Graphics Tools 3(1), 1998).
-
-    Args:
-        vertices: float64 (V, 3).
-        triangles: int32 (T, 3).
-        crease: angle in degrees; an edge is smooth if it is between two triangles of the same
-            direction around it whose normals have a smaller angle.
+    "Computing Vertex Normals from Polygonal Facets", Journal of Graphics Tools 3(1), 1998). An edge
+    is smooth if it is between two triangles of the same direction around it whose normals have a
+    smaller angle than `crease` degrees.
     """
     corners = vertices[triangles]
     edges = np.roll(corners, -1, axis=1) - corners

@@ -18,15 +18,8 @@ FIELDS = ("color", "opacity", "smooth", "material", "color_space")
 
 
 def meshes_of(value: Any, name: str = "mesh", error: type[UserError] = UserError) -> list[Mesh]:
-    """Return the meshes of an option, of one in Python, or of a list of these.
-
-    Args:
-        value: a `Mesh`, or the name of a file, which fields may follow:
-            "hopper.stl,opacity=0.3,color=steelblue,scale=0.001".
-
-    Raises:
-        UserError: a file is missing or wrong, or a field is.
-    """
+    """Return the meshes of an option, of one in Python, or of a list of these. Fields may follow
+    the name of a file: "hopper.stl,opacity=0.3,color=steelblue,scale=0.001". Raises UserError."""
     if isinstance(value, (Mesh, str, PathLike)):
         value = [value]
     return [_mesh(each, name, error) for each in items(value, name, error)]

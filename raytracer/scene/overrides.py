@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SceneOverrides:
-    """Settings of a call; those not given stay as in the scene.
-
-    Args:
-        style: colours by data and selection; None keeps the scene's.
-        settings: settings of render and view, by name.
-        annotations: annotations, or changes of the scene's.
-    """
+    """Settings of a call: style, those of render and view by name, and annotations; None: the
+    scene's."""
 
     style: StyleSettings | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -85,12 +80,7 @@ class SceneOverrides:
 
 
 def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
-    """Apply the settings of a call to a scene, and make its glyphs.
-
-    Args:
-        scene: the loaded scene.
-        overrides: settings of the call.
-    """
+    """Apply the settings of a call to a scene, and make its glyphs."""
     scene = _annotated(scene, overrides.annotations)
     settings = dict(overrides.settings)
     if overrides.style is not None:

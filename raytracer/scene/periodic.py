@@ -34,10 +34,7 @@ REPLICATE = Counts()
 
 
 def wrapped(spheres: SphereSet, place: str) -> SphereSet:
-    """Move particles into the periodic box, along its periodic edges.
-
-    Particles inside keep their exact coordinates.
-    """
+    """Move particles outside of the periodic box into it, along its periodic edges."""
     import numpy as np
 
     from raytracer.scene.arrays import each_block

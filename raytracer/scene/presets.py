@@ -11,12 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preset:
-    """A material, and the default colour of spheres with it.
-
-    Args:
-        parameters: of a `Principled`.
-        color: sRGB.
-    """
+    """Parameters of a `Principled`, and the default sRGB colour of spheres with it."""
 
     parameters: dict[str, float]
     color: str

@@ -23,12 +23,8 @@ MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within f
 def segments(
     origin: NDArray[np.float64], edges: NDArray[np.float64]
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the ends of the twelve edges of a cell.
-
-    Args:
-        origin: (3,), a corner.
-        edges: (3, 3), one edge vector per row.
-    """
+    """Return the ends of the twelve edges of a cell: a corner (3,), and one edge vector per row (3,
+    3)."""
     result = []
     for axis in range(3):
         others = [edges[other] for other in range(3) if other != axis]

@@ -190,10 +190,8 @@ def _is_series(path: Path, frame: int | None) -> bool:
 
 
 def _check_there(path: Path, frame: int | None = None) -> None:
-    """Refuse a missing file. Raises SceneError that suggests the nearest name.
-
-    A pattern needs matching files; a folder needs snapshots, or a requested frame.
-    """
+    """Refuse a missing file, with the nearest name; a pattern needs matching files, a folder needs
+    snapshots, or a requested frame."""
     if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)

@@ -80,9 +80,8 @@ def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
 
 
 def _median_of_area(distances: NDArray[np.float64]) -> float:
-    """Return the median over a surface of distances at its points, (Q,), at most `UNEVEN` medians.
-
-    A scan is denser near the scanner: each point counts by the area that it has for itself.
+    """Return the median over a surface of distances at its points, (Q,), at most `UNEVEN` medians:
+    a scan is denser near the scanner, so that each point counts by the area that it has for itself.
     """
     ordered = np.sort(distances)
     area = np.cumsum(ordered**2)
@@ -92,10 +91,8 @@ def _median_of_area(distances: NDArray[np.float64]) -> float:
 
 def _neighbor_distances(centers: NDArray[Any]) -> NDArray[np.float64]:
     """Return distances from some particles to their nearest ones, ascending, (Q, K), K <= FAR.
-
-    Neighbours in a sample are at least as far as those among all, so that only the particles within
-    their distance are compared.
-    """
+    Those in a sample are at least as far, so that only the particles within their distance are
+    compared."""
     rows = spread(len(centers))
     sample = centers[rows].astype(np.float64)
     queries = sample[:: -(-len(sample) // QUERIES)]
@@ -136,14 +133,8 @@ def _nearest(point: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray
 
 
 def mean_spacing(centers: NDArray[Any]) -> float:
-    """Return the edge of the cube per particle in the box of all, without outliers.
-
-    Args:
-        centers: (N, 3), any unit.
-
-    Returns:
-        A length in the same unit; 1 if all particles coincide.
-    """
+    """Return the edge of the cube per particle in the box of all, without outliers; 1 if all
+    particles coincide. centers: (N, 3), any unit."""
     if len(centers) == 0:
         return 1.0
     low, high = _box(centers)

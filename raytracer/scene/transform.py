@@ -47,11 +47,8 @@ class Transform(Defined, place="transform"):
 
 
 def rotation(axis: int, degrees: float) -> NDArray[np.float64]:
-    """Return the right-handed rotation about a coordinate axis, float64 (3, 3).
-
-    Args:
-        degrees: angle; multiples of 90 give exact zeros and ones.
-    """
+    """Return the right-handed rotation about a coordinate axis, float64 (3, 3); multiples of 90
+    degrees give exact zeros and ones."""
     quarter, rest = divmod(degrees, 90.0)
     if rest == 0.0:
         cosine, sine = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]

@@ -87,11 +87,8 @@ if TYPE_CHECKING:
 
 
 class Parts(Kind):
-    """Objects of a scene, only in Python.
-
-    Args:
-        name: "module:NAME" of their class, or of a dictionary of classes for a list of them.
-    """
+    """Objects of a scene, only in Python, by the "module:NAME" of their class, or of a dictionary
+    of classes for a list of them."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -402,10 +399,7 @@ class ViewSettings(Defined, error=UserError):
 
 
 def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
-    """Return the fields that make a camera orthographic, or perspective.
-
-    The point looked at keeps its size in the picture.
-    """
+    """Return the fields that change a projection; the point looked at keeps its size."""
     if not orthographic:
         return {"type": "perspective", "height": None}
     if fits or camera.type == "orthographic":

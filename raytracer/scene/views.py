@@ -70,10 +70,8 @@ class Frame(NamedTuple):
 
 
 def frame(up: Triple) -> Frame:
-    """Return right, up and back for an up vector of any nonzero length.
-
-    Right is +x, or +y if x is up or down, made perpendicular to `up` by the smallest rotation.
-    """
+    """Return right, up and back for an up vector of any nonzero length. Right is +x, or +y if x is
+    up or down, made perpendicular to `up` by the smallest rotation."""
     length = hypot(*up)
     x, y, z = (v / length for v in up)
     first: Vector = AXES["y"] if abs(x) > max(abs(y), abs(z)) else AXES["x"]
@@ -85,15 +83,8 @@ def frame(up: Triple) -> Frame:
 
 
 def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
-    """Return the up direction from the data, or None.
-
-    It is opposite to gravity; normal to a slab, whose box is periodic along two edges only; in any
-    other box z, as in OVITO.
-
-    Args:
-        box: the simulation box, or None.
-        gravity: direction of gravity, (3,), or None.
-    """
+    """Return the up direction from box and gravity, (3,), or None: opposite to gravity; normal to a
+    slab, whose box is periodic along two edges only; in any other box z, as in OVITO."""
     if gravity is not None:
         x, y, z = gravity
         return (0.0 - x, 0.0 - y, 0.0 - z)
@@ -110,10 +101,8 @@ def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | Non
 
 
 def standard_direction(up: Triple, elevation: float | None = None) -> Vector:
-    """Return the default direction from the spheres to a fitted camera, any length.
-
-    elevation: angle above the plane across `up`, in degrees; None is that of `STANDARD`.
-    """
+    """Return the default direction from the spheres to a fitted camera, any length; elevation:
+    angle above the plane across `up`, in degrees; None is that of `STANDARD`."""
     right, height, back = STANDARD
     if elevation is not None:
         height = hypot(right, back) * tan(radians(elevation))

@@ -46,11 +46,8 @@ def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basi
 
 
 def world_up(background: Background, camera: Camera | None, shown: Sequence[float]) -> Vector:
-    """Return the up direction for lights placed in the world, any length.
-
-    In views from above and below the camera's up is another axis. `shown` is the up axis of the
-    packed background, (3,).
-    """
+    """Return the up direction for lights placed in the world, any length: in views from above and
+    below the camera's is another axis. shown: the up axis of the packed background, (3,)."""
     if background.up is None and camera is not None and camera.view is not None:
         return camera.upward
     x, y, z = (float(v) for v in background.up or shown)
@@ -68,10 +65,8 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
 
 
 def towards_key(axes: Basis, place: str | tuple[float, float, float]) -> NDArray[np.float64]:
-    """Return the direction to the key light, (3,), of any length.
-
-    place: one of `KEY_LIGHTS`, or the direction of travel.
-    """
+    """Return the direction to the key light, (3,), of any length; place: one of `KEY_LIGHTS`, or
+    the direction of travel."""
     if not isinstance(place, str):
         return -np.array(place, np.float64)
     right, up, backward = KEY_LIGHTS[place]
@@ -86,11 +81,7 @@ def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Lo
 
 
 def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
-    """Return background and ambient light as fields of `Frame`.
-
-    Raises:
-        SceneError: the ambient light is too bright for float32.
-    """
+    """Return background and ambient light as fields of `Frame`."""
     light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
@@ -109,10 +100,8 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
 
 
 def background_up(background: Background, camera: Camera | None) -> Vector:
-    """Return the up axis of the background for reflections, unit: that of the scene's camera.
-
-    Moving the camera in the preview does not change it.
-    """
+    """Return the up axis of the background for reflections, unit: that of the scene's camera, which
+    moving the camera in the preview does not change."""
     axis = background.up or (camera or Camera()).settled().upward
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)

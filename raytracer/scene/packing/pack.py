@@ -89,18 +89,13 @@ def pack_with_camera(
     device: Placer | None = None,
     instancing: bool = False,
 ) -> tuple[SceneBuffers, Camera]:
-    """Return the arrays that a backend renders, and the camera.
+    """Return the arrays that a backend renders, and the camera with its fitted position.
 
     Args:
-        scene: the scene.
-        settings: None takes the scene's.
+        scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
         device: may pack spheres in its own memory (`Placer.place`).
         instancing: whether the arrays may be those of one periodic box (`SceneBuffers.images`).
-
-    Returns:
-        The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
-        its fitted position.
     """
     with naming(scene.source), quiet():
         settings = settings or scene.render
@@ -114,14 +109,8 @@ def repack(
     pose: Pose | None,
     device: Placer | None = None,
 ) -> SceneBuffers:
-    """Pack a scene whose spheres have changed; render space, ground and environment stay.
-
-    Args:
-        buffers: what `pack` made of the scene before.
-        scene, settings: as they are now.
-        pose: the camera; None leaves the view as it was.
-        device: as for `pack_with_camera`.
-    """
+    """Pack a scene whose spheres have changed; render space, ground and environment stay those of
+    the buffers before. pose: the camera; None leaves the view as it was."""
     with naming(scene.source), quiet():
         return _packed(scene, settings, NOTHING, (buffers, pose), device)[0]
 
@@ -281,13 +270,7 @@ def _with_view(
 def retake(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose
 ) -> SceneBuffers:
-    """Return the same spheres with another camera, light, background or size.
-
-    Args:
-        buffers: packed spheres of the scene; their arrays are shared.
-        scene, settings: for lights, background, size and sampling.
-        pose: the camera.
-    """
+    """Return the same spheres with another camera, light, background or size; arrays are shared."""
     x, y, z = buffers.frame["environment"]["background_up"][0].tolist()
     up = world_up(scene.background, scene.camera, (x, y, z))
     if scene.environment is not None and scene.background.up is None:
@@ -504,10 +487,8 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 def _placed_there(
     device: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, DeviceColors | None] | None:
-    """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device.
-
-    None where the device leaves that to the host, which also says what is wrong with them.
-    """
+    """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device;
+    None where it leaves that to the host, which also says what is wrong with them."""
     from raytracer.sphere_update import SphereUpdate  # late: few scenes are packed on a device
 
     changes, first = [], 0

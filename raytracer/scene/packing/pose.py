@@ -85,19 +85,15 @@ class Pose:
         return float(away @ self.axes.forward)
 
     def is_below(self, ground: np.void) -> bool:
-        """Return whether the camera is below a plane, a `LargeSphere` whose normal points down.
-
-        An orthographic camera is infinitely far away: it is below if it looks upwards.
-        """
+        """Return whether the camera is below a plane, a `LargeSphere` whose normal points down; an
+        orthographic camera, infinitely far away, if it looks upwards."""
         if self.kind == "orthographic":
             return bool(self.axes.forward @ ground["normal"] < -LEVEL)
         return bool(self.eye @ ground["normal"] >= ground["height"])
 
     def camera(self, given: Camera, space: Space) -> Camera:
-        """Return a camera in scene units that looks at the depth of the spheres' centre.
-
-        given: the settled camera of the scene, for fields that a pose does not have.
-        """
+        """Return a camera in scene units that looks at the depth of the spheres' centre; `given`
+        has the fields that a pose does not have."""
         # The origin of render space is the spheres' centre.
         distance = float(-(self.eye @ self.axes.forward)) or 1.0
         target = self.eye + self.axes.forward * max(distance, 1e-3)
@@ -133,14 +129,8 @@ def posed(
     """Return the pose of a camera, and the camera in scene units with that pose.
 
     The pose is computed from the returned camera, after rounding its fitted position: a render with
-    it gives the same picture to the last bit.
-
-    Args:
-        camera: camera of the scene; with `fit` it is placed where it sees the spheres.
-        spheres: in render space.
-        space: render space.
-        aspect: width of the picture by its height.
-        around: what a fitted camera shows beside the spheres.
+    it gives the same picture to the last bit. aspect: width by height; around: what a fitted camera
+    shows beside the spheres, which are in render space.
     """
     camera = aimed(camera, spheres, space)
     first = _settled_pose(camera, spheres, space, aspect, around)

@@ -51,10 +51,8 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
 
 
 def sampling_density(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the density of samples at the corners of a map, (size + 1, 2 size + 1), mean 1.
-
-    It is luminance times solid angle, or that of an even map if all is black.
-    """
+    """Return the density of samples at the corners of a map, (size + 1, 2 size + 1), mean 1:
+    luminance times solid angle, or that of an even map if all is black."""
     luminance = radiance @ LUMINANCE
     sine = np.sin(_angles(radiance))[:, None]
     light = luminance * sine if (luminance[1:-1] > 0.0).any() else np.zeros_like(luminance) + sine
@@ -73,11 +71,8 @@ def _cells(corners: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
-    """Write the probabilities of the halves of all blocks, and of the halves of the map.
-
-    Args:
-        quads: structured (2 (size**2 - 1) / 3 + 1,), `EnvironmentQuad`.
-        cells: integrals of the density, by any factor, (size, 2 size).
+    """Write the probabilities of the halves of all blocks, and of the halves of the map, into
+    quads, structured (2 (size**2 - 1) / 3 + 1,); cells: integrals of the density, (size, 2 size).
     """
     size = len(cells)
     half = len(quads) // 2
@@ -148,19 +143,13 @@ def rows_of(image: NDArray[np.float32]) -> int:
 
 
 def equirectangular(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """Return an equirectangular image at the corners of cells.
+    """Return an equirectangular image (h, w, 3 or 1), row 0 the zenith, at the corners of `size`
+    rows of cells: linear RGB, float32 (size + 1, 2 size + 1, 3).
 
     The image is linear between the middles of its pixels, without an end around the horizon, and
     constant from the outermost middles to zenith and nadir. A corner has the mean of the image over
     a cell about it. Larger images are first reduced to means over solid angle, so that no bright
     pixel falls between corners.
-
-    Args:
-        image: linear RGB, float32 (h, w, 3) or (h, w, 1); row 0 is the zenith.
-        size: rows of cells, half of the columns.
-
-    Returns:
-        linear RGB, float32 (size + 1, 2 size + 1, 3).
     """
     height, width = image.shape[:2]
     image = reduced(image, min(height, size), min(width, 2 * size))
