@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.resources import thread_count
+from raytracer.scene.arrays import extremes
 from raytracer.view import View
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class ImagedSpheres(DeviceRecords):
     is_there = True
 
     def __init__(self, cell: Spheres, vectors: NDArray[np.float64]) -> None:
-        super().__init__([(len(vectors) * count_of(cell), *_radii_of(cell))], self._columns)
+        super().__init__([(len(vectors) * count_of(cell), *radii_of(cell))], self._columns)
         self.cell, self.vectors = cell, vectors
 
     @classmethod
@@ -290,11 +291,11 @@ class ImagedSpheres(DeviceRecords):
         """Do nothing: the cell is released by its owner."""
 
 
-def _radii_of(spheres: Spheres) -> tuple[float, float]:
-    """Return the least and the greatest radius; there is at least one sphere."""
+def radii_of(spheres: Spheres) -> tuple[float, float]:
+    """Return the least and the greatest radius; zeros without spheres."""
     if isinstance(spheres, DeviceRecords):
         return spheres.radii(slice(0, spheres.count))
-    return float(spheres[3].min()), float(spheres[3].max())
+    return extremes(spheres[3])
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.scene import Scene
+    from raytracer.scene.scene import ReplicatedSet, Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
@@ -250,20 +250,22 @@ def prepare(
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
-        alone = _in_memory(loaded, memory_of or memory.Output()).counts()
-        memory.require_count(sum(alone.values()), device.max_spheres, device.name)
         moving = loaded if any(each.keys for each in loaded.spheres) else None
+        output = memory_of or memory.Output()
+        output = replace(output, moves=output.moves or moving is not None)
+        cell = _cell_of(loaded, output)
+        alone = loaded if cell is None else cell[0]
+        memory.require_count(sum(alone.counts().values()), device.max_spheres, device.name)
         keeps = keep or moving is not None
-        need = _need(source, loaded, crop, threads, memory_of, plan, keeps, device)
+        need = _need(source, alone, crop, threads, output, plan, keeps, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
-            instancing = need.count < sum(counts.values())
-            buffers, camera = pack_with_camera(loaded, settings, around, device, instancing)
+            buffers, camera = pack_with_camera(loaded, settings, around, device, cell)
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
-        del loaded
+        del loaded, alone, cell
         with stage("digest", f"hashing {spheres}"):
             digest = buffers.digest() if hashed else ""
         with stage("build", f"building the hierarchy over {spheres}"):
@@ -725,20 +727,18 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
 
 
 def _need(
-    source: Source, scene: Scene, crop: Crop | None, threads: int, output: memory.Output | None,
+    source: Source, scene: Scene, crop: Crop | None, threads: int, output: memory.Output,
     plan: Plan | None, keep: bool, device: Device,
 ) -> memory.Need:  # fmt: skip
     """Return what a job allocates after loading; arguments as for `prepare`."""
     from raytracer.scene.packing.pack import nbytes, packed_looks
 
-    settings, output = scene.render, output or memory.Output()
+    settings = scene.render
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     output = replace(
         output, denoise=settings.denoise, parts=output.parts or settings.noise is not None,
         bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
-        moves=output.moves or any(each.keys for each in scene.spheres),
     )  # fmt: skip
-    scene = _in_memory(scene, output)
     total = sum(scene.counts().values())
     need = memory.Need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
@@ -753,21 +753,15 @@ def _need(
     return replace(need, kept=kept + moved)
 
 
-def _in_memory(scene: Scene, output: memory.Output) -> Scene:
-    """Return the scene without periodic images that are instances; where spheres move, all are
-    copies, and where each of them is asked about, as by a window."""
-    moves = output.moves or any(each.keys for each in scene.spheres)
-    if (
-        moves
-        or output.window
-        or output.numbered
-        or all(each.cell is None for each in scene.spheres)
-    ):
-        return scene
+def _cell_of(scene: Scene, output: memory.Output) -> tuple[Scene, ReplicatedSet] | None:
+    """Return what `cell_of` does; where spheres move, or each of them is asked about, as by a
+    window, all periodic images are copies."""
+    are_copies = output.moves or output.window or output.numbered
+    if are_copies or all(each.cell is None for each in scene.spheres):
+        return None
     from raytracer.scene.packing.images import cell_of  # late: few scenes are replicated
 
-    found = cell_of(scene)
-    return scene if found is None else found[0]
+    return cell_of(scene)
 
 
 def film_for(

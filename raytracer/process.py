@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Seconds until a signal is sent again after its exception was lost in a callback.
-_RESEND_DELAY = 0.005
 
 
 class Terminated(KeyboardInterrupt):
@@ -86,18 +84,14 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
 
 
 def _open_streams() -> None:
-    """Replace the streams, and open the three descriptors if they are closed: the next file would
-    get a closed one. The null device, opened in the other direction, occupies it and still fails.
-    """
-    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
+    """Replace the streams; closed ones become the null device, or the next file would be one."""
+    for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, mode)
+            os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
         os.set_blocking(number, True)  # another program that shares the pipe may have changed it
-    if sys.stdin is None:
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout, sys.stderr = _text(1, sys.stdout), _text(2, sys.stderr)
 
 
@@ -115,7 +109,6 @@ def _take_signals() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _terminate)
-    sys.unraisablehook = _after_callback
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
@@ -132,20 +125,6 @@ def _end(number: int, _: FrameType | None) -> None:
     output.tidy()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
-
-
-def _after_callback(lost: sys.UnraisableHookArgs) -> None:
-    """Send a signal again after Python dropped its exception in a callback."""
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-        return
-    from threading import Timer
-
-    number = getattr(lost.exc_value, "number", signal.SIGINT)
-    for each in SIGNALS:
-        if signal.getsignal(each) is _end:
-            signal.signal(each, _terminate)
-    Timer(_RESEND_DELAY, os.kill, (os.getpid(), number)).start()
 
 
 def _finish(code: int) -> int:

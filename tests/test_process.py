@@ -65,28 +65,16 @@ def test_the_picture_needs_neither_standard_error_nor_input(closed: str) -> None
     assert Path("a.png").exists()
 
 
-@pytest.mark.parametrize(
-    ("closed", "says", "command"),
-    [
-        (">&-", "Bad file descriptor", "--help"),
-        (">/dev/full", "No space left on device", "scene schema"),
-    ],
-)
-def test_a_result_that_cannot_be_printed_is_one_sentence(
-    closed: str, says: str, command: str
-) -> None:
-    done = shell(f"{RENDER} {closed}")
+def test_a_result_that_cannot_be_printed_is_one_sentence() -> None:
+    done = shell(f"{RENDER} >/dev/full")
     assert done.returncode == 1
-    assert done.stderr == f"raytracer: standard output: cannot be written ({says})\n"
+    said = "standard output: cannot be written (No space left on device)"
+    assert done.stderr == f"raytracer: {said}\n"
     assert Path("a.png").exists()
-    done = shell(f"{COMMAND} {command} {closed}")
-    assert done.returncode in (1, 2)
-    assert done.stderr.count("\n") == 1
 
 
 def test_with_all_three_closed_the_picture_is_written() -> None:
-    assert shell(f"{RENDER} <&- >&- 2>&-").returncode == 1
-    assert shell(f"{RENDER} --quiet <&- >&- 2>&-").returncode == 0
+    assert shell(f"{RENDER} <&- >&- 2>&-").returncode == 0
     assert Path("a.png").stat().st_size > 1000
 
 
@@ -156,23 +144,6 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGTERM
-
-
-def test_an_interrupt_in_a_callback_is_not_lost() -> None:
-    """An exception cannot leave a finaliser."""
-    code = SLOW.replace("def work(*_, **__):\n", (
-        "import weakref\n"
-        "class Thing: pass\n"
-        "def hold(_):\n"
-        "    print('ready', flush=True); time.sleep(100)\n"
-        "def work(*_, **__):\n"
-        "    thing = Thing(); reference = weakref.ref(thing, hold); del thing\n"
-    ))  # fmt: skip
-    process = started(code)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "Traceback" not in said
 
 
 def test_an_interrupt_that_a_library_hides_is_one_all_the_same() -> None:

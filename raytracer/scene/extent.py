@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, taken
+from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, radii_of, taken
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import BLOCK_ROWS, each_block, extremes
+from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.views import AXES
 
 if TYPE_CHECKING:
@@ -53,13 +53,6 @@ GIANT_RADIUS = 8.0
 the subject but, for example, the ball it stands on."""
 
 GROUND = 0.9  # least distance of the others from the centre of the ball they stand on, in its radii
-
-
-def radii_of(spheres: Spheres) -> tuple[float, float]:
-    """Return the least and the greatest radius; zeros without spheres."""
-    if isinstance(spheres, DeviceRecords):
-        return spheres.radii(slice(0, spheres.count))
-    return extremes(spheres[3])
 
 
 def stray(

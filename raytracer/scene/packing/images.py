@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import ImagedSpheres, Spheres, count_of
+from raytracer.buffers import ImagedSpheres, Spheres, count_of, radii_of
 from raytracer.layout import dtype
-from raytracer.scene.extent import GIANT_RADIUS, Subject, radii_of
+from raytracer.scene.extent import GIANT_RADIUS, Subject
 from raytracer.scene.packing.render_space import Space
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Spheres, count_of
+from raytracer.buffers import Spheres, count_of, radii_of
 from raytracer.layout import constant, dtype
 from raytracer.scene.arrays import blocks
-from raytracer.scene.extent import radii_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import Scene, SolidSet, SphereSet
+    from raytracer.scene.scene import ReplicatedSet, Scene, SolidSet, SphereSet
     from raytracer.sphere_update import SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent
@@ -87,7 +87,7 @@ def pack_with_camera(
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
     device: Placer | None = None,
-    instancing: bool = False,
+    repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera with its fitted position.
 
@@ -95,11 +95,11 @@ def pack_with_camera(
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
         device: may pack spheres in its own memory (`Placer.place`).
-        instancing: whether the arrays may be those of one periodic box (`SceneBuffers.images`).
+        repeated: one periodic box whose arrays are enough (`images.cell_of`).
     """
     with naming(scene.source), quiet():
         settings = settings or scene.render
-        return _packed(scene, settings, around, device=device, instancing=instancing)
+        return _packed(scene, settings, around, device=device, repeated=repeated)
 
 
 def repack(
@@ -121,18 +121,13 @@ def _packed(
     around: Surroundings,
     before: tuple[SceneBuffers, Pose | None] | None = None,
     device: Placer | None = None,
-    instancing: bool = False,
+    repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
     space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
     all_images = scene
-    repeated = None
-    if instancing:
-        from raytracer.scene.packing.images import cell_of, pack_images  # late: few scenes
-
-        repeated = cell_of(scene)
     if repeated is not None:
         scene, images = repeated
         sets = list(scene.spheres)
@@ -155,6 +150,8 @@ def _packed(
     )  # fmt: skip
     of_images: dict[str, Any] = {}
     if repeated is not None:
+        from raytracer.scene.packing.images import pack_images  # late: few scenes
+
         imaged = pack_images(spheres, images, space, has_ground)
         if imaged is None:
             return _packed(all_images, settings, around, before, device)
