@@ -31,7 +31,6 @@ from raytracer.backends.base import (
 from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
-from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
@@ -106,8 +105,6 @@ class GroupScene(DeviceScene):
         The first one reads arrays of a GPU where they are. The others get copies of the host, which
         are checked at once: where they are wrong, no device has moved.
         """
-        if spheres.in_graph:
-            raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
         arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
         there = {name: each for name, each in arrays.items() if isinstance(each, DeviceArray)}
         for number in {each.device or 0 for each in there.values()}:
