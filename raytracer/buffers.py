@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import extremes
 from raytracer.view import View
 
 if TYPE_CHECKING:
@@ -295,7 +294,8 @@ def radii_of(spheres: Spheres) -> tuple[float, float]:
     """Return the least and the greatest radius; zeros without spheres."""
     if isinstance(spheres, DeviceRecords):
         return spheres.radii(slice(0, spheres.count))
-    return extremes(spheres[3])
+    radius = spheres[3]
+    return (float(radius.min()), float(radius.max())) if len(radius) else (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,7 @@ FIXED = (
 """Parts of a scene that stay as they are packed."""
 
 NOT_PACKED = (
-    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
-    "of_set", "velocity", "keys",
+    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "of_set",
 )  # fmt: skip
 """Attributes of sets that are no part of a picture."""
 
@@ -112,8 +111,7 @@ def followed(
     """
     assert job.kept is not None
     old, buffers = job.kept
-    is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)
-    if not job.scene.can_update or scene.count != old.count or is_blurred:
+    if not job.scene.can_update or scene.count != old.count:
         return None
     new, plan = load_applied(Source.of(scene), overrides, values)
     if not can_follow(job.scene, buffers, old, new):

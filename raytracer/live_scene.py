@@ -45,7 +45,6 @@ from raytracer.scene.packing.pack import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
-from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 
@@ -103,7 +102,6 @@ class LiveScene:
     ) -> None:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
-        check_shutter(given)
         self._values = ValueScale(given)
         self._lock = RLock()
         self._film: DeviceFilm | None = None
@@ -113,7 +111,7 @@ class LiveScene:
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False, memory_of=Output(moves=True), blurs=False,
+            hashed=False, memory_of=Output(moves=True),
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)

@@ -159,7 +159,6 @@ def measure(
         "threads": threads,
         "keep": True,
         "hashed": False,
-        "blurs": False,
         "memory_of": Output(numbered=True),
     }
     with prepare(source, dict(settings) | traced, **options) as job:

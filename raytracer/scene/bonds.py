@@ -290,7 +290,6 @@ def _capsules(
         **colors,
     )
     made.scales = scales
-    made.particles = first, second
     return made
 
 

@@ -580,12 +580,11 @@ PAIRS = {
     "color": "colors",
     "end_color": "end_colors",
     "opacity": "opacities",
-    "velocity": "velocities",
     "orientation": "orientations",
 }
 """Keys of a set with one value for all, and those with a value for each."""
 
-OPTIONS = ("material", "transform", "color_space", "opacity", "velocity")
+OPTIONS = ("material", "transform", "color_space", "opacity")
 """Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
 
 

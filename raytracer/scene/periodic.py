@@ -73,7 +73,7 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     if spheres.cell is not None:
         spheres = spheres.taken(np.arange(spheres.count))
     images = spheres.with_images(counts, box._replace(edges=(a, b, c)), place)
-    if spheres.keys is not None or not images.fits:
+    if not images.fits:
         images.missing("centers")
     return images
 

@@ -27,14 +27,12 @@ from raytracer.scene.arrays import (
     as_array,
     check_centers,
     check_radius,
-    check_rows,
     given,
     left_there,
 )
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
-from raytracer.scene.field_types import Velocity
 from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Ambient, Light
@@ -68,12 +66,11 @@ if TYPE_CHECKING:
         Trails,
     )
     from raytracer.scene.mesh import Mesh
-    from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 
-ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows", "keys")
+ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows")
 """Attributes with a value for each sphere."""
 UNIFORM = ("radius", "color", "color_id", "opacity")
 """Those of which one value may be that of all spheres."""
@@ -222,7 +219,6 @@ class Scene:
         color_space: str = "srgb",
         material: str | AnyMaterial = "default",
         columns: Mapping[str, Any] | None = None,
-        velocity: Any = None,
         **scene: Any,
     ) -> Scene:
         """Return a scene of one sphere set.
@@ -238,7 +234,6 @@ class Scene:
             material: a `Material`, a `Principled` or the name of one in `materials`.
             columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
                 and select by.
-            velocity: as for `SphereSet`, for motion blur.
             **scene: any other argument of `Scene`.
 
         Raises:
@@ -252,7 +247,6 @@ class Scene:
             color_space=color_space,
             material=material,
             columns=columns,
-            velocity=velocity,
         )
         return cls(spheres=(spheres,), **scene)
 
@@ -508,10 +502,6 @@ class SphereSet:
         columns: further values of the spheres by name, arrays (N,) or (N, K).
         labels: elements or types of the spheres.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
-        velocity: for motion blur (`Camera.shutter`), in units of `centers` per unit of time: (N,
-            3), which become the column `velocity`; (3,) for all; the name of a column; or three
-            columns or expressions. None takes the frames of the file, or else a column with a usual
-            name.
 
     Raises:
         UserError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
@@ -532,9 +522,6 @@ class SphereSet:
     color_scale: ColorScale | None = None
     """The scale whose values an array on a GPU has in place of colours."""
 
-    keys: Keys | None = None
-    """How the spheres move while the shutter is open; None: not, or not yet known."""
-
     def __init__(
         self,
         centers: Any,
@@ -551,7 +538,6 @@ class SphereSet:
         columns: Mapping[str, Any] | None = None,
         labels: Labels | None = None,
         opacity: Any = None,
-        velocity: Any = None,
     ) -> None:
         color_space = one_of(color_space, "color_space", COLOR_SPACES)
         if not isinstance(material, (str, *MATERIALS.values())):
@@ -590,9 +576,6 @@ class SphereSet:
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
         self._data = Data(self.count, _given(columns, self.count, where))
-        self.velocity: str | tuple[str, str, str] | None = None
-        if velocity is not None:
-            self._take_velocity(velocity)
 
     @classmethod
     def of_particles(
@@ -631,21 +614,9 @@ class SphereSet:
             **options,
         )
         spheres._data = Data(
-            spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time
         )
         return spheres
-
-    def _take_velocity(self, velocity: Any) -> None:
-        """Keep velocities, or the names of their columns."""
-        from raytracer.scene.motion import VELOCITY  # late: few scenes have any
-
-        if isinstance(velocity, str) or np.shape(velocity) == (3,):
-            self.velocity = Velocity().checked(velocity, "velocity", SceneError)
-            return
-        rows = check_rows(velocity, "velocity", 3, self.count, self.where)
-        rows = np.broadcast_to(rows, (self.count, 3))
-        self._data = self._data._replace(arrays={**self._data.arrays, VELOCITY: rows}, about=None)
-        self.velocity = VELOCITY
 
     @property
     def count(self) -> int:
@@ -679,11 +650,6 @@ class SphereSet:
         return self._data.box
 
     @property
-    def length(self) -> float:
-        """Unit of length of the file's velocities, in that of the centres."""
-        return self._data.length
-
-    @property
     def kept(self) -> list[NDArray[Any]]:
         """The columns of its file that are in memory."""
         return list(self._data.arrays.values())
@@ -713,8 +679,6 @@ class SphereSet:
             taken.color = self.color[rows]
         if self.labels is not None:
             taken.labels = self.labels._replace(ids=self.labels.ids[rows])
-        if self.keys is not None:
-            taken.keys = self.keys.taken(rows)
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 
@@ -887,9 +851,6 @@ class SolidSet:
 
     file: Path | None = None
     """The file of their arrays in a scene file, or None."""
-
-    particles: tuple[NDArray[Any], NDArray[Any]] | None = None
-    """Of bonds: the particles where they start and end, by number in the set `of_set`."""
 
     replaces: NDArray[Any] | None = None
     """Of ribbons: the particles, by number in the set `of_set`, that they are shown for."""

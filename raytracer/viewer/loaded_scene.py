@@ -102,7 +102,6 @@ class LoadedScene:
                 keep=True,
                 memory_of=Output(window=True),
                 annotations=annotations,
-                blurs=False,
             )
         job.warnings = warnings
         assert job.kept is not None

@@ -148,7 +148,7 @@ def bonded_sets(
         atoms.bonding, atoms.plain_radius = bonding, plain.radius
         made[index] = atoms
         if capsules is not None:
-            capsules.are_bonds, capsules.of_set = True, index
+            capsules.are_bonds = True
             bonds.append(capsules)
     return made, bonds
 
