@@ -58,11 +58,11 @@ from raytracer.scene.load import load as load
 from raytracer.scene.materials import Material as Material
 from raytracer.scene.materials import Principled as Principled
 from raytracer.scene.mesh import Mesh as Mesh
-from raytracer.scene.scene import CapsuleSet as CapsuleSet
 from raytracer.scene.scene import Scene as Scene
-from raytracer.scene.scene import SphereSet as SphereSet
+from raytracer.scene.solids import CapsuleSet as CapsuleSet
 from raytracer.scene.solids import ConeSet as ConeSet
 from raytracer.scene.solids import EllipsoidSet as EllipsoidSet
+from raytracer.scene.sphere_set import SphereSet as SphereSet
 from raytracer.scene.transform import Transform as Transform
 from raytracer.settings import RenderSettings as RenderSettings
 from raytracer.viewer.preview import PreviewResult as PreviewResult

@@ -24,8 +24,10 @@ from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
 from raytracer.scene.packing.render_space import REACH, Space
-from raytracer.scene.scene import Scene, SolidSet, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.sphere_update import ColorMap, SphereUpdate
 
 if TYPE_CHECKING:

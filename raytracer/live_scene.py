@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 
 class LiveScene:

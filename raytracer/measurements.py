@@ -27,7 +27,8 @@ from raytracer.scene.source import Source
 
 if TYPE_CHECKING:
     from raytracer.scene.coloring.style import StyleOverrides
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
     from raytracer.scene.view_settings import ViewOverrides
 
     class Settings(ViewOverrides, StyleOverrides, total=False):
@@ -210,7 +211,8 @@ def _shares(
 
 def _enlarged(scene: Scene, probe: float) -> Scene:
     """Return a scene of the spheres alone, with larger radii."""
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
     sets = [
         SphereSet(

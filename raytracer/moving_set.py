@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import StyleSettings
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 VALUES = "values"
 """Name of the column of the values that colours follow."""
@@ -184,7 +185,7 @@ class ValueScale:
         """Return the scale that the settings make of values."""
         from raytracer.scene.coloring.by_scale import by_scale
         from raytracer.scene.coloring.style import SetStyle
-        from raytracer.scene.scene import SphereSet
+        from raytracer.scene.sphere_set import SphereSet
 
         column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
         try:

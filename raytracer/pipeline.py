@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.scene import ReplicatedSet, Scene
+    from raytracer.scene.replicated_set import ReplicatedSet
+    from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View

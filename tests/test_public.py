@@ -197,12 +197,3 @@ def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> Non
         if any(name.split(".")[0] == library for name in imports(path))
     }
     assert users <= folders
-
-
-def test_names_that_moved_are_found_with_a_warning() -> None:
-    from raytracer import scene
-
-    with pytest.warns(raytracer.RaytracerWarning, match="import raytracer.Camera"):
-        assert scene.Camera is raytracer.Camera
-    with pytest.raises(AttributeError):
-        _ = scene.Missing

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.scene.animation import CENTER
 from raytracer.scene.particles.read import source_of
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
 

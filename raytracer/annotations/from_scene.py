@@ -23,8 +23,9 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.naming import plain
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, triple
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 

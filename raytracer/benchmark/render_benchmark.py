@@ -29,7 +29,8 @@ from raytracer.scene.lights import Ambient, PointLight
 from raytracer.scene.load import load
 from raytracer.scene.materials import Material
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import CapsuleSet, Scene
+from raytracer.scene.scene import Scene
+from raytracer.scene.solids import CapsuleSet
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:

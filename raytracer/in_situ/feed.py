@@ -19,8 +19,9 @@ from raytracer.scene.background import Background
 from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.inferred import inferred_radius, making_set
 from raytracer.scene.particles.source import Particles
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import colors_of
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import LiveSource
 

@@ -22,7 +22,7 @@ from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, 
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.sphere_set import SphereSet
 
 AXES = "xyz"
 

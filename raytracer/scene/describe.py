@@ -14,7 +14,8 @@ from raytracer.scene.particles.source import Value, plain_value
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 MAX_VALUES = 12
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.arrays import Where, given
 from raytracer.scene.particles.source import Box, Column, Data, Moment, kind_of
-from raytracer.scene.scene import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray

@@ -36,8 +36,10 @@ from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.particles.source import Notes, Particles
-from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
+from raytracer.scene.scene import PARTS, Scene, class_of
+from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
 
@@ -566,8 +568,8 @@ OF_FILES = {
 
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "spheres": ("scene.scene.SphereSet", ()),
-    "capsules": ("scene.scene.CapsuleSet", ("starts", "ends", "radius")),
+    "spheres": ("scene.sphere_set.SphereSet", ()),
+    "capsules": ("scene.solids.CapsuleSet", ("starts", "ends", "radius")),
     "cones": ("scene.solids.ConeSet", ("starts", "ends", "radius")),
     "ellipsoids": ("scene.solids.EllipsoidSet", ("centers", "semi_axes")),
     "meshes": ("scene.mesh.Mesh", ("vertices", "triangles")),

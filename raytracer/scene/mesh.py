@@ -15,7 +15,8 @@ from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
 from raytracer.scene.mesh_normals import corner_normals, unit_vectors
-from raytracer.scene.scene import Balls, SolidSet, SphereSet
+from raytracer.scene.solids import SolidSet
+from raytracer.scene.sphere_set import Balls, SphereSet
 
 CREASE_ANGLE = 40.0
 """Angle in degrees between two triangles from which the edge between them is sharp, by default."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, UserError
@@ -10,7 +9,7 @@ from raytracer.field_types import Integer, Numbers, number_of
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.sphere_set import SphereSet
 
 MAX_BOXES = 1000  # most boxes along one edge
 MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
@@ -39,7 +38,7 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
 
     from raytracer.scene.arrays import each_block
 
-    box = _box(spheres, place, "move particles into")
+    box = box_of_set(spheres, place, "move particles into")
     if not any(box.periodic):
         raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave this out")
     edges, origin = np.array(box.edges, np.float64), np.array(box.origin, np.float64)
@@ -57,28 +56,7 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
     return spheres.at(moved)
 
 
-def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
-    """Return a set with its periodic images, in whole boxes along the edges.
-
-    Images have the row, radius and colour of their particle. The new box encloses all images. A
-    picture that can do with one box in memory leaves out the arrays of the images.
-    """
-    import numpy as np
-
-    box = _box(spheres, place, "repeat")
-    if prod(counts) == 1:
-        return spheres
-    edges = np.array(box.edges, np.float64) * np.array(counts)[:, None]
-    a, b, c = (tuple(edge) for edge in edges.tolist())
-    if spheres.cell is not None:
-        spheres = spheres.taken(np.arange(spheres.count))
-    images = spheres.with_images(counts, box._replace(edges=(a, b, c)), place)
-    if not images.fits:
-        images.missing("centers")
-    return images
-
-
-def _box(spheres: SphereSet, place: str, purpose: str) -> Box:
+def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:
     """Return the box of a set. Raises SceneError if it has none, or one without volume."""
     import numpy as np
 

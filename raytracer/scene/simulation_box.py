@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.annotations import SimulationBox
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within float64

@@ -1,18 +1,192 @@
-"""Sets of cones and ellipsoids; capsules are in `raytracer.scene.scene`."""
+"""Sets of solids other than spheres: capsules, cones and ellipsoids; meshes are in `mesh`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError
+from raytracer.arguments import one_of
+from raytracer.errors import SceneError, counted
 from raytracer.scene.arrays import Where, check_radius, check_rows
-from raytracer.scene.scene import Balls, CapsuleSet, SolidSet, SphereSet
+from raytracer.scene.materials import AnyMaterial
+from raytracer.scene.sphere_set import Balls, SphereSet
+from raytracer.scene.transform import Transform
+
+if TYPE_CHECKING:
+    from raytracer.scene.coloring.scale import ColorScale
 
 TIP_RADIUS = 2.0**-10  # of the ball for the tip of a cone in framing, relative to its other end
+
+CAPS = ("round", "flat")
+COLOR_CHANGES = ("sharp", "smooth")
+
+
+class SolidSet:
+    """Solids of one type, other than spheres, that share a material and a transform.
+
+    `start` is a set of one ball per solid with its colours, material and transform.
+    """
+
+    noun: str
+
+    start: SphereSet
+
+    even_colors = False
+    """Whether the colour changes linearly from end to end."""
+
+    are_bonds = False
+    """Whether they are bonds of particles, to be remade when these change."""
+
+    made_for = ""
+    """The glyph they belong to, to be remade with it: "arrows", "box", or ""."""
+
+    scales: Sequence[ColorScale] = ()
+    """Colour scales of glyphs."""
+
+    file: Path | None = None
+    """The file of their arrays in a scene file, or None."""
+
+    replaces: NDArray[Any] | None = None
+    """Of ribbons: the particles, by number in the set `of_set`, that they are shown for."""
+
+    of_set = 0
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        """Balls at the ends of the solids, or around them."""
+        return (self.start,)
+
+    @property
+    def second_colors(self) -> SphereSet | None:
+        """Balls with further colours: of the second ends, or of the vertices of a mesh."""
+        return None
+
+    @property
+    def count(self) -> int:
+        """Number of solids."""
+        return self.start.count
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """Material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """Transform to scene units."""
+        return self.start.transform
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
+
+
+class CapsuleSet(SolidSet):
+    """Capsules that share a material and a transform: bonds, rods, edges, lines.
+
+    A capsule is the set of points within its radius of the segment from start to end.
+
+    Args:
+        starts: (N, 3), any unit.
+        ends: (N, 3), the same unit; an end at its start makes a sphere, unless `caps` is "flat".
+        radius: one radius or (N,), the same unit.
+        color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
+        end_color: colour of the half towards the end, in the same forms; None is `color`.
+        caps: "round" or "flat": with flat ends it is a cylinder.
+        color_change: "sharp": the colour changes at the middle; "smooth": linearly from end to end.
+        color_id: integers (N,) into the palette `color`.
+        end_color_id: integers (N,) into the palette `end_color`.
+        color_space: colour space of the numbers, "srgb" or "linear".
+        material: a `Material`, a `Principled`, or the name of one of the scene's.
+        transform: to scene units; None is the identity.
+        opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
+        names: names in a file for "starts", "ends", "radius", "color", "end_color" and "opacity",
+            for messages.
+
+    Raises:
+        SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
+            are not positive, colours out of range.
+    """
+
+    noun = "capsule"
+
+    caps = "round"
+    """Shape of the ends, one of `CAPS`."""
+
+    def __init__(
+        self,
+        starts: Any,
+        ends: Any,
+        radius: Any,
+        color: Any = None,
+        end_color: Any = None,
+        *,
+        color_id: Any = None,
+        end_color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | AnyMaterial = "default",
+        transform: Transform | None = None,
+        opacity: Any = None,
+        caps: str | None = None,
+        color_change: str = "sharp",
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
+        change = one_of(color_change, "color_change", COLOR_CHANGES)
+        self.even_colors = change == "smooth"
+        names = dict(names or {})
+        name_of_ends = names.get("ends", "ends")
+        if radius is None:
+            name = names.get("radius", "radius")
+            raise SceneError(f"{name}: is None; give the radius of the {self.noun}s")
+        looks = {"color_space": color_space, "material": material, "transform": transform}
+        self.start: SphereSet = Balls(
+            self.noun, starts, radius, color, color_id=color_id, opacity=opacity,
+            names={**names, "centers": names.get("starts", "starts")}, **looks,
+        )  # fmt: skip
+        self.end: SphereSet = Balls(
+            self.noun, ends, 1.0, end_color, color_id=end_color_id, **looks,
+            names={"centers": name_of_ends, "color": names.get("end_color", "end_color")},
+        )  # fmt: skip
+        if self.end.count != self.start.count:
+            raise SceneError(
+                f"{name_of_ends}: has {counted(self.end.count, 'end')} for "
+                f"{counted(self.start.count, 'start')}"
+            )
+        self.end.radius = self.start.radius
+        self.has_end_colors = end_color is not None or end_color_id is not None
+        same = (self.starts == self.ends).all(axis=1)
+        if self.caps == "flat" and same.any():
+            raise SceneError(
+                f"{name_of_ends}: {self.noun} {int(np.argmax(same))} ends where it starts; with "
+                "flat ends it needs a length"
+            )
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        return self.start, self.end
+
+    @property
+    def second_colors(self) -> SphereSet | None:
+        return self.end if self.has_end_colors else None
+
+    @property
+    def starts(self) -> NDArray[np.floating[Any]]:
+        """Starts, float32 or float64 (N, 3)."""
+        return self.start.centers
+
+    @property
+    def ends(self) -> NDArray[np.floating[Any]]:
+        """Ends, float32 or float64 (N, 3)."""
+        return self.end.centers
+
+    @property
+    def radius(self) -> NDArray[np.floating[Any]] | float:
+        """One radius, or (N,)."""
+        return self.start.radius
 
 
 class ConeSet(CapsuleSet):

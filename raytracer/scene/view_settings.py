@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     )
     from raytracer.scene.lights import Light
     from raytracer.scene.mesh import Mesh
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
     from raytracer.scene.transform import Triple
 
     class ViewOverrides(TypedDict, total=False):

@@ -25,8 +25,9 @@ from raytracer.errors import DataFileError, counted
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.source import Box
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.trajectory.source import FrameSource, frames_of
 
 Ids = NDArray[np.int64]

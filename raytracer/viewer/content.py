@@ -23,7 +23,8 @@ from raytracer.scene.coloring.style import KEYS, StyleSettings
 from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer.view import Vector
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.ellipsoids import has_axes
 from raytracer.scene.glyphs.settings import GlyphValue, Shape
 from raytracer.scene.glyphs.vectors import names_of
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of_file
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import content as contents
 from raytracer.viewer import view
 from raytracer.viewer.actions import action

@@ -18,7 +18,8 @@ from raytracer.annotations.surface import NONE, strips
 from raytracer.drawing import raster
 from raytracer.scene.annotations import Outline
 from raytracer.scene.glyphs.ellipsoids import has_axes
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer.messages import RenderRequest
 
 RIM = (255, 0, 255)  # of the line, sRGB: magenta between two dark edges, unlike any colour

@@ -18,8 +18,9 @@ from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
-from raytracer.scene.solids import ConeSet, EllipsoidSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.variants import product
 from raytracer.view import View, frame_of
 from support.project import to_project

@@ -13,7 +13,7 @@ from raytracer.backends.cpu import CpuDevice
 from raytracer.buffers import SceneBuffers
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import CapsuleSet
+from raytracer.scene.solids import CapsuleSet
 from reference.scene import Array, unit
 from support.scenes import on_grid
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.pipeline import prepare
 from raytracer.scene.packing import images as packing
-from raytracer.scene.scene import ReplicatedSet
+from raytracer.scene.replicated_set import ReplicatedSet
 from support.particle_files import write
 
 ORTHOGONAL = np.diag([4.0, 5.0, 6.0])

@@ -12,7 +12,7 @@ import pytest
 import raytracer
 from raytracer import _core
 from raytracer.errors import SceneError
-from raytracer.scene.bonds import COVER
+from raytracer.scene.bond_capsules import COVER
 from reference.scene import Array
 
 WATER = """6

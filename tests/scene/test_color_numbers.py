@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.scene.scene import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 POINTS = np.zeros((1, 3))
 WHITE, BLACK = [1.0, 1.0, 1.0], [1 / 255, 1 / 255, 1 / 255]

@@ -18,8 +18,10 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.particles.source import Box
-from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.source import Source
+from raytracer.scene.sphere_set import SphereSet
 from reference.scene import Array
 from support.particle_files import dump
 

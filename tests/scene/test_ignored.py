@@ -16,7 +16,7 @@ from raytracer.errors import UserError
 from raytracer.scene.elements import find
 from raytracer.scene.packing.pack import pack_colors
 from raytracer.scene.particles.labels import type_color
-from raytracer.scene.scene import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import collected
 from support.particle_files import write
 

@@ -17,12 +17,15 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
 from raytracer.scene.field_types import Expression, Share
 from raytracer.scene.inferred import making_set
-from raytracer.scene.periodic import replicated, wrapped
+from raytracer.scene.periodic import wrapped
+from raytracer.scene.replicated_set import replicated
 
 if TYPE_CHECKING:
     from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.solids import CapsuleSet
+    from raytracer.scene.sphere_set import SphereSet
 
 MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 
@@ -137,7 +140,7 @@ def bonded_sets(
         bonding = spheres.bonding if style is None else _bonding(spheres, style)
         if bonding is None:
             continue
-        from raytracer.scene.bonds import bonded
+        from raytracer.scene.bond_capsules import bonded
 
         plain = spheres if spheres.plain_radius is None else copy(spheres)
         if spheres.plain_radius is not None and (style is None or style.radius is None):

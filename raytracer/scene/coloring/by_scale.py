@@ -22,7 +22,7 @@ from raytracer.scene.particles.labels import element_symbols, styles_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.sphere_set import SphereSet
 
 MAX_CATEGORIES = 1000
 

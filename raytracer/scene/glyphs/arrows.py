@@ -24,9 +24,9 @@ from raytracer.scene.glyphs.shared import (
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
-from raytracer.scene.scene import CapsuleSet, SphereSet
-from raytracer.scene.solids import ConeSet
+from raytracer.scene.solids import CapsuleSet, ConeSet
 from raytracer.scene.spacing import mean_spacing
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from raytracer.scene.glyphs.ribbon_surface import COIL, HELIX, NUCLEIC, STRAND
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

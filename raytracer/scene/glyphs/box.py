@@ -10,8 +10,8 @@ from raytracer.errors import SceneError
 from raytracer.scene.annotations import AXIS_COLORS, SimulationBox
 from raytracer.scene.glyphs.arrows import arrow_shapes, least_length
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, lengths_of, placed
-from raytracer.scene.scene import CapsuleSet
 from raytracer.scene.simulation_box import box_of, segments
+from raytracer.scene.solids import CapsuleSet
 
 if TYPE_CHECKING:
     from raytracer.scene.annotations import Axes

@@ -29,7 +29,8 @@ from raytracer.scene.glyphs.shared import (
 )
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.solids import CapsuleSet
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:

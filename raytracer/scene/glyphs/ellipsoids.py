@@ -20,7 +20,8 @@ from raytracer.scene.solids import EllipsoidSet
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 
 def has_axes(columns: Columns, shape: Shape) -> bool:

@@ -19,7 +19,8 @@ from raytracer.scene.particles.compressed import unpacked
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Isosurface
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from raytracer.scene.glyphs.shared import Glyphs
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 SOLIDS = {
     "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"

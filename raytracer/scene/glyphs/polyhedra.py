@@ -15,14 +15,14 @@ from raytracer.scene.colors import parse_color
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.scene import CapsuleSet
-from raytracer.scene.solids import EllipsoidSet
+from raytracer.scene.solids import CapsuleSet, EllipsoidSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Polyhedra
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

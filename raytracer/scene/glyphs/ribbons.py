@@ -35,7 +35,8 @@ from raytracer.scene.glyphs.shared import (
     with_column,
 )
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.solids import CapsuleSet
+from raytracer.scene.sphere_set import SphereSet
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Ribbons

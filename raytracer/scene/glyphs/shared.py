@@ -23,7 +23,7 @@ from raytracer.scene.simulation_box import cell_of
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -26,8 +26,9 @@ from raytracer.scene.glyphs.shared import (
     row_colors_of,
     rows_by_id,
 )
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.spacing import mean_spacing
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from raytracer.scene.extent import GIANT_RADIUS, Subject
 from raytracer.scene.packing.render_space import Space
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import ReplicatedSet, Scene
+    from raytracer.scene.replicated_set import ReplicatedSet
+    from raytracer.scene.scene import Scene
 
 MIN_CELL = 1_000_000
 """Spheres of a cell from which images are instances: rays of copies are traced in packets, so that

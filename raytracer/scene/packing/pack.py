@@ -69,7 +69,10 @@ if TYPE_CHECKING:
 
     from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import ReplicatedSet, Scene, SolidSet, SphereSet
+    from raytracer.scene.replicated_set import ReplicatedSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.solids import SolidSet
+    from raytracer.scene.sphere_set import SphereSet
     from raytracer.sphere_update import SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent

@@ -27,8 +27,7 @@ from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:
     from raytracer.scene.mesh import Mesh
-    from raytracer.scene.scene import CapsuleSet, SolidSet
-    from raytracer.scene.solids import ConeSet, EllipsoidSet
+    from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
 
 MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 

@@ -1,0 +1,141 @@
+"""Sets of spheres with their periodic images."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene.particles.source import Box
+from raytracer.scene.periodic import box_of_set
+from raytracer.scene.sphere_set import SphereSet
+
+ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows")
+"""Attributes with a value for each sphere."""
+UNIFORM = ("radius", "color", "color_id", "opacity")
+"""Those of which one value may be that of all spheres."""
+
+POSITION_BITS = 30  # of a sphere in its cell and of the steps along the edges, together
+MAX_COUNT = 1024  # boxes along an edge, as `kMaxImageRanges` in the kernels admits
+
+ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and label
+
+
+class ReplicatedSet(SphereSet):
+    """A set with its periodic images; the arrays of all images are made when they are asked for.
+
+    Image i of sphere r has number `i * cell.count + r`; images along the last edge follow one
+    another.
+
+    Args:
+        cell: the spheres of one box.
+        counts: numbers of boxes along the edges.
+        box: encloses all images, in the unit of the centres.
+        place: of the setting, for messages.
+    """
+
+    def __init__(self, cell: SphereSet, counts: tuple[int, int, int], box: Box, place: str) -> None:
+        given = cell.__dict__
+        self.__dict__.update((name, given[name]) for name in given if name.split()[0] not in ARRAYS)
+        self._of_cell = {name: given[name] for name in given if name in ARRAYS}
+        self._data = cell._data._replace(box=box)
+        self.counts = counts
+        self.edges: NDArray[np.float64] = np.array(cell.box and cell.box.edges, np.float64)
+        self._place = place
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ARRAYS or "_of_cell" not in self.__dict__:
+            raise AttributeError(f"a set of spheres has no attribute '{name}'")
+        return self.missing(name)
+
+    @property
+    def step_bits(self) -> list[int]:
+        """Bits that number the steps along each edge."""
+        return [(count - 1).bit_length() for count in self.counts]
+
+    @property
+    def fits(self) -> bool:
+        """Whether kernels can number the spheres of all images by cell and step."""
+        rows = len(self._of_cell["centers"]) + 1  # and a ground
+        bits = (rows - 1).bit_length() + sum(self.step_bits)
+        return bits <= POSITION_BITS and max(self.counts) <= MAX_COUNT
+
+    @property
+    def cell(self) -> SphereSet | None:
+        """The spheres of one box with the looks of the set; None if it has arrays of its own."""
+        own = {name: self.__dict__[name] for name in ARRAYS if name in self.__dict__}
+        if not all(name in UNIFORM and _is_uniform(value) for name, value in own.items()):
+            return None
+        cell = SphereSet.__new__(SphereSet)
+        hidden = ("_of_cell", "counts", "edges", "_place")
+        cell.__dict__.update((n, value) for n, value in vars(self).items() if n not in hidden)
+        cell.__dict__.update(self._of_cell | own)
+        return cell
+
+    @property
+    def count(self) -> int:
+        """Number of spheres in all images."""
+        if "centers" in self.__dict__:
+            return len(self.centers)
+        return prod(self.counts) * len(self._of_cell["centers"])
+
+    def missing(self, name: str) -> Any:
+        """Make the arrays of all images, and return one of them."""
+        self._make()
+        return self.__dict__.get(name, getattr(type(self), name, None))
+
+    def _make(self) -> None:
+        """Make the arrays of all images, but those that the set was given later."""
+        from raytracer.memory import require_room
+
+        title = f"{self._place} of {self.source or 'the set'}"
+        require_room(title, self.count * ROW, "for the images")
+        cell, total = SphereSet.__new__(SphereSet), prod(self.counts)
+        cell.__dict__.update(self._of_cell | {"_data": self._data})
+        made = cell.taken(np.tile(np.arange(cell.count), total))
+        steps = np.indices(self.counts).reshape(3, -1).T
+        centers: NDArray[Any] = made.centers.reshape(total, -1, 3)
+        for image, vector in zip(centers, steps @ self.edges, strict=True):
+            image += vector.astype(centers.dtype)
+        for each in ARRAYS:
+            if each not in self.__dict__ and each in made.__dict__:
+                self.__dict__[each] = made.__dict__[each]
+
+    def taken(self, rows: NDArray[np.int64]) -> SphereSet:
+        """Return a set of some of the spheres; see `SphereSet.taken`."""
+        cell = self.cell
+        if cell is None:
+            if any(name not in self.__dict__ for name in self._of_cell):
+                self._make()
+            return super().taken(rows)
+        image, row = np.divmod(rows, cell.count)
+        steps = np.stack(np.unravel_index(image, self.counts), axis=1)
+        some = cell.taken(row)
+        some.centers += (steps @ self.edges).astype(some.centers.dtype)
+        return some
+
+
+def _is_uniform(value: Any) -> bool:
+    """Whether a radius, a colour or an opacity is that of all spheres."""
+    return value is None or np.ndim(value) == 0 or np.shape(value) == (1, 3)
+
+
+def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
+    """Return a set with its periodic images, in whole boxes along the edges.
+
+    Images have the row, radius and colour of their particle. The new box encloses all images. A
+    picture that can do with one box in memory leaves out the arrays of the images.
+    """
+    box = box_of_set(spheres, place, "repeat")
+    if prod(counts) == 1:
+        return spheres
+    edges = np.array(box.edges, np.float64) * np.array(counts)[:, None]
+    a, b, c = (tuple(edge) for edge in edges.tolist())
+    if spheres.cell is not None:
+        spheres = spheres.taken(np.arange(spheres.count))
+    images = ReplicatedSet(spheres, counts, box._replace(edges=(a, b, c)), place)
+    if not images.fits:
+        images.missing("centers")
+    return images

@@ -1,0 +1,298 @@
+"""Sets of spheres: arrays of centres, radii and colours, never an object per sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.arguments import mapping, of_kind, one_of, text
+from raytracer.errors import SceneError, counted, shown_value
+from raytracer.scene.arrays import (
+    OnDemand,
+    Where,
+    as_array,
+    check_centers,
+    check_radius,
+    given,
+    left_there,
+)
+from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
+from raytracer.scene.materials import MATERIALS, AnyMaterial
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import Box, Data, Moment, Particles
+from raytracer.scene.set_colors import SetColors, colors_of, opacities_of
+from raytracer.scene.spacing import default_radius
+from raytracer.scene.transform import Transform
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.device_array import DeviceArray
+    from raytracer.scene.bond_settings import Bonding
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.columns import Columns
+    from raytracer.scene.particles.labels import Labels
+
+
+class SphereSet:
+    """Spheres that share a material and a transform.
+
+    Args:
+        centers: (N, 3), any unit; float32 and float64 are kept without a copy, and so are arrays of
+            a GPU, as `radius` and `color`: they are checked when they are packed or read.
+        radius: one radius or (N,), unit of `centers`; None lets neighbours touch
+            (`spacing.local_spacing`).
+        color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
+            colours as uint8 in 0..255 or numbers in 0..1, (N, 3), where integers with one above 1
+            are bytes too; or N colour names; or a palette (K, 3) for `color_id`. None is light
+            grey. In RGBA, (N, 4), as colour maps return it, the alpha is the opacity, unless
+            `opacity` is given.
+        color_id: integers (N,) into the palette.
+        color_space: colour space of the numbers in `color`, "srgb" or "linear".
+        material: a `Material`, a `Principled`, or a name: of one of the scene's, or ready-made
+            (`raytracer.scene.presets`).
+        transform: from the unit of `centers` to scene units; None is the identity.
+        source: file of the arrays, for messages.
+        names: names in the file for "centers", "radius" and "color", for messages.
+        file: the file, to look up its other values of a sphere (`Scene.describe`).
+        columns: further values of the spheres by name, arrays (N,) or (N, K).
+        labels: elements or types of the spheres.
+        opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
+
+    Raises:
+        UserError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
+            are not positive, colours out of range.
+    """
+
+    noun = "sphere"
+
+    # Arrays of a GPU stay there until the host needs them.
+    centers: OnDemand[NDArray[np.floating[Any]]] = OnDemand(
+        lambda self, array: check_centers(array, self.where)
+    )
+    radius: OnDemand[NDArray[np.floating[Any]] | float] = OnDemand(
+        lambda self, array: check_radius(array, self.count, self.where)
+    )
+    color: OnDemand[NDArray[Any]] = OnDemand(lambda self, array: self._host_colors(array))
+
+    color_scale: ColorScale | None = None
+    """The scale whose values an array on a GPU has in place of colours."""
+
+    def __init__(
+        self,
+        centers: Any,
+        radius: Any = None,
+        color: Any = None,
+        *,
+        color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | AnyMaterial = "default",
+        transform: Transform | None = None,
+        source: str = "",
+        names: Mapping[str, str] | None = None,
+        file: DataFile | None = None,
+        columns: Mapping[str, Any] | None = None,
+        labels: Labels | None = None,
+        opacity: Any = None,
+    ) -> None:
+        color_space = one_of(color_space, "color_space", COLOR_SPACES)
+        if not isinstance(material, (str, *MATERIALS.values())):
+            raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
+        if transform is not None:
+            of_kind(transform, "transform", Transform)
+        if file is not None:
+            of_kind(file, "file", DataFile)
+        source = text(source, "source")
+        where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
+        self.where = where
+        there = left_there(centers, "positions", None, "centers", where)
+        self.centers = check_centers(centers, where) if there is None else there
+        count = self.count
+        size = default_radius(self.centers) if radius is None else radius
+        there = left_there(size, "radii", count, "radius", where)
+        self.radius = check_radius(size, count, where) if there is None else there
+        there = None if color_id is not None else left_there(color, "colors", count, "color", where)
+        self.color, self.color_id, color_opacity = (
+            colors_of(color, color_id, color_space, count, where)
+            if there is None
+            else SetColors(there)  # type: ignore[arg-type]
+        )
+        self.has_color = color is not None
+        self.color_space = color_space if self.has_color or color_id is not None else "srgb"
+        self.opacity = (
+            color_opacity if opacity is None else opacities_of(opacity, self.count, where)
+        )
+        self.material = material
+        self.transform = Transform() if transform is None else transform
+        self.source = source
+        self.file = file
+        self.labels = labels
+        self.bonding: Bonding | None = None
+        self.plain_radius: NDArray[np.floating[Any]] | float | None = None
+        self.rows: NDArray[np.int64] | None = None
+        self.is_unwrapped = False
+        self._data = Data(self.count, _given(columns, self.count, where))
+
+    @classmethod
+    def of_particles(
+        cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
+    ) -> SphereSet:
+        """Return the sphere set of a particle file or of an object of another package.
+
+        Args:
+            data: the result of `particles.read`.
+            radius: used instead of the data's.
+            color: used instead of the data's.
+            **options: for `SphereSet`.
+
+        Raises:
+            DataFileError: the arrays are not those of spheres.
+        """
+        size: Any = data.radius if radius is None else radius
+        has_color = color is not None
+        # Values of the file that the scene file replaces remain available as columns.
+        replaced = {"radius": radius is not None, "color": has_color}
+        if data.is_empty:
+            warn(f"{data.source}: holds no particles")
+        for parts, note in data.notes:
+            if not parts or not all(replaced.get(part) for part in parts.split("+")):
+                warn(note)
+        used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
+        spheres = cls(
+            data.centers,
+            size,
+            color if has_color else data.color,
+            color_id=None if has_color else data.color_id,
+            source=data.source,
+            names=data.names,
+            file=data.file and data.file.using(used),
+            labels=data.labels,
+            **options,
+        )
+        spheres._data = Data(
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time
+        )
+        return spheres
+
+    @property
+    def count(self) -> int:
+        """Number of spheres."""
+        return len(given(self, "centers"))
+
+    @property
+    def cell(self) -> SphereSet | None:
+        """The spheres of one periodic box, whose images are the set; None: it has none."""
+        return None
+
+    def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
+        """Return the colours of an array on a GPU."""
+        if self.color_scale is not None:
+            return self.color_scale.rgb(array.to_host())
+        return colors_of(array, None, self.color_space, self.count, self.where).rows
+
+    @property
+    def total(self) -> int:
+        """Number of particles of the file, some of which may be hidden."""
+        return self._data.total
+
+    @property
+    def time(self) -> Moment | None:
+        """The time of the frame in its file, value and unit, or None."""
+        return self._data.time
+
+    @property
+    def box(self) -> Box | None:
+        """The simulation box in the unit of the centres, or None; it includes periodic images."""
+        return self._data.box
+
+    @property
+    def kept(self) -> list[NDArray[Any]]:
+        """The columns of its file that are in memory."""
+        return list(self._data.arrays.values())
+
+    @property
+    def columns(self) -> Columns:
+        """Values of the spheres by name: from the set's file or arrays, and derived ones."""
+        from raytracer.scene.columns import Columns
+
+        return Columns(self, self._data)
+
+    def taken(self, rows: NDArray[np.int64]) -> SphereSet:
+        """Return a set of some of the spheres, which keep their rows in the file.
+
+        Args:
+            rows: int64 (M,), indices in this set, from 0.
+        """
+        taken = copy(self)
+        taken.centers = self.centers[rows]
+        if not isinstance(self.radius, float):
+            taken.radius = self.radius[rows]
+        if self.opacity is not None and not isinstance(self.opacity, float):
+            taken.opacity = self.opacity[rows]
+        if self.color_id is not None:
+            taken.color_id = self.color_id[rows]
+        elif len(self.color) > 1:
+            taken.color = self.color[rows]
+        if self.labels is not None:
+            taken.labels = self.labels._replace(ids=self.labels.ids[rows])
+        taken.rows = rows if self.rows is None else self.rows[rows]
+        return taken
+
+    def at(self, centers: NDArray[Any], box: Box | None = None) -> SphereSet:
+        """Return the set with other centres.
+
+        Args:
+            centers: (N, 3), same unit, already checked.
+            box: the new box; None keeps the old one.
+        """
+        moved = copy(self)
+        moved.centers = centers
+        if box is not None:
+            moved._data = self._data._replace(box=box)
+        return moved
+
+    def in_color(self, color: Color) -> SphereSet:
+        """Return the set with one colour for all spheres; other arrays are shared."""
+        same = copy(self)
+        same.color, same.color_id = np.array([parse_color(color)], np.float32), None
+        same.color_space, same.has_color = "srgb", True
+        return same
+
+    def without_columns(self) -> SphereSet:
+        """Return the set without its file, columns and labels, for other spheres in its place."""
+        bare = copy(self)
+        bare.file = bare.labels = bare.bonding = bare.plain_radius = bare.rows = None
+        bare._data = Data(self.count, {}, box=self.box, time=self.time)
+        return bare
+
+    def release_columns(self) -> None:
+        """Drop the columns of the file from memory; `columns` reads them again."""
+        if self.file is not None:
+            self._data = self._data._replace(arrays={})
+
+    def __repr__(self) -> str:
+        origin = f" from {self.source}" if self.source else ""
+        return f"<SphereSet: {counted(self.count, 'sphere')}{origin}>"
+
+
+class Balls(SphereSet):
+    """Balls at one end of solids, or around them: a sphere set with another noun in messages."""
+
+    def __init__(self, noun: str, *arrays: Any, **options: Any) -> None:
+        self.noun = noun
+        super().__init__(*arrays, **options)
+
+
+def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
+    """Return the columns given as arrays, each with a row per sphere."""
+    given = {}
+    for name, values in mapping({} if columns is None else columns, "columns").items():
+        place = f"columns[{shown_value(name)}]"
+        array = as_array(values, place, where)
+        if array.ndim not in (1, 2) or len(array) != count:
+            raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
+        given[name] = array
+    return given
