@@ -20,6 +20,7 @@ from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.scene.arrays import aligned, given
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
+from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
@@ -78,8 +79,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
-    is_by_sphere = buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE)
-    first_color = ends if is_by_sphere else _ends([len(each.color) for _, each in pairs])
+    first_color = first_rows(buffers, sets)
     for group in groups:
         device_scene.update(
             _update(buffers, group, ends[sets.index(group[0])], positions=_centers(group),
@@ -89,6 +89,21 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         if not _is_same(_colors(one), _colors(other)):
             change = _update(buffers, [other], first, first_color=row, **_coloring(other))
             device_scene.update(change)
+
+
+def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
+    """Return the first row of the colours of each set, and the row after the last."""
+    if buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE):
+        return _ends([each.count for each in sets])
+    return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
+
+
+def is_listed(material: AnyMaterial, buffers: SceneBuffers) -> bool:
+    """Return whether spheres of a material are in tables: of lamps, of glass in which rays
+    start."""
+    return getattr(material, "emission", 0.0) > 0.0 or (
+        buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0
+    )
 
 
 def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
@@ -180,25 +195,18 @@ def _coloring(spheres: SphereSet) -> dict[str, Any]:
     return {"colors": colors, "color_space": spheres.color_space}
 
 
-def _numbers(spheres: SphereSet, name: str) -> Any:
-    """Return an attribute where it is, on the host or on a GPU."""
-    return given(spheres, name)
-
-
 def _is_there(spheres: SphereSet) -> bool:
     """Return whether centres or radii are on a GPU alone."""
     return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
 
 
 def _is_moved(one: SphereSet, other: SphereSet) -> bool:
-    return any(
-        not _is_same(_numbers(one, name), _numbers(other, name)) for name in ("centers", "radius")
-    )
+    return any(not _is_same(given(one, name), given(other, name)) for name in ("centers", "radius"))
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:
     if len(sets) == 1 and on_device(sets[0], "centers"):
-        return _numbers(sets[0], "centers")
+        return given(sets[0], "centers")
     return _joined([each.centers for each in sets])
 
 
@@ -209,7 +217,7 @@ def _joined(arrays: Sequence[Any]) -> Any:
 def _radii(sets: Sequence[SphereSet]) -> Any:
     """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
     if len(sets) == 1 and on_device(sets[0], "radius"):
-        return _numbers(sets[0], "radius")
+        return given(sets[0], "radius")
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
         return np.atleast_1d(first)
@@ -223,7 +231,7 @@ def _ends(counts: Sequence[int]) -> list[int]:
 def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
     """Return whether sets of two states are packed alike, in other places, sizes and colours."""
     has_rows = one.color_id is None is other.color_id and (
-        1 < len(_numbers(one, "color")) == len(_numbers(other, "color"))
+        1 < len(given(one, "color")) == len(given(other, "color"))
     )
     return (
         one.count == other.count
@@ -259,15 +267,13 @@ def _is_same(one: Any, other: Any) -> bool:
 def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
     """Return whether something is packed in tables that are made of the spheres: lamps, glass in
     which rays start, large spheres, and a ground below the lowest sphere."""
-    materials = [scene.material_of(each) for each in _filled(scene)]
     ground = scene.ground
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
     radii = [each.radius for each in _filled(scene) if on_device(each, "radius") is None]
     radii += [solids * buffers.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (
-        any(getattr(each, "emission", 0.0) > 0.0 for each in materials)
-        or (buffers.view.nests and any(getattr(e, "transmission", 0.0) > 0.0 for e in materials))
+        any(is_listed(scene.material_of(each), buffers) for each in _filled(scene))
         or (ground is not None and (isinstance(ground.height, str) or ground.fade > 0.0))
         or len(buffers.large_id) > buffers.has_ground
         or bool(high >= RATIO * low)

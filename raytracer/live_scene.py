@@ -23,7 +23,8 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import enum
+from raytracer.following import first_rows, is_listed
+from raytracer.layout import code
 from raytracer.memory import Output, require_count
 from raytracer.moving_set import ValueScale, changed, check, check_labels, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
@@ -34,7 +35,6 @@ from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import (
-    PER_SPHERE,
     UNIFORM,
     ends_of,
     pack_with_camera,
@@ -527,25 +527,15 @@ class LiveScene:
         )
         own = buffers.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
         self._has_large = self._has_giants(*own)
-        material = scene.material_of(spheres)
-        # Tables of lamps, of large spheres and of the glass in which rays start are packed.
-        is_packed = (
-            getattr(material, "emission", 0.0) > 0.0
-            or (buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0)
-            or own[1] >= RATIO * min(own[0], self._others[0])
-        )
+        is_large = own[1] >= RATIO * min(own[0], self._others[0])
+        is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
-        mode = _color_mode_of(buffers)
         self._has_rows = (
-            mode != UNIFORM
+            buffers.frame["scene"]["color_mode"][0] != code("ColorMode", UNIFORM)
             and len(array_of(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
-        self._first_color = (
-            self._first
-            if mode == PER_SPHERE
-            else sum(len(array_of(each, "color")) for each in scene.spheres[:place] if each.count)
-        )
+        self._first_color = first_rows(buffers, scene.spheres)[place]
 
     def _radii_of(self, spheres: SphereSet) -> tuple[float, float]:
         """Return the least and the greatest radius in render space."""
@@ -682,12 +672,6 @@ def _with_camera(scene: Scene, camera: Camera) -> Scene:
 
 def _aspect(settings: RenderSettings) -> float:
     return settings.width / settings.height
-
-
-def _color_mode_of(buffers: SceneBuffers) -> str:
-    """Return the word of the colour mode of a packed scene."""
-    number = int(buffers.frame["scene"]["color_mode"][0])
-    return next(word for word, code in enum("ColorMode").items() if code == number)
 
 
 def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
