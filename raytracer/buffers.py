@@ -511,50 +511,9 @@ class SceneBuffers:
             self.placed.release()
 
     def check(self) -> SceneBuffers:
-        """Check that kernels read inside of the arrays, and return the buffers.
-
-        Kernels index colours and materials by ids in other arrays, unchecked. Lengths, dtypes and
-        the range of every id are therefore checked here, once for a scene.
-        """
-        from raytracer import layout
-
-        modes, info = layout.enum("ColorMode"), self.frame["scene"][0]
-        count, color_mode = self.rows, int(info["color_mode"])
-        by_material = int(info["material_mode"]) == layout.code("MaterialMode", "indexed")
-        if not isinstance(self.placed, DeviceRecords):
-            for name, column in zip(COLUMNS, self.placed, strict=True):
-                _check_array(name, column, np.float32, (self.count,))
-        looks = self.color_rows
-        colors = looks if color_mode == modes["per-sphere"] else len(self.colors)
-        if not isinstance(self.colors, DeviceColors):
-            _check_array("color", self.colors, np.float32, (colors, 3))
-        elif len(self.colors) != colors:
-            raise ValueError("color: has not a row for each surface")
-        _check_array(
-            "color_id", self.color_id, np.int32, (looks if color_mode == modes["indexed"] else 0,)
-        )
-        _check_array("axis", self.axis, np.float32, (len(self.axis), 3))
-        _check_array("end_row", self.end_row, np.int32, (len(self.axis),))
-        if len(self.axis) > self.count or (len(self.end_row) and int(self.end_row.min()) < 0):
-            raise ValueError("axis, end_row: are not those of the last primitives")
-        _check_array("form", self.form, np.uint8, (len(self.axis) if len(self.form) else 0,))
-        shaped, flat = int((self.form & ELLIPSOID >= CONE).sum()), self.triangles
-        _check_array("shapes", self.shapes, np.float32, (shaped + (TRIANGLE_ROWS - 1) * flat, 8))
-        if shaped and not (self.form[-shaped:] & ELLIPSOID >= CONE).all():
-            raise ValueError("shapes: are not those of the last solids")
-        if flat and not (self.form[-flat:] == TRIANGLE).all():
-            raise ValueError("form: triangles are not the last solids")
-        _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
-        rows = count if len(self.opacity) else 0
-        _check_array("opacity", self.opacity, np.uint16, (rows,))
-        for name, struct in (("lights", "Light"), ("materials", "Material")):
-            length = int(info[f"{struct.lower()}_count"])
-            _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
-        if color_mode != modes["per-sphere"] and count and not colors:
-            raise ValueError("color: a scene with spheres has a colour")
-        if not len(self.materials):
-            raise ValueError("materials: a scene has a material")
-        _check_ids("color_id", self.color_id, colors)
+        """Return the buffers; ids by which kernels index colours and materials, unchecked, are
+        checked here, once for a scene. Raises ValueError."""
+        _check_ids("color_id", self.color_id, len(self.colors))
         _check_ids("material_id", self.material_id, len(self.materials))
         return self
 
@@ -639,14 +598,6 @@ def host_tree(
 ) -> Bvh:
     """Build a hierarchy on the host; arguments as in `SceneBuffers`."""
     return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))
-
-
-def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:
-    """Raise ValueError for an array of another dtype, shape or order."""
-    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-        raise ValueError(
-            f"{name}: is {array.dtype} {array.shape}, where C-contiguous {dtype} {shape} is needed"
-        )
 
 
 def _check_ids(name: str, ids: NDArray[np.int32], size: int) -> None:
