@@ -237,7 +237,7 @@ def prepare(
         keep = True
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        device = _device(source, backend, threads)
+        device = _device(backend, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
         loaded, plan = load_applied(source, SceneOverrides.of(overrides, annotations), values)
@@ -602,11 +602,8 @@ class Job:
         self.scene.close()
 
 
-def _device(source: Source, backend: Any, threads: int) -> Device:
+def _device(backend: Any, threads: int) -> Device:
     """Return a device by name; that of an earlier job itself. Raises UserError."""
-    if source.path is not None and source.path.suffix.lower() in (".npz", ".npy"):
-        # The import takes as long as reading 100,000 spheres: it should not count as loading.
-        from raytracer.files import npz  # noqa: F401
     thread_count(threads)
     try:
         is_device = hasattr(backend, "max_spheres") and not isinstance(backend, type)
