@@ -89,10 +89,9 @@ class MovingSpheres:
         self._drop = weakref.finalize(self, drop, primary_context(number), self._held)
         self._done = Fence(number)  # behind the last update
         self._is_pending = False  # whether there were updates since results were read
-        self._is_built = False  # whether there is a tree with boxes
         self._is_new = False  # whether it was built since results were read
         self._queued = 0  # refits since then
-        self._refits = 1  # those of the tree until then
+        self._refits = 0  # those of the tree until then
         self._excess = math.inf  # above any limit
         self.node_count = 0
 
@@ -155,7 +154,7 @@ class MovingSpheres:
             memory, self._count, self._apart, stream, records=memory.address("records"),
             has_bounds=has_bounds,
         )  # fmt: skip
-        self._excess, self._is_built, self._is_new = 0.0, True, True
+        self._excess, self._is_new = 0.0, True
         self._refits = self._queued = 0
 
     def settle(self, max_excess: float) -> bool:
