@@ -109,7 +109,6 @@ class LiveScene:
         self._picture: Any = None  # of the device, for `device_pixels`
         self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
-        self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
             hashed=False, memory_of=Output(moves=True),
@@ -260,7 +259,6 @@ class LiveScene:
             raise
         self._keep(spheres)
         self._is_plan_old = True
-        self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
 
@@ -526,7 +524,6 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = buffers.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
-        self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])
         is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
@@ -547,16 +544,6 @@ class LiveScene:
         """Whether radii differ so much that spheres may be packed as large ones."""
         low, high = self._others
         return max(most, high) >= RATIO * min(least, low)
-
-    def _check_resized(self) -> None:
-        """Pack the scene anew where radii of a GPU have made spheres large."""
-        if not self._is_resized:
-            return
-        least, most = self._open().scene.moved_radii()
-        is_large = most >= RATIO * min(least, self._others[0])
-        if is_large or (not self._has_large and self._has_giants(least, most)):
-            self._pack_anew({})
-        self._is_resized = False
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
@@ -634,7 +621,6 @@ class LiveScene:
             job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
         try:
-            self._check_resized()
             yield replace(
                 job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
             )

@@ -119,9 +119,6 @@ class GroupScene(DeviceScene):
         for scene in self.scenes:
             scene.wait()
 
-    def moved_radii(self) -> tuple[float, float]:
-        return self.scenes[0].moved_radii()
-
     def describe(self, view: View) -> dict[str, Any]:
         return self.scenes[0].describe(view)
 

@@ -207,13 +207,6 @@ class MovingSpheres:
             stream.synchronize()
             packed.check()
 
-    @property
-    def radii(self) -> tuple[float, float]:
-        """Bounds of the radii of all updates since the bounds were cleared, after `settle`; NaN of
-        none."""
-        packed = decoded(self._held["found"].view(FOUND)["packed"])
-        return packed.min_radius, packed.max_radius
-
     def wait(self) -> None:
         """Wait until all arrays have been read."""
         self._done.synchronize()

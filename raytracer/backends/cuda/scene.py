@@ -128,13 +128,6 @@ class CudaScene(DeviceScene):
             with self._context.active():
                 self._moving.wait()
 
-    def moved_radii(self) -> tuple[float, float]:
-        if self._moving is None:
-            return super().moved_radii()
-        with self._context.lock, self._context.active():
-            self.settle()
-        return self._moving.radii
-
     def settle(self) -> None:
         """Wait for the tree of the last update; the context is active, and its lock held.
 
