@@ -55,6 +55,7 @@ def stream_handle(stream: Any, name: str = "stream") -> int:
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
 _events = local()
 
@@ -223,6 +224,9 @@ def order(later: int, earlier: int, device: int) -> None:
 class Fence:
     """A point in the work of streams that other work waits for: an event of CUDA.
 
+    In a capture, recording and waiting become nodes of the graph: each launch of the graph records
+    the fence anew, for work outside of it, and waits for what was recorded last before the launch.
+
     The context of the device must be active in the methods.
     """
 
@@ -244,13 +248,21 @@ class Fence:
         """Of the event."""
         return self._event
 
-    def record(self, stream: int) -> None:
-        """Move the fence behind all work of a stream."""
-        check_status(self._cuda.cuEventRecord(self._event, ctypes.c_void_p(stream)))
+    def record(self, stream: int, *, in_graph: bool = False) -> None:
+        """Move the fence behind all work of a stream; in_graph: the stream is captured."""
+        check_status(
+            self._cuda.cuEventRecordWithFlags(
+                self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
+            )
+        )
 
-    def wait(self, stream: int) -> None:
-        """Let the later work of a stream wait for the fence."""
-        check_status(self._cuda.cuStreamWaitEvent(ctypes.c_void_p(stream), self._event, 0))
+    def wait(self, stream: int, *, in_graph: bool = False) -> None:
+        """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
+        check_status(
+            self._cuda.cuStreamWaitEvent(
+                ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
+            )
+        )
 
     def synchronize(self) -> None:
         """Wait on the host."""

@@ -109,6 +109,9 @@ class LiveScene:
         self._picture: Any = None  # of the device, for `device_pixels`
         self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
+        self._replayed: dict[str, DeviceArray] = {}  # of it, what CUDA graphs read again and again
+        self._has_graph = False
+        self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
             hashed=False, memory_of=Output(moves=True),
@@ -176,6 +179,12 @@ class LiveScene:
         Nothing waits for arrays of a GPU. Where a sphere cannot be shown, it stays as it was while
         the others move, and the next picture raises the error; `scene` is without such an array.
 
+        Where `stream` is being captured into a CUDA graph, the update becomes a part of the graph,
+        which reads the same arrays at each launch. The same call must have been made once before
+        the capture. A graph refits the tree; where that has made it bad, the next picture builds
+        it. The graph must not be launched while another thread makes a picture or an update, and
+        not after `close`. From then on, an update that would pack the scene anew is refused.
+
         Args:
             positions: (N, 3), in the units of the set, whose transform applies; float32 and float64
                 are used without a copy.
@@ -190,8 +199,8 @@ class LiveScene:
         Raises:
             UserError: arrays that do not fit, numbers of the host that are not finite, or a sphere
                 of the host that float32 cannot hold in the space of the scene; the scene stays as
-                it was. On a GPU also what was wrong with its arrays before; or the stream is being
-                captured into a CUDA graph.
+                it was. On a GPU also what was wrong with its arrays before. In a capture, arrays
+                that the GPU cannot read where they are.
         """
         if values is not None and colors is not None:
             raise SceneError("values: give either values or colors, not both")
@@ -219,14 +228,16 @@ class LiveScene:
         numbers = {each.device or 0 for each in on_gpu.values()}
         if job.device.has_own_memory:
             numbers.add(job.device.number)
-        if any(is_captured(stream, number) for number in numbers):
-            raise SceneError(
-                "stream: is being captured into a CUDA graph, of which an update cannot be a part: "
-                "call update outside of the capture"
-            )
+        in_graph = any(is_captured(stream, number) for number in numbers)
         given = given | on_gpu
-        there = self._readable(on_gpu, stream) if job.device.has_own_memory else {}
+        there = self._readable(on_gpu, stream, in_graph) if job.device.has_own_memory else {}
         here = {name: each for name, each in given.items() if name not in there}
+        if in_graph and here:
+            raise SceneError(
+                f"{next(iter(here))}: cannot be part of a CUDA graph, into which the stream is "
+                "being captured: give an array of the GPU that has the scene, with a value for "
+                "each sphere"
+            )
         for number in {on_gpu[name].device or 0 for name in here if name in on_gpu}:
             order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
         spheres = self._changed(**here)
@@ -239,14 +250,14 @@ class LiveScene:
             and (not is_recolored or self._has_rows)
         )
         if not in_place:
-            self._pack_anew(given)
+            self._pack_anew(given, in_graph)
             return
         change = SphereUpdate(
             self._first, spheres.count,
             there.get("positions", spheres.centers if "positions" in here else None),
             there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, linear=self._linear, offset=self._offset,
-            scale=self._radius_scale, stream=stream,
+            scale=self._radius_scale, stream=stream, in_graph=in_graph,
             **self._coloring(spheres, old, there),
         )  # fmt: skip
         try:
@@ -255,15 +266,26 @@ class LiveScene:
             self._check_reach(self._changed(**given))
             raise
         except SceneError:  # of arrays of the GPU before
-            self._settle()
+            if not in_graph:  # a capture must not be waited in
+                self._settle()
             raise
         self._keep(spheres)
         self._is_plan_old = True
+        self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
+        self._replayed = {k: v for k, v in self._replayed.items() if k not in {*gone, *there}}
+        if in_graph:
+            self._replayed |= there
+            self._has_graph = True
 
-    def _pack_anew(self, given: Mapping[str, Any]) -> None:
+    def _pack_anew(self, given: Mapping[str, Any], in_graph: bool = False) -> None:
         """Pack the scene anew with what an update says."""
+        if in_graph or self._has_graph:
+            raise SceneError(
+                "the scene must be packed anew, which a CUDA graph with an update of it cannot do "
+                "or follow: make a new LiveScene"
+            )
         wrong = self._settle()
         spheres = self._changed(**given)
         try:
@@ -288,7 +310,9 @@ class LiveScene:
             with naming("radii"):
                 raise
 
-    def _readable(self, on_gpu: Mapping[str, DeviceArray], stream: int) -> dict[str, DeviceArray]:
+    def _readable(
+        self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
+    ) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name.
 
         The others come to the host, which has the sentences for what is wrong with them.
@@ -300,6 +324,11 @@ class LiveScene:
             if is_readable(name, each, count, job.device.number)
         }
         if "values" in there and self._values.scale is None:
+            if in_graph:
+                raise SceneError(
+                    "values: the first ones make the scale on the host: call update with them once "
+                    "before the capture of a CUDA graph"
+                )
             order(LEGACY_STREAM, stream, job.device.number)
         if "values" in there and self._values.of(there["values"].to_host).is_categorical:
             del there["values"]
@@ -324,9 +353,10 @@ class LiveScene:
         Returns what is wrong with an array that cannot be shown, which is dropped.
         """
         wrong = None
-        if self._there:
+        arrays = self._replayed | self._there
+        if arrays:
             self._open().scene.wait()
-        for name, array in self._there.items():
+        for name, array in arrays.items():
             try:
                 spheres = self._changed(**{name: array})
                 self._check_reach(spheres)
@@ -478,6 +508,7 @@ class LiveScene:
         with self._lock:
             job, self._job = self._job, None
             self._there, self._picture, self._reader = {}, None, None
+            self._replayed = {}
             if job is not None:
                 if self._film is not None:
                     self._film.close()
@@ -524,6 +555,7 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = buffers.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
+        self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])
         is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
@@ -544,6 +576,16 @@ class LiveScene:
         """Whether radii differ so much that spheres may be packed as large ones."""
         low, high = self._others
         return max(most, high) >= RATIO * min(least, low)
+
+    def _check_resized(self) -> None:
+        """Pack the scene anew where radii of a GPU have made spheres large."""
+        if not self._is_resized and "radii" not in self._replayed:
+            return
+        least, most = self._open().scene.moved_radii()
+        is_large = most >= RATIO * min(least, self._others[0])
+        if is_large or (not self._has_large and self._has_giants(least, most)):
+            self._pack_anew({})
+        self._is_resized = False
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
@@ -616,11 +658,12 @@ class LiveScene:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:
             self._look(camera)
-        if self._is_plan_old and job.plan is not None:
+        if (self._is_plan_old or self._replayed) and job.plan is not None:
             self._settle()
             job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
         try:
+            self._check_resized()
             yield replace(
                 job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
             )

@@ -87,6 +87,8 @@ class SphereUpdate:
             they have been read; None is the default stream.
         color_map: `colors` are values (N,), and their colours are those of this map; types as of
             positions.
+        in_graph: the stream is being captured into a CUDA graph, of which the update becomes a
+            part: all arrays are of the device.
     """
 
     first: int
@@ -101,6 +103,7 @@ class SphereUpdate:
     scale: float
     stream: int | None = None
     color_map: ColorMap | None = None
+    in_graph: bool = False
 
     @property
     def is_on_host(self) -> bool:

@@ -169,14 +169,51 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return streams
 
 
-def test_an_update_in_a_capture_is_refused(on_gpu: list[SphereUpdate], captured: list[int]) -> None:
+def test_an_update_in_a_capture(on_gpu: list[SphereUpdate], captured: list[int]) -> None:
+    positions = X + 0.1
+    with live() as scene:
+        scene.update(ByInterface(positions), stream=77)
+        captured.append(77)
+        scene.update(ByInterface(positions), stream=77)
+        assert [change.in_graph for change in on_gpu] == [False, True]
+        captured.clear()
+        for _ in range(2):  # the graph reads the array again and again
+            positions += 0.1
+            assert np.array_equal(scene.scene.spheres[0].centers, positions)
+        scene.update(X)
+        assert np.array_equal(scene.scene.spheres[0].centers, X)
+        with pytest.raises(raytracer.UserError, match="packed anew, which a CUDA graph with an"):
+            scene.update(X[:20], colors=COLORS[:20])
+        assert scene.render().to_uint8().any(), "all else goes on"
+
+
+GRAPHS: dict[str, tuple[dict[str, Any], str]] = {
+    "of the host": ({"positions": X}, "positions: cannot be part of a CUDA graph, into which the"),
+    "one radius": ({"radii": 0.2}, "radii: cannot be part of a CUDA graph"),
+    "another number": ({"positions": ByInterface(X[:20].copy())}, "positions: cannot be part of a"),
+    "with opacity": ({"colors": ByInterface(np.full((COUNT, 4), 9, np.uint8))}, "colors: cannot"),
+    "first values": ({"values": ByInterface(VALUES)}, "values: the first ones make the scale on"),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_needs_the_host_is_no_part_of_a_graph(
+    name: str, on_gpu: list[SphereUpdate], captured: list[int]
+) -> None:
+    given, sentence = GRAPHS[name]
     captured.append(77)
     with live() as scene:
         before = scene.render().to_uint8()
-        with pytest.raises(raytracer.UserError, match="stream: is being captured into a CUDA"):
-            scene.update(ByInterface(X + 0.1), stream=77)
+        with pytest.raises(raytracer.UserError, match=sentence):
+            scene.update(**given, stream=77)
         assert np.array_equal(scene.render().to_uint8(), before)
     assert not on_gpu
+
+
+def test_a_scene_on_the_cpu_is_no_part_of_a_graph(captured: list[int]) -> None:
+    captured.append(77)
+    with live() as scene, pytest.raises(raytracer.UserError, match="positions: cannot be part of"):
+        scene.update(ByInterface(X), stream=77)
 
 
 def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:
@@ -263,6 +300,69 @@ def test_what_is_wrong_is_told_also_by_a_scene_that_is_packed_anew() -> None:
             scene.update(X)
         scene.update(X)
         assert scene.pixels().shape == (30, 40, 4)
+
+
+@pytest.fixture
+def resized(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
+    """A GPU that says at the next picture how its radii differ."""
+    from raytracer.backends.cpu import CpuScene
+
+    def moved_radii(_: CpuScene) -> tuple[float, float]:
+        sizes = [np.asarray(u.radii) * u.scale for u in on_gpu if u.radii is not None]
+        return min(r.min() for r in sizes), max(r.max() for r in sizes)
+
+    monkeypatch.setattr(CpuScene, "moved_radii", moved_radii)
+    return on_gpu
+
+
+HUGE = 4e6
+SUNK = X.copy()
+SUNK[7] = 0.0, -HUGE - 1.2, 0.0
+
+
+@pytest.mark.parametrize("then", ["render", "pixels", "camera"])
+def test_large_spheres_of_a_gpu_are_drawn_by_their_surface(
+    then: str, resized: list[SphereUpdate]
+) -> None:
+    radii = np.full(COUNT, 0.1)
+    radii[7] = HUGE
+    pictures: list[NDArray[np.uint8]] = []
+    for kind in (lambda array: array, ByInterface):
+        with live() as scene:
+            scene.update(radii=kind(np.full(COUNT, 0.2)))
+            scene.pixels()
+            assert not len(scene._kept[1].large)
+            scene.update(kind(SUNK), kind(radii))
+            pixels = scene.pixels() if then == "pixels" else None
+            image = scene.render(refit_camera=then == "camera")
+            pictures.append(image.to_uint8() if pixels is None else pixels)
+            assert len(scene._kept[1].large) == 1
+            scene.update(kind(SUNK + 0.01))
+            pictures.append(scene.pixels())
+    assert np.array_equal(pictures[0], pictures[2])
+    assert np.array_equal(pictures[1], pictures[3])
+    assert len(resized) == 3, "one of the host, before there were large spheres"
+
+
+@pytest.mark.parametrize("size", [HUGE, 4.0])
+def test_a_large_sphere_of_another_set_stays_as_it_was_packed(
+    size: float, resized: list[SphereUpdate]
+) -> None:
+    """Radii of a GPU that grow or shrink beside it are no reason to pack the scene anew."""
+    ground = raytracer.SphereSet(np.array([[0.0, -size - 0.1, 0.0]]), size)
+    scene = raytracer.Scene([raytracer.SphereSet(X, 0.1), ground])
+    with raytracer.LiveScene(scene, set=0, **SIZE) as live:
+        assert len(live._kept[1].large) == (size == HUGE)
+        buffers = live._kept[1]
+        for radius in (0.2, 0.05):
+            live.update(radii=ByInterface(np.full(COUNT, radius)))
+            live.pixels()
+            assert live._kept[1] is buffers
+        live.update(radii=ByInterface(np.full(COUNT, 1e-6)))
+        live.pixels()
+        assert (live._kept[1] is buffers) == (size == HUGE)
+        assert len(live._kept[1].large) == 1
+    assert len(resized) == 3
 
 
 def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:

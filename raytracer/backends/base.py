@@ -96,6 +96,16 @@ class DeviceScene(Closeable, ABC):
     def wait(self) -> None:
         """Wait until the arrays of a device that updates were given have been read."""
 
+    def moved_radii(self) -> tuple[float, float]:
+        """Return bounds of the radii that updates with arrays of a device have set, render space.
+
+        Infinity and 0 where the caller knows all radii, NaN before any update.
+
+        Raises:
+            SceneError: as the next picture.
+        """
+        return np.inf, 0.0
+
     @property
     @abstractmethod
     def nbytes(self) -> int:

@@ -31,6 +31,7 @@ from raytracer.backends.base import (
 from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
+from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
@@ -105,6 +106,8 @@ class GroupScene(DeviceScene):
         The first one reads arrays of a GPU where they are. The others get copies of the host, which
         are checked at once: where they are wrong, no device has moved.
         """
+        if spheres.in_graph:
+            raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
         arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
         there = {name: each for name, each in arrays.items() if isinstance(each, DeviceArray)}
         for number in {each.device or 0 for each in there.values()}:
@@ -118,6 +121,9 @@ class GroupScene(DeviceScene):
     def wait(self) -> None:
         for scene in self.scenes:
             scene.wait()
+
+    def moved_radii(self) -> tuple[float, float]:
+        return self.scenes[0].moved_radii()
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.scenes[0].describe(view)

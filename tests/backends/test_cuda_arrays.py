@@ -282,6 +282,22 @@ def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
     assert packing.packer.nbytes == before
 
 
+def test_a_graph_packs_what_the_array_holds_then(packing: Packing) -> None:
+    from raytracer.backends.cuda.driver import bindings
+
+    first, second = (numbers("float32", (COUNT, 3), seed) for seed in (1, 2))
+    array = OnGpu(first)
+    with packing.context.lock, packing.context.active() as driver:
+        change = update(array, np.array([0.5]), stream=int(packing.stream.handle))
+        graph = bindings().Graph(packing.stream, lambda: packing.queue(change))
+        for version in (first, second):
+            driver.memcpy_htod(int(array.memory), version.tobytes())
+            graph.launch()
+            records, _, info = packing.results()
+            assert records.tobytes() == hosts(version, 0.5).tobytes()
+            assert info.wrong == {}
+
+
 def test_addresses_that_are_not_on_a_gpu_are_refused() -> None:
     class Wrong:
         def __init__(self) -> None:
@@ -365,6 +381,35 @@ def test_live_pictures_of_arrays_on_the_gpu_are_those_of_the_host() -> None:
             live.update(colors=kind(colors[::-1].astype(np.float32)))
             pictures.append(live.pixels())
     assert np.array_equal(pictures[0], pictures[1])
+
+
+@pytest.mark.parametrize("excess", [-1.0, 1e300])
+@pytest.mark.parametrize("count", [100, 20_000])
+def test_radii_on_the_gpu_make_large_spheres_as_those_of_the_host(
+    count: int, excess: float
+) -> None:
+    """With trees that are built for each picture and that are refitted."""
+    rng = np.random.default_rng(8)
+    positions = rng.uniform(-1.0, 1.0, (count, 3))
+    radii = rng.uniform(0.3, 0.6, count) * count ** (-1 / 3)
+    scene = raytracer.Scene.from_arrays(positions, radii)
+    sunk, huge = positions.copy(), radii.copy()
+    sunk[7], huge[7] = (0.0, -4e6 - 1.2, 0.0), 4e6
+    pictures: list[list[bytes]] = []
+    kinds: list[Callable[[NDArray[Any]], Any]] = [lambda array: array, OnGpu]
+    for kind in kinds:
+        with raytracer.LiveScene(scene, **SIZE) as live:
+            live._open().scene.max_excess = excess
+            live.update(kind(positions + 0.01), kind(0.9 * radii))
+            found = [live.pixels().tobytes()]
+            assert len(live._kept[1].large) == 0
+            for each, sizes in ((sunk, huge), (sunk + 0.01, huge), (positions, radii)):
+                live.update(kind(each), kind(sizes))
+                found.append(live.pixels().tobytes())
+                assert len(live._kept[1].large) == (each is not positions)
+        pictures.append(found)
+    assert pictures[0] == pictures[1]
+    assert len(set(pictures[0])) == 4
 
 
 CYCLES = 1 << 28

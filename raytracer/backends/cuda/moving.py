@@ -5,7 +5,9 @@ have made it bad. With arrays of the GPU it allocates nothing after the first on
 nothing: what was wrong with them, and how good the tree is, is read before the next picture.
 
 Updates have a stream of their own, which waits for the caller's; pictures wait for a fence after
-the last update.
+the last update. Where the caller's stream is being captured into a CUDA graph, an update becomes a
+branch of the graph with two launches, packing and refit. A graph decides nothing: where it has made
+the tree bad, the next picture builds it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.cuda.context import drop, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.pack import ALL_ONES, RECORD_BYTES, Packer, decoded
+from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, RECORD_BYTES, Packer, decoded
 from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     PACKED_BYTES,
@@ -30,7 +32,8 @@ from raytracer.backends.cuda.tree import (
     tree_kernels,
     tree_sizes,
 )
-from raytracer.cuda_driver import Fence
+from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
+from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 
 AGING = 1.0 / layout.constant("kAgingRefits")
@@ -85,13 +88,17 @@ class MovingSpheres:
         stream.synchronize()
         memory.rename("roomy", "nodes")
         self._refit = self._kernels.refit(memory, count, self._apart)
-        self._held["stream"] = self._driver.Stream(NON_BLOCKING)
+        self._refit(stream)  # of no nodes yet: a capture may not load the kernel
+        stream.synchronize()
+        self._held |= {name: self._driver.Stream(NON_BLOCKING) for name in ("stream", "branch")}
         self._drop = weakref.finalize(self, drop, primary_context(number), self._held)
         self._done = Fence(number)  # behind the last update
         self._is_pending = False  # whether there were updates since results were read
+        self._is_in_graph = False  # whether there may have been updates by graphs
+        self._is_built = False  # whether there is a tree with boxes
         self._is_new = False  # whether it was built since results were read
         self._queued = 0  # refits since then
-        self._refits = 0  # those of the tree until then
+        self._refits = 1  # those of the tree until then
         self._excess = math.inf  # above any limit
         self.node_count = 0
 
@@ -107,9 +114,15 @@ class MovingSpheres:
 
         Raises:
             SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
-                shown; the scene then stays as it was.
+                shown; the scene then stays as it was. In a capture, something that was not
+                allocated before.
         """
         moves = update.positions is not None or update.radii is not None
+        if update.in_graph:
+            self._capture(update, moves)
+            return
+        if self._is_in_graph:
+            self._done.wait(int(self._held["stream"].handle))
         builds = moves and self._excess > max_excess
         has_bounds = self._last_apart and update.count == self._count - self._apart
         if builds and has_bounds:
@@ -127,9 +140,25 @@ class MovingSpheres:
         self._done.record(int(self._held["stream"].handle))
         self._is_pending = True
 
-    def _pack(self, update: SphereUpdate, check: bool = False) -> None:
+    def _capture(self, update: SphereUpdate, moves: bool) -> None:
+        """Make an update a branch of the graph that the caller's stream is captured into."""
+        if moves and not self._is_built:
+            raise SceneError(f"stream: {BEFORE_CAPTURE}")
+        branch, caller = int(self._held["branch"].handle), update.stream or LEGACY_STREAM
+        order(branch, caller, self._number)
+        try:
+            self._done.wait(branch, in_graph=True)
+            self._pack(update, stream=self._held["branch"])
+            if moves:
+                self._refit(self._held["branch"])
+            self._done.record(branch, in_graph=True)
+        finally:  # a branch that does not come back would spoil the caller's capture
+            order(caller, branch, self._number)
+        self._is_in_graph = True
+
+    def _pack(self, update: SphereUpdate, check: bool = False, stream: Any = None) -> None:
         """Queue the packing, which keeps what is wrong until it was read."""
-        memory, stream = self._memory, self._held["stream"]
+        memory, stream = self._memory, stream or self._held["stream"]
         records, info = memory.address("records"), memory.address("state")
         self._packer.pack(update, records, memory.address("color"), info, stream, clear=False)
         if check:
@@ -154,16 +183,16 @@ class MovingSpheres:
             memory, self._count, self._apart, stream, records=memory.address("records"),
             has_bounds=has_bounds,
         )  # fmt: skip
-        self._excess, self._is_new = 0.0, True
+        self._excess, self._is_built, self._is_new = 0.0, True, True
         self._refits = self._queued = 0
 
     def settle(self, max_excess: float) -> bool:
-        """Wait for the last update, and build the tree if several refits made it bad.
+        """Wait for the last update, and build the tree if graphs or several refits made it bad.
 
         Returns whether it has become too deep to be complete. What is queued afterwards on the
         stream of copies and pictures finds the work of all updates done.
         """
-        if not self._is_pending:
+        if not (self._is_pending or self._is_in_graph):
             return False
         stream = staging(self._number).stream
         self._done.wait(int(stream.handle))
@@ -207,8 +236,15 @@ class MovingSpheres:
             stream.synchronize()
             packed.check()
 
+    @property
+    def radii(self) -> tuple[float, float]:
+        """Bounds of the radii of all updates since the bounds were cleared, after `settle`; NaN of
+        none."""
+        packed = decoded(self._held["found"].view(FOUND)["packed"])
+        return packed.min_radius, packed.max_radius
+
     def wait(self) -> None:
-        """Wait until all arrays have been read."""
+        """Wait until all arrays have been read, those of graphs too."""
         self._done.synchronize()
 
     def records(self) -> NDArray[np.float32]:

@@ -32,6 +32,11 @@ RECORD_BYTES, COLOR_BYTES = 16, 12
 ALL_ONES = 0xFFFFFFFF
 """Words of PackInfo before the first sphere."""
 
+BEFORE_CAPTURE = (
+    "the stream is being captured into a CUDA graph: call update once before the capture with the "
+    "same arguments, for what it allocates and builds"
+)
+
 _WRONG = {
     "center": ("positions", "has a coordinate that is not finite; coordinates must be finite"),
     "radius": ("radii", "has a radius that is not finite and positive"),
@@ -93,11 +98,15 @@ class Packer(Closeable):
             stream: of the driver's binding.
             clear: whether the PackInfo forgets what it says of calls before.
 
+        In a capture the caller orders `stream` and that of the update.
+
         Raises:
-            SceneError: an array has a shape, type or place that the kernel cannot read.
+            SceneError: an array has a shape, type or place that the kernel cannot read, or in a
+                capture a colour map that is not on the device yet.
         """
         arrays = arrays_of(update)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
+        on_gpu = [] if update.in_graph else on_gpu
         is_copied = any(isinstance(each, np.ndarray) for each in arrays.values())
         copies, handle = staging(self._ordinal).stream, int(stream.handle)
         caller = update.stream or LEGACY_STREAM
@@ -146,6 +155,8 @@ class Packer(Closeable):
         if update.color_map is None:
             return 0
         content = update.color_map.table.tobytes()
+        if update.in_graph and content != self._table:
+            raise SceneError(f"values: {BEFORE_CAPTURE}")
         address = self._memory.allocate("table", len(content))
         if content != self._table:
             self._context.driver.memcpy_htod_async(address, content, stream)

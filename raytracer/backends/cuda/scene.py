@@ -34,7 +34,7 @@ from raytracer.backends.cuda.kernel import (
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
-from raytracer.backends.cuda.pack import COLOR_BYTES
+from raytracer.backends.cuda.pack import BEFORE_CAPTURE, COLOR_BYTES
 from raytracer.backends.cuda.placed import PlacedSpheres
 from raytracer.backends.cuda.queries import query
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
@@ -47,6 +47,7 @@ from raytracer.backends.cuda.tree import (
     tree_sizes,
 )
 from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
+from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
 from raytracer.view import View
@@ -115,6 +116,8 @@ class CudaScene(DeviceScene):
     def update(self, spheres: SphereUpdate) -> None:
         with self._context.lock, self._context.active():
             if self._moving is None:
+                if spheres.in_graph:
+                    raise SceneError(f"stream: {BEFORE_CAPTURE}")
                 self._moving = MovingSpheres(
                     self.number, self._memory, self.count, self._apart, self._record_bytes
                 )
@@ -127,6 +130,13 @@ class CudaScene(DeviceScene):
         if self._moving is not None:
             with self._context.active():
                 self._moving.wait()
+
+    def moved_radii(self) -> tuple[float, float]:
+        if self._moving is None:
+            return super().moved_radii()
+        with self._context.lock, self._context.active():
+            self.settle()
+        return self._moving.radii
 
     def settle(self) -> None:
         """Wait for the tree of the last update; the context is active, and its lock held.
