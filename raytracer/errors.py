@@ -204,10 +204,6 @@ def _plain(name: str) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return the remedy for a wrong name: the nearest valid name, or a list."""
-    from raytracer.synonyms import REMOVED  # late: for mistakes alone
-
-    if removed := REMOVED.get(_plain(name)):
-        return removed
     names = list(known)
     near = nearest(name, names)
     if near is not None:

@@ -41,7 +41,8 @@ FIXED = (
 """Parts of a scene that stay as they are packed."""
 
 NOT_PACKED = (
-    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "of_set",
+    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
+    "of_set", "velocity", "keys",
 )  # fmt: skip
 """Attributes of sets that are no part of a picture."""
 
@@ -128,7 +129,8 @@ def followed(
     """
     assert job.kept is not None
     old, buffers = job.kept
-    if not job.scene.can_update or scene.count != old.count:
+    is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)
+    if not job.scene.can_update or scene.count != old.count or is_blurred:
         return None
     new, plan = load_applied(Source.of(scene), overrides, values)
     if not can_follow(job.scene, buffers, old, new):

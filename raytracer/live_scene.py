@@ -45,6 +45,7 @@ from raytracer.scene.packing.pack import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 
@@ -103,6 +104,7 @@ class LiveScene:
     ) -> None:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+        check_shutter(given)
         self._values = ValueScale(given)
         self._lock = RLock()
         self._film: DeviceFilm | None = None
@@ -114,7 +116,7 @@ class LiveScene:
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False, memory_of=Output(moves=True),
+            hashed=False, memory_of=Output(moves=True), blurs=False,
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)

@@ -160,6 +160,7 @@ def measure(
         "threads": threads,
         "keep": True,
         "hashed": False,
+        "blurs": False,
         "memory_of": Output(numbered=True),
     }
     with prepare(source, dict(settings) | traced, **options) as job:

@@ -26,6 +26,7 @@ MIN_PLACED = 1 << 20  # spheres of the host from which a GPU packs them, a part 
 BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
 MOVING_THERE = 72  # the same of one that moves: with boxes, and its position on the host
 MOVING = PACKED + LEAVES  # bytes of a sphere that moves on the host: by number, its old tree
+MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset, and where it is
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
 NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree

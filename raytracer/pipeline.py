@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.farm.tiles import TileCrew
+    from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
@@ -172,15 +173,16 @@ def render(
         )  # fmt: skip
     again = partial(
         prepare, source, dict(settings), backend=backend, crop=crop, threads=threads,
-        annotations=annotations, keep=True,
+        annotations=annotations, keep=True, blurs=False,
     )  # fmt: skip
     return replace(image, seen=partial(_seen, again, image.film.crop, job.digest))
 
 
 def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
-    """Return the scene of a picture, and the numbers of what its pixels show; see `Image.pick`."""
+    """Return the scene of a picture, prepared again without motion blur, and the numbers of what
+    its pixels show; see `Image.pick`."""
     with collected(), again() as job:
-        if job.digest != digest:
+        if job.digest != "-".join(digest.split("-")[:2]):  # without that of its motion
             raise UserError(
                 "pick: the scene or its file has changed since the picture was rendered: render it "
                 "again"
@@ -206,6 +208,7 @@ def prepare(
     hashed: bool = True,
     workers: int | None = None,
     farm: str | None = None,
+    blurs: bool = True,
 ) -> Job:
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
@@ -225,6 +228,8 @@ def prepare(
         hashed: whether films and pictures have a digest of the scene; without one, samples cannot
             be added to such a film later.
         workers, farm: who renders in the block of `Job.helped`; see `render`.
+        blurs: whether to find out how particles move while the shutter is open; otherwise those
+            with motion keys move, and pictures of others show the middle of the shutter.
     """
     from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
@@ -240,15 +245,20 @@ def prepare(
         device = _device(backend, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded, plan = load_applied(source, SceneOverrides.of(overrides, annotations), values)
+        loaded, plan = load_applied(
+            source, SceneOverrides.of(overrides, annotations), values, blurs
+        )
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
+        moving = loaded if any(each.keys for each in loaded.spheres) else None
         output = memory_of or memory.Output()
+        output = replace(output, moves=output.moves or moving is not None)
         cell = _cell_of(loaded, output)
         alone = loaded if cell is None else cell[0]
         memory.require_count(sum(alone.counts().values()), device.max_spheres, device.name)
-        need = _need(source, alone, crop, threads, output, plan, keep, device)
+        keeps = keep or moving is not None
+        need = _need(source, alone, crop, threads, output, plan, keeps, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
@@ -268,6 +278,12 @@ def prepare(
             buffers.release()
         if on_device.striped_over > 1:
             about_device["striped_over"] = on_device.striped_over
+        blur = None
+        if moving is not None:
+            from raytracer.motion_blur import MotionBlur  # late: few scenes move
+
+            blur = MotionBlur(moving, buffers, on_device)
+            digest += f"-{blur.digest()}" if hashed else ""
         if settings.brightness == AUTO:
             with stage("light", "measuring the light"):
                 from raytracer.brightness import balanced  # late: not for scene files
@@ -287,7 +303,7 @@ def prepare(
         space = buffers.center, buffers.scale
     return Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
+        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend), blur=blur,
     )  # fmt: skip
 
 
@@ -312,6 +328,7 @@ class Job:
     tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
     plan: Plan | None = None  # of what is drawn over pictures
     crew: tuple[int | None, str | None, Any] = None, None, "auto"  # workers, farm, backend
+    blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     helpers: TileCrew | None = None  # workers that render instead of this process
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
@@ -349,6 +366,8 @@ class Job:
             progress, show: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
+        if self.blur is not None and self.settings.noise is None and seconds is None:
+            self.blur.warn_of_copies(self.view, self.settings.samples + on_device.samples)
         if bits is not None:
             check_bits(bits, tone or self.tone)
         see = None if show is None else lambda: show(self.image(on_device, tone, bits))
@@ -446,6 +465,9 @@ class Job:
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None, first: int
     ) -> float:
         """Add samples to a film of which all pixels have as many, and return the seconds."""
+        if self.helpers is None and self.blur is not None:
+            scene, view = self.scene, self.view
+            return self.blur.add(on_device, self.device, scene, view, count, progress, first=first)
         if self.helpers is None:
             return on_device.add(self.scene, self.view, count, progress, first=first)
         seconds = self.helpers.add(on_device, count, progress, first)
@@ -487,7 +509,7 @@ class Job:
         threads = self.threads if farm is not None else 0  # local ones have a share each
         bands = self.device.has_own_memory
         with crew_of(workers, farm, backend, self.threads) as crew:
-            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands)
+            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands, self.blur)
             self.helpers = TileCrew(crew, order)
             try:
                 yield
@@ -570,11 +592,24 @@ class Job:
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
-        film.aovs |= self._aovs(film, others) | self._aovs(film, guides, GUIDE_RAYS)
+        film.aovs |= self._aovs(film, others, self.scene) | self._guides(film, guides)
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
 
-    def _aovs(self, film: Film, sources: dict[str, str], fine: int = 1) -> dict[str, NDArray[Any]]:
+    def _guides(self, film: Film, sources: dict[str, str]) -> dict[str, NDArray[Any]]:
+        """Return guides of a denoiser by name: of a scene that moves, means over the shutter."""
+        if self.blur is None or not sources:
+            return self._aovs(film, sources, self.scene, GUIDE_RAYS)
+        sums: dict[str, NDArray[Any]] = {}
+        with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
+            for scene in scenes:
+                for name, values in self._aovs(film, sources, scene, GUIDE_RAYS).items():
+                    sums[name] = sums.get(name, 0.0) + values / self.blur.MOMENTS
+        return sums
+
+    def _aovs(
+        self, film: Film, sources: dict[str, str], scene: DeviceScene, fine: int = 1
+    ) -> dict[str, NDArray[Any]]:
         """Return output variables by name, in strips: hits take four times their memory.
 
         Guides of a denoiser are means over the pixels of a picture that is `fine` times as large.
@@ -586,7 +621,7 @@ class Job:
         )
         rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
         for y in range(y0, y1 if sources else y0, rows):
-            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+            hits = scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
             for name, source in sources.items():
                 strip = from_hits(source, hits, *self.space)
                 strip = strip if fine == 1 else means(strip, fine)
@@ -617,10 +652,16 @@ def load_applied(
     source: Source,
     overrides: SceneOverrides,
     values: Mapping[str, Any] | None = None,
+    blurs: bool = False,
 ) -> tuple[Scene, Plan | None]:
     """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
     columns = overrides.columns
     scene = apply_overrides(load_source(source, columns=columns), overrides)
+    if blurs and scene.camera is not None and scene.camera.shutter:
+        from raytracer.scene.motion import with_motion  # late: few scenes move
+        from raytracer.trajectory.keys import FrameKeys
+
+        scene = with_motion(scene, FrameKeys.of(source))
     if columns and source.path is not None:  # nobody else needs them
         for spheres in scene.spheres:
             spheres.release_columns()
@@ -706,7 +747,8 @@ def _need(
     if need.placed_there:
         return need
     kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
-    return replace(need, kept=kept)
+    moved = memory.MOVED * sum(each.count for each in scene.spheres if each.keys)
+    return replace(need, kept=kept + moved)
 
 
 def _cell_of(scene: Scene, output: memory.Output) -> tuple[Scene, ReplicatedSet] | None:

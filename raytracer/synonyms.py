@@ -86,13 +86,6 @@ NAMES = {
 }
 
 
-REMOVED = dict.fromkeys(
-    ("shutter", "velocity", "velocities", "motion_blur"),
-    "pictures show a moment, without motion blur: leave it out, or average pictures of frames",
-)
-"""Options, keys and arguments of earlier versions, and what to use in their place."""
-
-
 def names_for(word: str) -> list[str]:
     """Return the names here for a word of other programs."""
     return [name for name, words in NAMES.items() if word in words.split()]

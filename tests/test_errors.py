@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import raytracer
 from raytracer.errors import nearest, suggestion
 from raytracer.synonyms import NAMES
 
@@ -46,8 +45,3 @@ def test_synonyms_are_written_as_they_are_looked_up() -> None:
     for ours, words in NAMES.items():
         assert words == words.lower().replace("-", "_")
         assert ours not in words.split()
-
-
-def test_removed_names_say_what_to_use() -> None:
-    with pytest.raises(TypeError, match="'shutter'; pictures show a moment, without motion blur"):
-        raytracer.render("balls.toml", shutter=1.0)  # type: ignore[call-arg]

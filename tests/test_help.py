@@ -104,7 +104,7 @@ def test_a_mistake_in_a_value_names_the_option(capsys: Captured) -> None:
         (["ball.toml", "--cut", "x**2 < 1"], "--cut: 'x**2 < 1': contains something other"),
         (["ball.toml", "--size", "8x0"], "--size: height: must be at least 1, not 0"),
         (["a.csv", "--topology", "no.psf"], "--topology: no.psf: there is no such file"),
-        (["a.csv", "--shutter", "1"], "no such option '--shutter'; pictures show a moment"),
+        (["a.csv", "--shutter", "1"], "--shutter: nothing moves: there is only one frame"),
     ):
         assert main(["render", *words]) == 2
         assert capsys.readouterr().err.splitlines()[-1].startswith(f"raytracer: {said}")

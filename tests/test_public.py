@@ -38,7 +38,7 @@ LAYERS = [
     {"buffers", "sphere_update", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations", "trajectory"},
-    {"passes", "adaptive", "brightness"},
+    {"passes", "adaptive", "brightness", "motion_blur"},
     {"farm"},
     {"pipeline", "progress"},
     {"following", "live_scene", "measurements", "moving_set"},

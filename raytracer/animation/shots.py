@@ -33,6 +33,7 @@ from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.inferred import InferredDefaults, inferring
+from raytracer.scene.motion import with_motion
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
@@ -42,6 +43,7 @@ from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.settings import AUTO, MAX_SEED, RenderSettings
+from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
@@ -124,6 +126,7 @@ class Renderer:
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
         self._has_lost = False  # whether it was missing in a frame
         self._warned: set[str] = set()
+        self._frame_keys = FrameKeys(plan.source)
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults() if fixed is None else fixed.inferred
         try:
@@ -147,7 +150,8 @@ class Renderer:
         if settings.brightness == AUTO:
             first = replace(first, camera=path.at(0, plan.shots[0].time))
             backend = "cpu" if plan.backend == "cpu" else "auto"  # workers may have other devices
-            with prepare(first, backend=backend, threads=plan.threads, hashed=False) as job:
+            options: dict[str, Any] = {"hashed": False, "blurs": False}
+            with prepare(first, backend=backend, threads=plan.threads, **options) as job:
                 settings = job.settings
         tone = ToneSettings.of(plan.tone, first.tone)
         return Fixed(self._inferred, settings, tone, origin, path)
@@ -213,10 +217,13 @@ class Renderer:
             self.warn(sentence)
         return scene
 
-    def _read(self, frame: int) -> Scene:
-        """Read a frame and apply the settings of the call."""
+    def _read(self, frame: int, moves: bool = False) -> Scene:
+        """Read a frame and apply the settings of the call; `moves`: with its motion."""
         source, columns = self.plan.source, self._overrides.columns
         scene = apply_overrides(source.load(frame, columns), self._overrides)
+        if moves and scene.camera is not None and scene.camera.shutter:
+            self._frame_keys.frame = frame
+            scene = with_motion(scene, self._frame_keys)
         if columns and source.files():  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()
@@ -321,7 +328,7 @@ class Renderer:
             if job is not None and job.kept is not None and self._frame == shot.frame:
                 return Prepared(self._retaken(job, shot), warnings)
             with inferring(self._inferred):
-                scene = self._read(shot.frame)
+                scene = self._read(shot.frame, moves=True)
             scene = replace(scene, camera=self._camera(shot, scene))
             stated = {"seed": self._seed(shot), "brightness": self.settings.brightness}
             if self.in_place:
@@ -338,6 +345,7 @@ class Renderer:
                 keep=self.in_place or self._uses[shot.frame] > 1,
                 values=_values(shot),
                 hashed=self.hashed or shot.index == 0,
+                blurs=False,  # the scene has its motion
             )
             self._frame = shot.frame
             self._device = self._job.device

@@ -16,6 +16,7 @@ from raytracer.commands.options import (
     annotation_options,
     backend_option,
     json_option,
+    motion_options,
     progress_option,
     quiet_option,
     render_options,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=SettingsCommand,
     settings=(
-        animation_options, view_options, style_options, render_options,
+        animation_options, view_options, motion_options, style_options, render_options,
         tone_options, annotation_options,
     ),
     common=(

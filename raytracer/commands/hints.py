@@ -8,7 +8,6 @@ import click
 
 from raytracer.commands.group import Group
 from raytracer.errors import nearest, shown
-from raytracer.synonyms import REMOVED
 
 FILE = "is set in a scene file"
 
@@ -47,6 +46,8 @@ ELSEWHERE = {
     "NAME.jpg'",
     "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
     "X,Y,Z' a point that is in focus",
+    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
+    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "dpi": "it is an option of `raytracer render`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
@@ -84,8 +85,6 @@ def of_option(name: str, command: click.Command | None) -> str:
     options = [param for param in command.params if isinstance(param, click.Option)]
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     word = name.lstrip("-").lower().replace("-", "_")
-    if word in REMOVED:
-        return REMOVED[word]
     if any(argument.name == "scenes" for argument in arguments):
         for words, sentence in ELSEWHERE.items():
             if word in words.split():

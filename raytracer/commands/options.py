@@ -554,6 +554,9 @@ view_options = OptionGroup(
              "picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
 
+motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")
+"""Those of commands whose pictures are blurred by motion."""
+
 style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
 
 animation_options = OptionGroup(
@@ -589,7 +592,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     None keeps the scene's value. Width and height stay among the options, set by --size if given.
     """
     taken = {"camera": options.pop("camera", None)}
-    taken |= view_options.take(options) | style_options.take(options)
+    taken |= view_options.take(options) | style_options.take(options) | motion_options.take(options)
     if taken["camera"] is not None:
         from raytracer.commands.camera_file import camera_of
 

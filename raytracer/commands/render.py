@@ -19,6 +19,7 @@ from raytracer.commands.options import (
     annotation_options,
     backend_option,
     json_option,
+    motion_options,
     picture_options,
     progress_option,
     quiet_option,
@@ -77,6 +78,7 @@ def numbers(
     cls=SettingsCommand,
     settings=(
         view_options,
+        motion_options,
         style_options,
         render_options,
         annotation_options,
@@ -159,6 +161,7 @@ def render(scenes: tuple[str, ...], **options: Any) -> None:
       raytracer render scenes/three_balls.toml --only 640,360,3
       raytracer render scenes/three_balls.toml --pick 640,360
       raytracer render trajectory.gsd --frame -1
+      raytracer render trajectory.gsd --frame 20 --shutter 0.5 --samples 64
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz

@@ -91,7 +91,7 @@ def export(
     )  # fmt: skip
     with prepare(
         source, dict(settings), backend=backend, threads=threads, annotations=annotations,
-        notice=notice, keep=True, hashed=False,
+        notice=notice, keep=True, hashed=False, blurs=False,
         memory_of=memory.Output(numbered=True),  # of periodic images, too
     ) as job:  # fmt: skip
         assert job.kept is not None

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from raytracer.farm.crew import Crew, in_order
 from raytracer.farm.shared import Shared, opened
 from raytracer.film.film import Crop, Film
 from raytracer.view import View
+
+if TYPE_CHECKING:
+    from raytracer.motion_blur import MotionBlur
 
 TILES_PER_WORKER = 8  # tiles for each worker: enough that all end at about the same time
 MIN_SIDE, MAX_SIDE = 64, 1024  # sides of a tile in pixels
@@ -44,6 +47,7 @@ class TileOrder:
     backend: str
     threads: int  # on the CPU; 0 takes those of the worker
     bands: bool = False  # whether parts are bands, for GPUs, and not tiles
+    blur: MotionBlur | None = None  # if the scene moves while the shutter is open
 
 
 class Part(NamedTuple):
@@ -98,7 +102,15 @@ class TileWorker:
                     film.sums[begin:end] = sums
                 on_device.restore(film.sums)
             rows = bands if len(bands) > 1 else None
-            seconds = on_device.add(self.scene, view, part.samples, first=part.first, bands=rows)
+            if self.order.blur is None:
+                seconds = on_device.add(
+                    self.scene, view, part.samples, first=part.first, bands=rows
+                )
+            else:
+                seconds = self.order.blur.add(
+                    on_device, self.device, self.scene, view, part.samples, first=part.first,
+                    bands=rows,
+                )  # fmt: skip
             on_device.to_host(bands)
         about = {"name": self.device.name} | self.device.describe()
         return Exposed([film.sums[begin:end] for begin, end in bands], about, seconds, self.name)

@@ -197,7 +197,7 @@ class Image:
         return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
 
     def pick(self, x: int, y: int) -> SphereInfo | None:
-        """Return what the centre of a pixel shows.
+        """Return what the centre of a pixel shows; with a shutter, in its middle.
 
         The first call loads and builds the scene of the picture again, and traces a ray for each
         pixel; further calls look it up. Other data of all pixels are output variables: `aovs` of

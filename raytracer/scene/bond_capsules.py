@@ -97,6 +97,7 @@ def _capsules(
         transform=spheres.transform, **colors,
     )  # fmt: skip
     made.scales = scales
+    made.particles = first, second
     return made
 
 

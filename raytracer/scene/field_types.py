@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.arguments import items, real, text
+from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
+    NUMBER,
     TEXT,
     AnyOf,
     Kind,
@@ -14,6 +16,7 @@ from raytracer.field_types import (
     Number,
     Schema,
     Text,
+    array,
     loaded,
     of_types,
 )
@@ -36,6 +39,7 @@ ELEVATION = Number(-89.0, 89.0)
 PICTURE_HEIGHT = Number(0.0, above=True)
 ZOOM = Number(0.01, 1000.0)
 APERTURE = Number(0.0, 1.0)
+SHUTTER = Number(0.0, 1e6)
 
 
 class ColorValue(Kind):
@@ -48,6 +52,27 @@ class ColorValue(Kind):
             return parse_color(value)
         except SceneError as mistake:
             raise error(f"{name}: {mistake}") from None
+
+
+class Velocity(Kind):
+    """A velocity: a column of vectors, or its three components: columns, expressions or numbers."""
+
+    plain = of_types({str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, 3)})
+    noun = wording = "a column of vectors, or three columns, expressions or numbers"
+    metavar = "COLUMN|X,Y,Z"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if isinstance(value, str):
+            parts: Any = text(value, name, error).split(",")
+            if len(parts) == 1:
+                return parts[0]
+        else:
+            parts = items(value, name, error)
+        if len(parts) != 3:
+            raise error(f"{name}: {shown_value(value)} is not {self.noun}")
+        return tuple(
+            part if isinstance(part, str) else repr(real(part, name, error=error)) for part in parts
+        )
 
 
 class Rows(Kind):

@@ -582,11 +582,12 @@ PAIRS = {
     "color": "colors",
     "end_color": "end_colors",
     "opacity": "opacities",
+    "velocity": "velocities",
     "orientation": "orientations",
 }
 """Keys of a set with one value for all, and those with a value for each."""
 
-OPTIONS = ("material", "transform", "color_space", "opacity")
+OPTIONS = ("material", "transform", "color_space", "opacity", "velocity")
 """Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
 
 

@@ -54,16 +54,29 @@ class SceneOverrides:
             if isinstance(each := self.settings.get(name), str)
         ]
         glyphs = {k: v for k in GLYPHS if (v := self.settings.get(k))}
-        if self.style is None and not texts and not glyphs:
+        motion = self._columns_of_motion()
+        if self.style is None and not texts and not glyphs and not motion:
             return []
         from raytracer.scene.coloring.style import columns_in
 
-        names = [*(self.style.columns if self.style else ()), *columns_in(*texts)]
+        names = [*(self.style.columns if self.style else ()), *columns_in(*texts), *motion]
         if glyphs:
             from raytracer.scene.glyphs.settings import columns_said
 
             names += columns_said(glyphs)
         return names
+
+    def _columns_of_motion(self) -> list[str]:
+        """Return the names of the columns that motion blur may need."""
+        velocity = self.settings.get("velocity")
+        if not self.settings.get("shutter") and velocity is None:
+            return []
+        from raytracer.scene.field_types import Velocity
+        from raytracer.scene.glyphs.vectors import columns_needed
+        from raytracer.scene.motion import VELOCITY
+
+        named = VELOCITY if velocity is None else velocity
+        return ["id", *columns_needed(Velocity().checked(named, "velocity", UserError))]
 
 
 def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:

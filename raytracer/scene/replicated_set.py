@@ -12,7 +12,7 @@ from raytracer.scene.particles.source import Box
 from raytracer.scene.periodic import box_of_set
 from raytracer.scene.sphere_set import SphereSet
 
-ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows")
+ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows", "keys")
 """Attributes with a value for each sphere."""
 UNIFORM = ("radius", "color", "color_id", "opacity")
 """Those of which one value may be that of all spheres."""
@@ -136,6 +136,6 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     if spheres.cell is not None:
         spheres = spheres.taken(np.arange(spheres.count))
     images = ReplicatedSet(spheres, counts, box._replace(edges=(a, b, c)), place)
-    if not images.fits:
+    if spheres.keys is not None or not images.fits:
         images.missing("centers")
     return images

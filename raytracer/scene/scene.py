@@ -184,6 +184,7 @@ class Scene:
         color_space: str = "srgb",
         material: str | AnyMaterial = "default",
         columns: Mapping[str, Any] | None = None,
+        velocity: Any = None,
         **scene: Any,
     ) -> Scene:
         """Return a scene of one sphere set.
@@ -199,6 +200,7 @@ class Scene:
             material: a `Material`, a `Principled` or the name of one in `materials`.
             columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
                 and select by.
+            velocity: as for `SphereSet`, for motion blur.
             **scene: any other argument of `Scene`.
 
         Raises:
@@ -206,7 +208,7 @@ class Scene:
         """
         spheres = SphereSet(
             centers, radius, colors, color_id=color_id, color_space=color_space, material=material,
-            columns=columns,
+            columns=columns, velocity=velocity,
         )  # fmt: skip
         return cls(spheres=(spheres,), **scene)
 

@@ -50,6 +50,9 @@ class SolidSet:
     file: Path | None = None
     """The file of their arrays in a scene file, or None."""
 
+    particles: tuple[NDArray[Any], NDArray[Any]] | None = None
+    """Of bonds: the particles where they start and end, by number in the set `of_set`."""
+
     replaces: NDArray[Any] | None = None
     """Of ribbons: the particles, by number in the set `of_set`, that they are shown for."""
 

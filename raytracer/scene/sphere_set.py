@@ -17,10 +17,12 @@ from raytracer.scene.arrays import (
     as_array,
     check_centers,
     check_radius,
+    check_rows,
     given,
     left_there,
 )
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
+from raytracer.scene.field_types import Velocity
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
+    from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
 
 
@@ -61,6 +64,10 @@ class SphereSet:
         columns: further values of the spheres by name, arrays (N,) or (N, K).
         labels: elements or types of the spheres.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
+        velocity: for motion blur (`Camera.shutter`), in units of `centers` per unit of time: (N,
+            3), which become the column `velocity`; (3,) for all; the name of a column; or three
+            columns or expressions. None takes the frames of the file, or else a column with a usual
+            name.
 
     Raises:
         UserError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
@@ -81,6 +88,9 @@ class SphereSet:
     color_scale: ColorScale | None = None
     """The scale whose values an array on a GPU has in place of colours."""
 
+    keys: Keys | None = None
+    """How the spheres move while the shutter is open; None: not, or not yet known."""
+
     def __init__(
         self,
         centers: Any,
@@ -97,6 +107,7 @@ class SphereSet:
         columns: Mapping[str, Any] | None = None,
         labels: Labels | None = None,
         opacity: Any = None,
+        velocity: Any = None,
     ) -> None:
         color_space = one_of(color_space, "color_space", COLOR_SPACES)
         if not isinstance(material, (str, *MATERIALS.values())):
@@ -135,6 +146,9 @@ class SphereSet:
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
         self._data = Data(self.count, _given(columns, self.count, where))
+        self.velocity: str | tuple[str, str, str] | None = None
+        if velocity is not None:
+            self._take_velocity(velocity)
 
     @classmethod
     def of_particles(
@@ -173,9 +187,21 @@ class SphereSet:
             **options,
         )
         spheres._data = Data(
-            spheres.count, data.extra, data.about, data.origin, data.box, data.time
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
         )
         return spheres
+
+    def _take_velocity(self, velocity: Any) -> None:
+        """Keep velocities, or the names of their columns."""
+        from raytracer.scene.motion import VELOCITY  # late: few scenes have any
+
+        if isinstance(velocity, str) or np.shape(velocity) == (3,):
+            self.velocity = Velocity().checked(velocity, "velocity", SceneError)
+            return
+        rows = check_rows(velocity, "velocity", 3, self.count, self.where)
+        rows = np.broadcast_to(rows, (self.count, 3))
+        self._data = self._data._replace(arrays={**self._data.arrays, VELOCITY: rows}, about=None)
+        self.velocity = VELOCITY
 
     @property
     def count(self) -> int:
@@ -209,6 +235,11 @@ class SphereSet:
         return self._data.box
 
     @property
+    def length(self) -> float:
+        """Unit of length of the file's velocities, in that of the centres."""
+        return self._data.length
+
+    @property
     def kept(self) -> list[NDArray[Any]]:
         """The columns of its file that are in memory."""
         return list(self._data.arrays.values())
@@ -238,6 +269,8 @@ class SphereSet:
             taken.color = self.color[rows]
         if self.labels is not None:
             taken.labels = self.labels._replace(ids=self.labels.ids[rows])
+        if self.keys is not None:
+            taken.keys = self.keys.taken(rows)
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 

@@ -37,6 +37,7 @@ from raytracer.scene.field_types import (
     Table,
     Tables,
     Variants,
+    Velocity,
     all_tables,
 )
 from raytracer.scene.ground import Ground
@@ -200,6 +201,14 @@ SPHERES = Table(
             Rows(Number(0.0, 1.0)), "One opacity per inline centre.", every="opacity"
         ),
         "transform": TRANSFORM,
+        "velocity": _key(
+            Velocity(),
+            "Velocity of all spheres of the set, for `camera.shutter`: numbers, or columns of the "
+            "file or expressions over them.",
+            "from frame to frame of the file",
+            each="velocities",
+        ),
+        "velocities": _key(Rows(Vector3()), "One velocity per inline centre.", every="velocity"),
     },
 )
 

@@ -19,10 +19,12 @@ from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import (
     APERTURE,
+    SHUTTER,
     ZOOM,
     ColorValue,
     Expression,
     Share,
+    Velocity,
 )
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.presets import PRESET_NAMES
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
         material: str | None
         aperture: float | None
         focus: Triple | None
+        shutter: float | None
+        velocity: str | Sequence[str | float] | None
         arrows: bool | str | Mapping[str, Any] | Arrows | None
         trails: bool | str | Mapping[str, Any] | Trails | None
         contacts: bool | str | Mapping[str, Any] | Contacts | None
@@ -99,9 +103,9 @@ class Parts(Kind):
 
 
 OF_CAMERA = (
-    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus",
+    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus", "shutter",
 )  # fmt: skip
-OF_PARTICLES = ("radius", "color", "opacity", "material")
+OF_PARTICLES = ("radius", "color", "opacity", "material", "velocity")
 
 
 REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
@@ -188,6 +192,12 @@ class ViewSettings(Defined, error=UserError):
         environment: Light from all directions: a colour, or the file of an image.
         aperture: Diameter of the lens as a fraction of the focus distance.
         focus: A point in focus, in scene units.
+        shutter: Time for which the shutter is open, for motion blur: in frames of the trajectory,
+            or with velocities, in their unit of time.
+        velocity: Velocity of the particles of data files, for the shutter: a column of vectors, as
+            in velocity, or three columns, expressions or numbers, as in vx,vy,0. Without it,
+            particles move as from frame to frame of their file; if it has one frame, by a column of
+            velocities with a usual name.
         arrows: Arrows at particles along a vector: a column, and fields of [arrows].
         trails: Paths of particles over the frames of their file: how many frames back, or all, and
             fields of [trails].
@@ -232,6 +242,8 @@ class ViewSettings(Defined, error=UserError):
     )
     aperture: float | None = setting(None, APERTURE)
     focus: Triple | None = setting(None, Vector3())
+    shutter: float | None = setting(None, SHUTTER)
+    velocity: str | tuple[str, str, str] | None = setting(None, Velocity())
     arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(None, Glyph("arrows"))
     trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, Glyph("trails"))
     contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(None, Glyph("contacts"))
@@ -276,7 +288,7 @@ class ViewSettings(Defined, error=UserError):
         if self.view is not None:
             changes = {"view": self.view, "position": None, "direction": None, "look_at": None}
             changes |= {"fit": camera.fit or True, "height": None}
-        for name in ("up", "zoom", "look_at", "aperture", "focus"):
+        for name in ("up", "zoom", "look_at", "aperture", "focus", "shutter"):
             if (value := getattr(self, name)) is not None:
                 changes[name] = value
         if self.fit is not None:
@@ -370,8 +382,9 @@ class ViewSettings(Defined, error=UserError):
             spheres = with_opacity(spheres, self.opacity, "opacity")
         elif self.opacity is not None:
             spheres.opacity = self.opacity
-        if self.material is not None:
-            spheres.material = self.material
+        for name in ("material", "velocity"):
+            if (value := getattr(self, name)) is not None:
+                setattr(spheres, name, value)
         return spheres
 
     def _meshes(self, there: Sequence[Mesh]) -> list[Any]:
@@ -397,6 +410,15 @@ def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any
     distance = hypot(*camera.backward())
     height = 2.0 * distance * tan(radians(camera.vertical_fov) / 2.0)
     return {"type": "orthographic", "height": height}
+
+
+def check_shutter(settings: Mapping[str, Any]) -> None:
+    """Refuse motion blur where pictures show moments. Raises UserError."""
+    if settings.get("shutter"):
+        raise UserError(
+            "shutter: this shows moments; motion is blurred by `raytracer.render` and "
+            "`raytracer.animate`: leave it out"
+        )
 
 
 def lit(scene: Scene, settings: RenderSettings) -> Scene:

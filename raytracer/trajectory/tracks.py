@@ -76,7 +76,7 @@ def track_of(spheres: SphereSet, name: str) -> Track:
     if len(ids) > 1 and (same := ids[1:] == ids[:-1]).any():
         raise DataFileError(
             f"{name}: several particles have the id {ids[1:][same][0]}, so they cannot be followed "
-            "from frame to frame: leave smoothing and unwrap out"
+            "from frame to frame: leave smoothing, unwrap and shutter out"
         )
     total = None if columns.has_ids else spheres.total
     return Track(name, total, ids, rows, centers[rows], spheres.box)
@@ -91,7 +91,7 @@ def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
             f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
-            f"{other.total:,}, so they cannot be followed: leave smoothing and unwrap "
+            f"{other.total:,}, so they cannot be followed: leave smoothing, unwrap and shutter "
             "out, or write a column of ids"
         )
     if np.array_equal(one.ids, other.ids):

@@ -81,6 +81,8 @@ def view_tables(
     """Return camera and edits as tables that replace those of a scene file, and the command."""
     edited = edits.applied_to(scene)
     tables: dict[str, Any] = {"camera": camera_values(camera)}
+    if scene.camera is not None and scene.camera.shutter:  # which no view shows
+        tables["camera"]["shutter"] = scene.camera.shutter
     if edits.lights is not None:
         assert edited.ambient is not None
         if (

@@ -102,6 +102,7 @@ class LoadedScene:
                 keep=True,
                 memory_of=Output(window=True),
                 annotations=annotations,
+                blurs=False,
             )
         job.warnings = warnings
         assert job.kept is not None

@@ -17,7 +17,7 @@ from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
-from raytracer.scene.view_settings import ViewSettings
+from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.viewer.watch import Watch
 
@@ -75,6 +75,7 @@ class ViewOptions:
         renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
         RenderSettings().override(**renders)
         ViewSettings(**SceneOverrides.of(others).settings)
+        check_shutter(others)
         if watch and source.path is None:
             raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
         also = [*source.further, *([source.topology] if source.topology else [])]

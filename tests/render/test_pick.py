@@ -22,7 +22,9 @@ def _mixed() -> raytracer.Scene:
     }  # fmt: skip
     return raytracer.Scene(
         [
-            raytracer.SphereSet(rng.uniform(-1, 1, (30, 3)), 0.25, columns=columns),
+            raytracer.SphereSet(
+                rng.uniform(-1, 1, (30, 3)), 0.25, columns=columns, velocity="force"
+            ),
             raytracer.SphereSet([[0.0, 1.5, 0.0]], 0.4, "red"),
         ],
         capsules=[raytracer.CapsuleSet([[-1, -1, 1]], [[1, 1, 1]], 0.15)],
@@ -31,10 +33,11 @@ def _mixed() -> raytracer.Scene:
     )
 
 
+@pytest.mark.filterwarnings("ignore:with 1 sample, moving")
 @pytest.mark.parametrize("crop", [None, (5, 3, 20, 17)])
 def test_each_pixel_shows_what_its_number_says(crop: Any, backend: str) -> None:
     scene = _mixed()
-    settings = SMALL | {"backend": backend, "crop": crop}
+    settings = SMALL | {"backend": backend, "crop": crop, "shutter": 0.1}
     image = raytracer.render(scene, aovs=("id",), **settings)
     numbers = image.film.aovs["id"]
     x0, y0, x1, y1 = image.film.crop

@@ -306,3 +306,12 @@ def test_names_of_materials_are_keys_of_toml(name: str) -> None:
     table = tomllib.loads(text)["materials"]
     table[name]["mirror_color"] = tuple(table[name]["mirror_color"])
     assert table == {name: vars(material)}
+
+
+def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
+    scene = balls(velocity=(1.0, 0.0, 0.0), camera=raytracer.Camera(shutter=0.25))
+    viewer = viewer_of(loaded_scene_of(scene))
+    assert viewer.loaded_scene.job.blur is None
+    table = tomllib.loads(camera_toml(viewer))["camera"]
+    assert table["shutter"] == 0.25
+    assert raytracer.Camera(**table).shutter == 0.25

@@ -151,7 +151,7 @@ def bonded_sets(
         atoms.bonding, atoms.plain_radius = bonding, plain.radius
         made[index] = atoms
         if capsules is not None:
-            capsules.are_bonds = True
+            capsules.are_bonds, capsules.of_set = True, index
             bonds.append(capsules)
     return made, bonds
 

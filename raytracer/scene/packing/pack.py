@@ -109,11 +109,11 @@ def repack(
     buffers: SceneBuffers,
     scene: Scene,
     settings: RenderSettings,
-    pose: Pose,
+    pose: Pose | None,
     device: Placer | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay those of
-    the buffers before."""
+    the buffers before. pose: the camera; None leaves the view as it was."""
     with naming(scene.source), quiet():
         return _packed(scene, settings, NOTHING, (buffers, pose), device)[0]
 
@@ -122,7 +122,7 @@ def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    before: tuple[SceneBuffers, Pose] | None = None,
+    before: tuple[SceneBuffers, Pose | None] | None = None,
     device: Placer | None = None,
     repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
@@ -209,8 +209,10 @@ def _packed(
         large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
         **of_images,
     )  # fmt: skip
-    if before is not None:
+    if before is not None and before[1] is not None:
         return retake(buffers, scene, settings, before[1]).check(), camera
+    if before is not None:
+        return replace(buffers, camera=before[0].camera, lights=before[0].lights).check(), camera
     up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
     return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
 

@@ -211,6 +211,7 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     """Return the spheres of a source, with box, time and warnings."""
     result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
+    result.length = source.length
     result.notes += source.notes
     return result
 
@@ -239,7 +240,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
         radii = known.radii
         if result.unit == "nm" and result.box is None and _of_table(labels, radii):
             result.centers = np.asarray(result.centers) * NANOMETRE
-            result.converted = result.unit
+            result.converted, result.length = result.unit, NANOMETRE
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             radii = np.where(np.isnan(radii), BEAD if elements else spaced(result), radii)

@@ -120,6 +120,7 @@ class Particles:
     are_ellipsoids: bool = False  # whether the file has axes and orientations of its particles
     unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
+    length: float = 1.0  # the unit of length of the other columns, in that of the centres
 
     @property
     def is_empty(self) -> bool:
@@ -197,6 +198,11 @@ class ParticleSource(ABC):
     @property
     def frames(self) -> int | None:
         return 1
+
+    @property
+    def length(self) -> float:
+        """Unit of length of columns such as velocities, in that of the centres."""
+        return 1.0
 
     @property
     def box(self) -> Box | None:
@@ -282,3 +288,4 @@ class Data(NamedTuple):
     origin: ParticleSource | None = None  # the object, whose columns are in memory
     box: Box | None = None  # the simulation box, in the length unit of the file, or None
     time: Moment | None = None  # time of the frame, or None
+    length: float = 1.0  # the unit of length of the other columns, in that of the centres

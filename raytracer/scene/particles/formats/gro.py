@@ -56,6 +56,10 @@ class Source(LoadedSource):
     def frame_starts(self) -> Sequence[int]:
         return counted_frames(self.file, 1, 3)
 
+    @property
+    def length(self) -> float:
+        return NANOMETRE
+
     @cached_property
     def box(self) -> Box | None:
         try:

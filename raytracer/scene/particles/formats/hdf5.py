@@ -136,6 +136,10 @@ class Source(ColumnSource):
         units = [unit_of(each.dataset) for each in self._members if each.name == self._centers]
         return NANOMETRE if units == ["nm"] else 1.0
 
+    @property
+    def length(self) -> float:
+        return self._scale
+
     @cached_property
     def _mass(self) -> float | None:
         """The common mass of all particles of a Gadget type, from the header, or None."""

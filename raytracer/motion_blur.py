@@ -1,0 +1,241 @@
+"""Motion blur: every sample of a picture is of a time of its own while the shutter is open.
+
+All samples of one number, in all pixels, are of one time (P. Haeberli, K. Akeley, "The Accumulation
+Buffer: Hardware Support for High-Quality Rendering", SIGGRAPH 1990): the spheres move, the tree is
+refitted, and the film gets one sample. The mean over the samples is then that over the shutter, for
+every integrator and device. Where particles move far, few samples show separate copies of them.
+
+A time depends on the number of its sample and on the seed alone, so n samples and then m more are
+n + m samples. Times are the third dimension of Sobol's sequence. Its first two place the samples in
+their pixels (kernels/core/sampling.h), so that the three together are stratified.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from copy import copy
+from functools import cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.annotations.projection import Projection
+from raytracer.buffers import SceneBuffers
+from raytracer.errors import UserError, counted, naming
+from raytracer.scene.motion import at_time
+from raytracer.scene.packing.pack import ends_of, place, repack
+from raytracer.scene.packing.render_space import Space
+from raytracer.sphere_update import SphereUpdate
+from raytracer.view import View
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.sphere_set import SphereSet
+
+BITS = 32  # of the numbers of a sequence
+SHIFT = 0x55555555  # of times with seed 0: thirds of a stratum, whatever their number
+WEYL = 0x9E3779B9  # step of the shift between seeds
+
+MAX_STEP = 2.0
+"""Pixels that particles may move between neighbouring times: the reconstruction filter is as wide,
+and hides that they are apart."""
+
+SHARE = 0.99  # of the particles, that move less than the others: a few may be faster
+SAMPLE = 1 << 14  # particles whose motion in pixels is measured
+
+
+def shutter_time(sample: int, seed: int = 0) -> float:
+    """Return the time of a sample, from 0 where the shutter opens to below 1 where it closes."""
+    bits = (SHIFT + seed * WEYL) % (1 << BITS)
+    for number, direction in enumerate(_directions()):
+        if sample >> number & 1:
+            bits ^= direction
+    return float(bits) / (1 << BITS)
+
+
+@cache
+def _directions() -> tuple[int, ...]:
+    """Return the direction numbers of Sobol's third dimension, of the polynomial x^2 + x + 1."""
+    odd = [1, 3]
+    while len(odd) < BITS:
+        odd.append(2 * odd[-1] ^ 4 * odd[-2] ^ odd[-2])
+    return tuple(each << BITS - 1 - number for number, each in enumerate(odd))
+
+
+class MotionBlur:
+    """Adds samples of moving spheres to films.
+
+    The spheres move in the memory of the device, if nothing else moves and no tables are made of
+    them; otherwise the scene is packed for each sample.
+
+    Args:
+        scene: in the middle of the shutter, as it is on the device between two calls of `add`; what
+            moves has keys.
+        buffers: what it was packed to.
+        device_scene: what they became on the device.
+
+    Raises:
+        UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
+    """
+
+    MOMENTS = 16
+    """Number of `moments`."""
+
+    def __init__(self, scene: Scene, buffers: SceneBuffers, device_scene: DeviceScene) -> None:
+        if device_scene.striped_over > 1:
+            raise UserError(
+                "camera.shutter: a scene that is striped over several GPUs does not move: leave "
+                "the shutter out"
+            )
+        assert scene.camera is not None
+        self._scene, self._buffers = _bare(scene), buffers
+        self._shutter, self._space = scene.camera.shutter, Space.of(buffers)
+        self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
+        with naming("camera.shutter"):
+            for end in (-0.5, 0.5):
+                moved = at_time(scene, end * self._shutter)
+                place([s for s in moved.spheres if s.count] + ends_of(moved.solids), self._space)
+
+    def digest(self) -> str:
+        """Return a hexadecimal hash of the motion."""
+        state = blake2b(repr(self._shutter).encode(), digest_size=16)
+        for number, spheres in enumerate(self._scene.spheres):
+            if spheres.keys is not None:
+                state.update(f"{number} {spheres.keys.times}".encode())
+                for offsets in spheres.keys.offsets:
+                    state.update(np.ascontiguousarray(offsets).data)
+        return state.hexdigest()
+
+    def add(
+        self,
+        film: DeviceFilm,
+        device: Device,
+        device_scene: DeviceScene,
+        view: View,
+        samples: int,
+        progress: ProgressCall | None = None,
+        *,
+        first: int | None = None,
+        bands: Bands | None = None,
+    ) -> float:
+        """Add samples to a film, each of a time; return the seconds. Arguments as for
+        `DeviceFilm.add`; the scene is in the middle of the shutter, and afterwards again."""
+        start = time.perf_counter()
+        first = film.samples if first is None else first
+        numbers = range(first, first + samples)
+        with closing(self._scenes(device, device_scene, view.seed, numbers)) as scenes:
+            for done, there in enumerate(scenes):
+                film.add(there, view, 1, _part(progress, done, samples), first=first + done,
+                         bands=bands)  # fmt: skip
+        return time.perf_counter() - start
+
+    def moments(
+        self, device: Device, device_scene: DeviceScene, view: View
+    ) -> Generator[DeviceScene]:
+        """Yield the scene on a device at some times, evenly spread over the shutter."""
+        return self._scenes(device, device_scene, view.seed, range(self.MOMENTS))
+
+    def _scenes(
+        self, device: Device, device_scene: DeviceScene, seed: int, samples: Iterable[int]
+    ) -> Generator[DeviceScene]:
+        """Yield the scene on a device at the times of samples; then it is in the middle again."""
+        try:
+            for sample in samples:
+                moment = self._shutter * (shutter_time(sample, seed) - 0.5)
+                if self._in_place:
+                    self._move(device_scene, moment)
+                    yield device_scene
+                else:
+                    with self._packed(moment, device) as there:
+                        yield there
+        finally:
+            if self._in_place:
+                self._move(device_scene, 0.0)
+
+    def _packed(self, moment: float, device: Device) -> DeviceScene:
+        """Return a scene on a device that is packed at a time."""
+        scene = at_time(self._scene, moment)
+        buffers = repack(self._buffers, scene, scene.render, None, device)
+        there = device.scene(buffers, device.build(buffers))
+        buffers.release()
+        return there
+
+    def _move(self, device_scene: DeviceScene, moment: float) -> None:
+        """Move the spheres on a device to a time."""
+        for first, spheres in _moving(self._scene):
+            linear, offset = self._space.placing(spheres.transform)
+            assert spheres.keys is not None
+            centers = spheres.keys.at(spheres.centers, moment)
+            device_scene.update(
+                SphereUpdate(
+                    first, spheres.count, centers, None, None, "linear", 0, linear, offset, 1.0
+                )
+            )
+
+    def warn_of_copies(self, view: View, samples: int) -> None:
+        """Warn where particles move so far between the times of samples that they show apart."""
+        pixels = self._pixels(view)
+        wanted = 1 << int(np.ceil(np.log2(max(pixels / MAX_STEP, 1.0))))
+        if wanted > samples:
+            warn(
+                f"with {counted(samples, 'sample')}, moving particles show as copies more than "
+                f"{MAX_STEP:g} pixels apart: give about {wanted:,} samples"
+            )
+
+    def _pixels(self, view: View) -> float:
+        """Return by how many pixels most of the visible particles move at most."""
+        found = [np.zeros(1)]
+        seen = Projection.of(view, self._buffers.center, self._buffers.scale)
+        for _, spheres in _moving(self._scene):
+            some = spheres.taken(np.arange(0, spheres.count, -(-spheres.count // SAMPLE)))
+            assert some.keys is not None
+            linear, offset = self._space.placing(some.transform)
+            one, other = (
+                some.keys.at(some.centers, end * self._shutter) @ linear.T + offset
+                for end in (-0.5, 0.5)
+            )
+            ahead = (seen.depth(one) > 0.0) & (seen.depth(other) > 0.0)
+            ends = [seen.pixels(points[ahead]) for points in (one, other)]
+            shown = np.any([((p >= 0.0) & (p < view.size)).all(axis=1) for p in ends], axis=0)
+            found.append(np.sqrt(np.square(ends[0] - ends[1]).sum(axis=1))[shown])
+        return float(np.quantile(np.concatenate(found), SHARE))
+
+
+def _bare(scene: Scene) -> Scene:
+    """Return a scene without data of its files, which other processes may not be able to read."""
+    kept = copy(scene)
+    kept.spheres = [each.without_columns() for each in scene.spheres]
+    kept.annotations = kept.animation = kept.arrows = kept.trails = None
+    return kept
+
+
+def _part(progress: ProgressCall | None, done: int, samples: int) -> ProgressCall | None:
+    """Return what a sample calls with the fraction of it that is done."""
+    return None if progress is None else lambda share: progress((done + share) / samples)
+
+
+def _moving(scene: Scene) -> Iterator[tuple[int, SphereSet]]:
+    """Yield the sets that move, with the number of their first sphere in the scene."""
+    first = 0
+    for spheres in scene.spheres:
+        if spheres.keys is not None:
+            yield first, spheres
+        first += spheres.count
+
+
+def _moves_in_place(scene: Scene, buffers: SceneBuffers) -> bool:
+    """Return whether only spheres move, of which there are no tables: not lamps nor giants."""
+    if any(each.start.keys for each in scene.solids):
+        return False
+    large: NDArray[np.int64] = buffers.large_id.astype(np.int64)
+    return not any(
+        getattr(scene.material_of(spheres), "emission", 0.0) > 0.0
+        or ((large >= first) & (large < first + spheres.count)).any()
+        for first, spheres in _moving(scene)
+    )

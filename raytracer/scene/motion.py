@@ -1,0 +1,182 @@
+"""Motion of particles while the shutter is open, from velocities or from the frames around one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from raytracer.errors import SceneError, naming, shown, suggestion
+from raytracer.scene.arrays import first_not_finite, quiet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.solids import CapsuleSet
+    from raytracer.scene.sphere_set import SphereSet
+
+    Doubles = NDArray[np.float64]
+    Rows = NDArray[Any]
+
+VELOCITY = "velocity"
+"""The usual column of velocities, and that of velocities given in Python or in a scene file."""
+
+FIXED = {
+    "arrows": "arrows", "contacts": "contacts", "shape": "ellipsoids", "ribbons": "ribbons",
+    "polyhedra": "polyhedra", "isosurface": "isosurfaces",
+}  # fmt: skip
+"""Solids at particles whose places are those of one moment: their parts of a scene, and nouns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Positions of spheres at two or more times, between and beyond which they move linearly.
+
+    Args:
+        times: ascending; the centres of the set are those of time 0.
+        offsets: from the centres, float64 (N, 3) for each time, or (1, 3) of all spheres, in the
+            units of the set.
+    """
+
+    times: tuple[float, ...]
+    offsets: tuple[Doubles, ...]
+
+    def at(self, centers: NDArray[np.floating[Any]], time: float) -> NDArray[np.floating[Any]]:
+        """Return centres, (N, 3), at a time; at time 0 they are the array itself."""
+        if time == 0.0:
+            return centers
+        last = int(np.searchsorted(self.times[1:-1], time)) + 1
+        start, end = self.times[last - 1 : last + 1]
+        share = (time - start) / (end - start)
+        one, other = self.offsets[last - 1 : last + 1]
+        moved: Doubles = share * (other - one)
+        moved = moved + one if len(moved) == 1 else np.add(moved, one, out=moved)
+        return centers + moved
+
+    def taken(self, rows: Rows) -> Keys:
+        """Return the keys of some spheres, by number."""
+        offsets = (each if len(each) == 1 else each[rows] for each in self.offsets)
+        return Keys(self.times, tuple(offsets))
+
+
+class Frames(Protocol):
+    """A trajectory, as `trajectory.keys.FrameKeys` has it."""
+
+    @property
+    def count(self) -> int:
+        """Number of frames."""
+
+    def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
+        """Return how spheres move from frame to frame, whose distance is the unit of time.
+
+        Args:
+            place: number of their set in the scene.
+            spheres: what is shown of the set.
+            reach: frames before and after the shown one.
+        """
+
+
+@quiet()
+def with_motion(scene: Scene, frames: Frames) -> Scene:
+    """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
+
+    Spheres move by the velocities that their set states; else from frame to frame if there are
+    several; else by a column of velocities with a usual name.
+
+    Raises:
+        SceneError: there are neither frames nor velocities, or these are wrong; or particles have
+            solids that do not follow them.
+    """
+    if scene.camera is None or any(each.keys for each in scene.spheres):
+        return scene
+    for name, noun in FIXED.items():
+        if getattr(scene, name) is not None:
+            raise SceneError(
+                f"camera.shutter: {noun} are made from the particles of one moment and do not move "
+                f"with them: leave out either {name} or the shutter"
+            )
+    reach = int(np.ceil(0.5 * scene.camera.shutter))
+    keys = [_keys(place, each, frames, reach) for place, each in enumerate(scene.spheres)]
+    if not any(keys):
+        raise SceneError(
+            "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
+            "with a usual name; name the column by velocity (--velocity), or leave the shutter out"
+        )
+    sets = [_moving(each, of_set) for each, of_set in zip(scene.spheres, keys, strict=True)]
+    return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
+
+
+def _keys(place: int, spheres: SphereSet, frames: Frames, reach: int) -> Keys | None:
+    """Return the keys of a set; None if nothing says how it moves."""
+    if spheres.velocity is None and frames.count > 1:
+        return frames.keys(place, spheres, reach)
+    return _by_velocities(spheres)
+
+
+def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
+    """Return a set with its keys, if it moves."""
+    if keys is None or not any(each.any() for each in keys.offsets):
+        return spheres
+    moving = copy(spheres)
+    moving.keys = keys
+    return moving
+
+
+def _by_velocities(spheres: SphereSet) -> Keys | None:
+    """Return the keys of a set by its velocities; None if it states none and has no column."""
+    from raytracer.scene.coloring.style import columns_in
+    from raytracer.scene.glyphs.vectors import vectors_of
+
+    named, columns = spheres.velocity, spheres.columns
+    with naming(spheres.source):
+        velocities = vectors_of(columns, named or VELOCITY, "velocity")
+        if velocities is None and named is None:
+            return None
+        if velocities is None:
+            name = str(named)
+            hint = suggestion(name, list(columns))
+            raise SceneError(f"velocity: there is no column '{shown(name)}'; {hint}")
+        bad = first_not_finite(velocities)
+        if bad is not None:
+            raise SceneError(f"velocity: that of particle {bad} is not finite")
+    is_stated = isinstance(named, tuple) and not any(map(columns.has, columns_in(*named)))
+    if not is_stated:  # in numbers
+        velocities = velocities * spheres.length
+    return Keys((0.0, 1.0), (np.zeros((1, 3)), velocities))
+
+
+def _bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
+    """Return bonds whose ends move with their particles."""
+    if capsules.particles is None:
+        return capsules
+    keys = sets[capsules.of_set].keys
+    if keys is None:
+        return capsules
+    moving = copy(capsules)
+    moving.start, moving.end = copy(capsules.start), copy(capsules.end)
+    moving.start.keys, moving.end.keys = (keys.taken(rows) for rows in capsules.particles)
+    return moving
+
+
+def at_time(scene: Scene, time: float) -> Scene:
+    """Return a scene with what moves at a time; 0 is the middle of the shutter."""
+    moved = copy(scene)
+    moved.spheres = [_set_at(each, time) for each in scene.spheres]
+    moved.capsules = [_capsules_at(each, time) for each in scene.capsules]
+    return moved
+
+
+def _set_at(spheres: SphereSet, time: float) -> SphereSet:
+    return spheres if spheres.keys is None else spheres.at(spheres.keys.at(spheres.centers, time))
+
+
+def _capsules_at(capsules: CapsuleSet, time: float) -> CapsuleSet:
+    if capsules.start.keys is None:
+        return capsules
+    moved = copy(capsules)
+    moved.start, moved.end = _set_at(capsules.start, time), _set_at(capsules.end, time)
+    return moved

@@ -1,0 +1,110 @@
+"""Motion keys of particles: where the frames around one have them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from raytracer.errors import SceneError
+from raytracer.files.access import STANDARD_INPUT
+from raytracer.scene.glyphs.shared import jumps
+from raytracer.scene.motion import Keys
+from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.series import frame_of
+from raytracer.scene.source import Source
+from raytracer.scene.sphere_set import SphereSet
+from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
+from raytracer.trajectory.tracks import ID, Ids, Points, Track, common, track_of
+from raytracer.warning import collected
+
+MIN_KEPT = 3  # frames that are kept: what one picture needs, the next one needs too
+
+
+class FrameKeys:
+    """Makes motion keys of the particles of a frame; particles are matched as by `tracks`.
+
+    A step to the next frame is that to the nearest periodic image. A particle that a frame lacks
+    rests from there on.
+
+    Args:
+        source: the frames.
+        frame: the shown one; None: that of the file of each set.
+    """
+
+    def __init__(self, source: FrameSource, frame: int | None = None) -> None:
+        self._source, self.frame = source, frame
+        self._kept: OrderedDict[int, list[Track]] = OrderedDict()
+
+    @classmethod
+    def of(cls, source: Source) -> FrameKeys:
+        """Return those of the frame that a source shows; standard input is read only once."""
+        if source.path == STANDARD_INPUT:
+            return cls(SceneSource([None]))
+        frames: FrameSource = source.counted["moved"] if source.is_moved else frames_of(source)
+        shown = source.frame
+        return cls(frames, None if shown is None else checked(shown, frames.count, frames.name))
+
+    @property
+    def count(self) -> int:
+        """Number of frames."""
+        return self._source.count
+
+    def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
+        """Return how spheres move from frame to frame; see `scene.motion.Frames`."""
+        frame = self.frame
+        if frame is None:
+            frame = 0 if spheres.file is None else frame_of(spheres.file, self.count)
+        first, last = max(frame - reach, 0), min(frame + reach, self.count - 1)
+        tracks = {each: self._track(place, each, reach) for each in range(first, last + 1)}
+        ids = np.asarray(spheres.columns[ID]).astype(np.int64)
+        after = _offsets(ids, [tracks[each] for each in range(frame, last + 1)])
+        before = _offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
+        times = [*range(-len(before), 0), 0, *range(1, len(after) + 1)]
+        offsets = (*reversed(before), np.zeros((1, 3)), *after)
+        return Keys(tuple(map(float, times)), offsets)
+
+    def _track(self, place: int, frame: int, reach: int) -> Track:
+        """Return the particles of a set in a frame; the last frames are kept."""
+        if frame not in self._kept:
+            name = f"{self._source.name}: frame {frame}"
+            with collected():  # what is wrong with the shown frame was said
+                scene = self._source.load(frame, [ID])
+            self._kept[frame] = [track_of(spheres, name) for spheres in scene.spheres]
+            if len(self._kept) > max(2 * reach + 1, MIN_KEPT):
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(frame)
+        tracks = self._kept[frame]
+        if place >= len(tracks):
+            raise SceneError(
+                f"{self._source.name}: frame {frame} has fewer sets of spheres than others, so "
+                "that their motion is unknown: leave the shutter out"
+            )
+        return tracks[place]
+
+
+def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
+    """Return the offsets of particles in all frames but the first from that one, (N, 3) each."""
+    first, *others = tracks
+    before = _places(first, ids)
+    total = np.zeros_like(before)
+    offsets = []
+    for other in others:
+        common(first, other)  # refuses what cannot be followed
+        there = _places(other, ids)
+        steps = there - before
+        total = total + np.nan_to_num(steps - jumps(steps, first.box), nan=0.0)
+        offsets.append(total)
+        before = there
+    return offsets
+
+
+def _places(track: Track, ids: Ids) -> Points:
+    """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
+    places = np.full((len(ids), 3), np.nan)
+    if len(track.ids):
+        at = np.minimum(np.searchsorted(track.ids, ids), len(track.ids) - 1)
+        known = track.ids[at] == ids
+        places[known] = track.centers[at[known]]
+    return places
