@@ -226,7 +226,7 @@ class LiveView:
 
         For a view it returns at once. The arrays are copied, those of the GPU that renders within
         its memory and others to the host, at most 60 times per second, and less often if copying
-        would take more than 0.8% of the time; a state that comes sooner is left out (see `flush`).
+        would take more than 0.5% of the time; a state that comes sooner is left out (see `flush`).
         For a frame of a movie it waits until the state of the frame before is
         taken. Nothing is shown after the view was closed. A step ends when a name is logged that
         was logged in it already.
