@@ -50,7 +50,7 @@ EXR_ROWS, EXR_COPIES = 16, 3  # rows that OpenEXR compresses at a time, and thei
 THREAD, FIXED = 3 * MIB, 48 * MIB
 """Bytes of a thread that renders or encodes, and of modules, archives, OpenGL and the allocator."""
 
-PLOT, STRIP = 72 * MIB, 72 * MIB  # bytes of matplotlib, and of a strip of first hits
+STRIP = 72 * MIB  # bytes of a strip of first hits
 OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
 BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB  # additional address space of a sphere, and of a thread
 SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
@@ -61,7 +61,6 @@ class Output:
     bits: int = 8
     aov_channels: int = 0  # of the output variables that are rendered
     film: str = ""  # ".npz" or ".exr" if the film is saved
-    histogram: bool = False
     begun: bool = False  # whether the film is in memory already
     film_channels: int = 0  # of the output variables that it has
     window: bool = False  # whether a window shows it while samples are added
@@ -118,7 +117,7 @@ class Need:
             size += min(DENOISE * pixels, MAX_DENOISE)
         if out.window:
             size += 4 * prod(draft_shape(self.height, self.width)) + 64 * min(self.count, OBSTACLES)
-        return size + 4 * HITS * bool(aovs) + PLOT * out.histogram + STRIP * out.overlay
+        return size + 4 * HITS * bool(aovs) + STRIP * out.overlay
 
     @property
     def extra(self) -> int:

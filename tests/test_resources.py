@@ -122,7 +122,7 @@ def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
         memory.Output(),
         memory.Output(bits=16),
         memory.Output(aov_channels=4, film=".exr"),
-        memory.Output(film=".npz", begun=True, histogram=True),
+        memory.Output(film=".npz", begun=True),
     ],
 )
 def test_the_sentence_names_a_picture_that_fits(output: memory.Output) -> None:
@@ -140,7 +140,6 @@ def test_the_sentence_names_a_picture_that_fits(output: memory.Output) -> None:
     [
         {"output": memory.Output(bits=16)},
         {"output": memory.Output(aov_channels=1, film=".npz")},
-        {"output": memory.Output(histogram=True)},
         {"output": memory.Output(film=".exr")},
         {"width": 4096},
         {"count": 10**8},

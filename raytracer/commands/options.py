@@ -175,8 +175,6 @@ picture_options = _added((
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
-    click.option("--histogram", type=FILE, metavar="FILE.png",
-                 help="Plot the luminance before and after the tone curve."),
 ))  # fmt: skip
 
 
