@@ -121,20 +121,19 @@ def schema(output: str | None, force: bool) -> None:
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", type=FILE, metavar="FILE",
-              help="A .npz with the spheres, or a .toml with camera and light, and its data "
-              "beside it. Default: NAME.toml.")  # fmt: skip
+              help="A .npz, or for atoms a .xyz. Default: NAME.npz.")  # fmt: skip
 @force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None, count: int | None, seed: int | None, output: str | None, force: bool,
     show_list: bool,
 ) -> None:  # fmt: skip
-    """Make a scene with a named generator; name, count and seed determine the file.
+    """Make spheres with a named generator; name, count and seed determine the file.
 
     \b
     Examples:
       raytracer scene generate --list
-      raytracer scene generate sphereflake -o sphereflake.toml
+      raytracer scene generate sphereflake -o sphereflake.npz
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
     from raytracer.scene import generate as generators
@@ -145,8 +144,7 @@ def generate(
         return
     if name is None:
         raise click.UsageError("give the name of a generator; --list shows them")
-    for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
-        print_lines(str(path))
+    print_lines(str(generators.write(name, output or f"{name}.npz", count, seed, force=force)))
 
 
 def contents_of(source: Source) -> dict[str, Any]:

@@ -121,11 +121,6 @@ def test_a_picture_is_refused_and_the_proposed_one_rendered(
     assert done.returncode == 0, done.stderr
 
 
-def test_a_generator_that_works_in_blocks(group: Path, work: Path) -> None:
-    made = ["scene", "generate", "cloud", "--count", "60000000", "-o", "made.npz"]
-    assert run(group, work, *made).returncode == 0  # 1.1 GB
-
-
 def test_films(group: Path, work: Path) -> None:
     empty_film(work / "film.npz", 12288)
     assert (work / "film.npz").stat().st_size < 16 << 20

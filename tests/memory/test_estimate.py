@@ -92,10 +92,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (1000, [*FILM, "f.npz"]),
         (1000, [*FILM, "f.exr"]),
         (1000, ["scene", "describe", "a.npz", "5"]),
-        (1, ["scene", "generate", "cloud", "--count", "1000000", "-o", "b.npz"]),
-        (1, ["scene", "generate", "sphereflake", "--count", "1000000", "-o", "b.npz"]),
-        (1, ["scene", "generate", "pile", "--count", "100000", "-o", "b.npz"]),
-        (1, ["scene", "generate", "weekend", "--count", "1000000", "-o", "b.toml"]),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else str(value),
 )  # fmt: skip
