@@ -67,19 +67,6 @@ def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     return Bonded(atoms, made)
 
 
-def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
-    """Return the indices of bonded particles, int32 (M, 2).
-
-    They follow the bond settings of the set. Without settings, or if these show no bonds, they are
-    the bonds of the file, else by distance.
-    """
-    bonding = spheres.bonding or Bonding(None, None, None, None)
-    wanted = "auto" if bonding.bonds in (None, "none") else bonding.bonds
-    assert wanted is not None
-    rows = _pairs(spheres, wanted, bonding).rows if spheres.count else np.zeros((0, 5), np.int32)
-    return np.ascontiguousarray(rows[:, :2])
-
-
 def angstrom_of(spheres: SphereSet) -> float:
     """Return the length of an angstrom in units of a set, estimated from radii."""
     if not spheres.count or _has_elements(spheres):

@@ -175,10 +175,6 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if style.opacity is not None:
         spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
     if settings.select is not None:
-        bonding = _bonding(spheres, style)
-        if bonding is not None and bonding != spheres.bonding:  # a condition may depend on it
-            spheres = copy(spheres)
-            spheres.bonding = bonding
         spheres = _with_condition(spheres, settings.select, style)
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))

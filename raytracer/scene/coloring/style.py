@@ -67,7 +67,7 @@ class StyleSettings(Defined, error=UserError):
         color_unit: Unit in a legend.
         palette: Colours of elements: jmol, cpk, vesta, or a table of colours by label.
         select: Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10,
-            random 0.1, connected to id == 7.
+            random 0.1.
         rest: Opacity of the other particles, which are faded instead of hidden.
         wrap: Move particles into the periodic box first.
         replicate: Number of copies of the periodic box along each edge: [2, 2, 1] shows four.
