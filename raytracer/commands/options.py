@@ -171,7 +171,7 @@ worker_options = _added((
 
 picture_options = _added((
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-                 help="Bits per channel, of a PNG or TIFF."),
+                 help="Bits per channel, of a PNG."),
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import time
-import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -229,11 +228,6 @@ class Image:
         number = int(numbers[y - y0, x - x0])
         return None if number == constant("kNoSphere") else scene.describe(number)
 
-    def codes(self, bits: int = 8) -> Pixels:
-        """Return `pixels`, the new name of this method."""
-        warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
-        return self.pixels(bits)
-
     def save(
         self,
         path: str | Path,
@@ -247,7 +241,7 @@ class Image:
         Args:
             path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with the
                 overlay as vectors; `.exr` for linear light, see `Film.save`.
-            bits: 8, or 16 in PNG and TIFF, per channel.
+            bits: 8, or 16 in PNG, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
             quality: 1..100, of JPEG (95), WebP (90, 100 is lossless) and AVIF (85).
         Returns:
