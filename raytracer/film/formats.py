@@ -92,7 +92,7 @@ def require(
             f"in one of {lossy}"
         )
     elif bits not in kind.bits:
-        problem = f"{name} has {kind.bits[-1]} bits per channel, not {bits}: give a name that ends in .png"
+        problem = f"{name} has {kind.bits[-1]} bits per channel, not {bits}: give a name of a .png"
     elif transparent and not kind.alpha:
         problem = (
             f"{name} cannot be transparent, and the picture is: give it a background (--background "

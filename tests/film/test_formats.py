@@ -113,11 +113,7 @@ def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) 
     ("name", "options", "sentence"),
     [
         ("a.jpg", {}, "JPEG cannot be transparent, and the picture is: give it a background"),
-        (
-            "a.tiff",
-            {"bits": 16},
-            "TIFF has 8 bits per channel, not 16: give a name that ends in .png",
-        ),
+        ("a.tiff", {"bits": 16}, "TIFF has 8 bits per channel, not 16: give a name of a .png"),
         ("a.webp", {"bits": 16}, "WEBP has 8 bits per channel, not 16"),
         ("a.png", {"quality": 50}, "PNG is lossless and has no quality"),
         ("a.gif", {}, "'.gif' is not the suffix of a picture format; known are .png"),
