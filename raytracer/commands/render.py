@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import asdict
 from math import inf
 from operator import mul
 from pathlib import Path
@@ -362,7 +363,6 @@ def run_pixel(call: Call) -> None:
 
 
 def _tell_particle(call: Call, picked: SphereInfo | None, x: int, y: int) -> None:
-    from dataclasses import asdict
 
     if call.as_json:
         print_json({"pixel": [x, y], "particle": None if picked is None else asdict(picked)})

@@ -5,15 +5,19 @@ Only the options are imported with the module, so that help is fast.
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from raytracer import memory
 from raytracer.commands.group import Group
 from raytracer.commands.options import FILE, force_option, json_option, source_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import SceneError, UserError
-from raytracer.files.access import STANDARD_INPUT, opened
+from raytracer.files.access import STANDARD_INPUT, opened, path_of
+from raytracer.files.inputs import noted
 from raytracer.scene import GLYPHS
 from raytracer.warning import collected, warn
 
@@ -77,7 +81,6 @@ def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
       raytracer scene describe atoms.xyz 17
       raytracer scene describe scenes/molecule.toml 0 --json
     """
-    from dataclasses import asdict
 
     from raytracer.pipeline import load_source
     from raytracer.scene.source import Source
@@ -149,8 +152,6 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from dataclasses import replace
-    from pathlib import Path
 
     from raytracer.scene.load import scene_suffix
     from raytracer.scene.particles.data_file import split_inner
@@ -186,9 +187,7 @@ def _renamed(value: Any, name: str) -> Any:
 
 
 def _contents_of(source: Source) -> dict[str, Any]:
-    from dataclasses import asdict
 
-    from raytracer import memory
     from raytracer.pipeline import load_source
     from raytracer.scene.overrides import SceneOverrides, apply_overrides
     from raytracer.scene.packing.pack import pack_with_camera, packed_looks
@@ -227,8 +226,6 @@ def _contents_of(source: Source) -> dict[str, Any]:
 
 
 def _files(file: str) -> list[dict[str, Any]]:
-    from raytracer.files.access import path_of
-    from raytracer.files.inputs import noted
     from raytracer.scene.load import is_outside
     from raytracer.scene.particles.data_file import split_inner
 
@@ -305,7 +302,6 @@ def _lights(scene: Scene) -> list[dict[str, Any]] | str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    from dataclasses import asdict
 
     fields = {} if value is None else asdict(value)
     return {name: item for name, item in fields.items() if item is not None}

@@ -12,12 +12,12 @@ from raytracer.exporting.grid import Grid
 from raytracer.exporting.overlay import overlay_of
 from raytracer.exporting.solids import SKY_LEVELS
 from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
 from raytracer.viewer.controls import CONTROLS
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import Job
 
 MAX_MATERIALS, MAX_LIGHTS = 32, 8

@@ -20,10 +20,10 @@ from raytracer.exporting.head import head_of
 from raytracer.exporting.sections import Section
 from raytracer.exporting.sky import sky_of
 from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
 
 if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import Job, Notice
     from raytracer.scene.scene import Scene
 

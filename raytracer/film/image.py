@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,17 +19,14 @@ from raytracer.arguments import whole
 from raytracer.errors import BackendError, OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.film import Pixels, check_bits, develop, measure_and_develop, outline
+from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from raytracer.device_array import DeviceArray
     from raytracer.drawing.overlay import Overlay
-    from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo

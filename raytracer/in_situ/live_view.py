@@ -20,6 +20,7 @@ from raytracer.backends.select import select
 from raytracer.errors import RaytracerError, UserError, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
@@ -33,7 +34,7 @@ from raytracer.in_situ.outlets import (
     View,
 )
 from raytracer.in_situ.points import Given, Logged, Points
-from raytracer.pipeline import VIEW_SETTINGS
+from raytracer.pipeline import VIEW_SETTINGS, Settings
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.coloring import STYLE
@@ -46,9 +47,7 @@ from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget
-    from raytracer.film.image import Image
     from raytracer.in_situ.recording import Pictures
-    from raytracer.pipeline import Settings
 
 KINDS = ("window", "page")
 """What can be opened."""

@@ -15,7 +15,7 @@ import fcntl
 import os
 import pickle
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from mmap import mmap
@@ -34,8 +34,6 @@ from raytracer.errors import UserError
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from raytracer.in_situ.copies import Copies
 
 SLOTS = 3

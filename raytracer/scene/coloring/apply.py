@@ -11,6 +11,7 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
+from raytracer.scene.bond_settings import Bonding
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
@@ -20,7 +21,6 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.periodic import replicated, wrapped
 
 if TYPE_CHECKING:
-    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
@@ -162,7 +162,6 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
         given = {k: getattr(earlier, k) if value is None else value for k, value in given.items()}
     elif all(value is None for value in given.values()):
         return None
-    from raytracer.scene.bond_settings import Bonding
 
     place = f"{style.place}." if style.place else ""
     return Bonding(**given, place=place, keeps_radii=style.radius is not None)

@@ -24,14 +24,13 @@ from raytracer.scene.glyphs.shared import (
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.solids import ConeSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Arrows
-    from raytracer.scene.scene import Scene
 
 NEIGHBOURS = 2.0  # length of the longest arrow, in mean distances of the particles with arrows
 MAX_EXTENT = 0.2  # limit of that length, relative to the diagonal of the box around these particles

@@ -29,13 +29,13 @@ from raytracer.scene.glyphs.shared import (
 )
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Contacts
-    from raytracer.scene.particles.source import ParticleSource
-    from raytracer.scene.scene import Scene
 
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped
@@ -176,7 +176,6 @@ def _touching(spheres: SphereSet) -> _Pairs:
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
     """Return the contacts that a file lists between the particles of a set."""
-    from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import frame_count, source_of
 
     assert contacts.file is not None

@@ -16,11 +16,11 @@ from raytracer.scene.glyphs.shared import (
     components,
     require_capsules,
 )
+from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.solids import EllipsoidSet
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene, SphereSet
 
 
 def has_axes(columns: Columns, shape: Shape) -> bool:

@@ -16,10 +16,10 @@ from raytracer.memory import require_room
 from raytracer.scene.glyphs.shared import Glyphs
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.particles.compressed import unpacked
+from raytracer.scene.scene import Scene, SphereSet
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Isosurface
-    from raytracer.scene.scene import Scene, SphereSet
 
 Doubles = NDArray[np.float64]
 

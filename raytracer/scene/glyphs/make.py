@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from raytracer.scene.glyphs.shared import Glyphs
     from raytracer.scene.scene import Scene, SphereSet
 

@@ -14,15 +14,13 @@ from raytracer.scene.bonds import TOLERANCE, close_pairs, element_radii
 from raytracer.scene.colors import parse_color
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.scene import CapsuleSet
+from raytracer.scene.particles.labels import Labels, element_symbols
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.solids import EllipsoidSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Polyhedra
-    from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.scene import Scene, SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

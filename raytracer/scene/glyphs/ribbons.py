@@ -35,11 +35,10 @@ from raytracer.scene.glyphs.shared import (
     with_column,
 )
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Ribbons
-    from raytracer.scene.scene import Scene
 
 Rows = NDArray[np.int64]
 

@@ -26,15 +26,14 @@ from raytracer.scene.glyphs.shared import (
     row_colors_of,
     rows_by_id,
 )
-from raytracer.scene.scene import CapsuleSet, SphereSet
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Trails
-    from raytracer.scene.particles.data_file import DataFile
-    from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import Scene
 
 RADIUS = 0.05  # radius of the tubes, in mean distances of the particles
 MAX_KEPT = 256 << 20  # most bytes of positions that are cached between pictures
