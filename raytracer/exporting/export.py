@@ -14,13 +14,14 @@ from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS, Notice, Settings, prepare
+from raytracer.pipeline import VIEW_SETTINGS, Notice, prepare
+from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from raytracer.scene.annotations import Annotations
+    from raytracer.pipeline import Settings
 
 PAGE = ".html"
 USD_ENDINGS = (".usdc", ".usda", ".usd")

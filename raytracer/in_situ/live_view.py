@@ -17,6 +17,7 @@ import numpy as np
 
 from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
+from raytracer.browser.widget import SceneWidget
 from raytracer.errors import RaytracerError, UserError, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
@@ -34,7 +35,7 @@ from raytracer.in_situ.outlets import (
     View,
 )
 from raytracer.in_situ.points import Given, Logged, Points
-from raytracer.pipeline import VIEW_SETTINGS, Settings
+from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.coloring import STYLE
@@ -46,8 +47,8 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.browser.widget import SceneWidget
     from raytracer.in_situ.recording import Pictures
+    from raytracer.pipeline import Settings
 
 KINDS = ("window", "page")
 """What can be opened."""

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,10 @@ from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
-from raytracer.sphere_update import Array, OutOfRangeError, SphereUpdate
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+
+if TYPE_CHECKING:
+    from raytracer.sphere_update import Array
 
 ENTRY = "pack_spheres"
 RECORD_BYTES, COLOR_BYTES = 16, 12

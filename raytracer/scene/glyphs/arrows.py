@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.scene.glyphs.settings import Arrows
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
@@ -28,9 +29,6 @@ from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.solids import ConeSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Arrows
 
 NEIGHBOURS = 2.0  # length of the longest arrow, in mean distances of the particles with arrows
 MAX_EXTENT = 0.2  # limit of that length, relative to the diagonal of the box around these particles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from raytracer.errors import DataFileError, SceneError, naming, shown, suggestio
 from raytracer.scene.bonds import close_pairs
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
@@ -33,9 +34,6 @@ from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import ParticleSource
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Contacts
 
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Container
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import loaded
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.shared import Glyphs
-    from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.glyphs.shared import Glyphs
+from raytracer.scene.scene import Scene, SphereSet
 
 SOLIDS = {
     "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
