@@ -89,6 +89,7 @@ NAMES = {
 REMOVED = {
     "half": "OpenEXR files have 32-bit floats",
     "histogram": "'--stats' prints the distribution of the light",
+    "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
     "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
 }
 """Options and arguments of earlier versions, and what to use in their place."""

@@ -503,11 +503,6 @@ def _sides(
 def _annotation_options() -> list[click.Option]:
     title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
                           help="A line of text at the top of the picture.")  # fmt: skip
-    beside = SettingOption(
-        ["--legend-file"], metavar="FILE", panel=DRAWN_PANEL,
-        help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
-        "--legend is given too.",
-    )  # fmt: skip
     switches = [
         SettingOption(
             [flag(name), name],
@@ -517,7 +512,7 @@ def _annotation_options() -> list[click.Option]:
         )
         for name, (text, first) in ANNOTATIONS.items()
     ]
-    return [title, *switches, beside]
+    return [title, *switches]
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -566,18 +561,15 @@ animation_options = OptionGroup(
 
 annotation_options = OptionGroup(extra=_annotation_options)
 
-preview_annotation_options = OptionGroup(extra=lambda: _annotation_options()[:-1])
-
 
 window_options = (
-    view_options, style_options, preview_options, preview_tone_options, preview_annotation_options
+    view_options, style_options, preview_options, preview_tone_options, annotation_options
 )  # fmt: skip
 
 
 def take_window(options: dict[str, Any]) -> dict[str, Any]:
     """Return a command's options as arguments of a window or page."""
     tone, view, annotations = take_tone(options), take_view(options), take_annotations(options)
-    del options["legend_file"]  # which a window does not save
     return view | options | {"tone": tone, "annotations": annotations}
 
 
@@ -635,8 +627,6 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     values = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in values.items() if value is not None}
-    if options.setdefault("legend_file", None) is not None:
-        given.setdefault("legend", "beside")
     if not given:
         return None
     from raytracer.commands.annotation_options import parsed

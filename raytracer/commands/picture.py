@@ -90,9 +90,6 @@ def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None =
                 film.save(call.film, batch=batch)
         with batch.step():
             image.save(target, call.bits, batch, quality=call.quality)
-        if call.legend_file:
-            with batch.step():
-                image.save_legend(call.legend_file, batch)
 
 
 def record(image: Image) -> dict[str, Any]:

@@ -220,10 +220,6 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     if call.film:
         outputs.writes(call.film, "--film", replaces=call.resume)
         film_file.check_target(call.film, call.resume)
-    if call.legend_file:
-        from raytracer.film.image import check_legend
-
-        check_legend(outputs.writes(call.legend_file, "--legend-file"))
     settings = {"transparent": call.settings["transparent"] is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
@@ -305,7 +301,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not call.quiet:
-        others = [Path(name) for name in (call.film, call.legend_file) if name]
+        others = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         summary = _summary(job, film, target, others)
         print_lines("\n".join([*summary, *_inferred(call, source, job), *lines]))

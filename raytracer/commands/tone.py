@@ -61,7 +61,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     from raytracer.files.output import OutputSet
 
     settings = ToneSettings.of(take_tone(options))
-    call = SimpleNamespace(films=films, settings=settings, legend_file=None, **options)
+    call = SimpleNamespace(films=films, settings=settings, **options)
     call.bits = int(call.bits)
     with OutputSet() as outputs:
         run(call, targets_of(call, outputs))

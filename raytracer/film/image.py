@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
 from raytracer.arguments import whole
-from raytracer.errors import BackendError, OutputError, UserError
+from raytracer.errors import BackendError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
@@ -270,31 +270,6 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def save_legend(self, path: str | Path, batch: output.Batch | None = None) -> Path:
-        """Write the legend alone, over a transparent background.
-
-        Args:
-            path: the file, `.png`, `.svg` or `.pdf`.
-            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
-        Returns:
-            The path.
-        Raises:
-            UserError: the picture has no legend, or the file cannot be written.
-        """
-        legend = self.overlay.legend if self.overlay is not None else None
-        if legend is None:
-            raise UserError(
-                f'{path}: the picture has no legend: render it with annotations={{"legend": True}}'
-            )
-        target, kind = check_legend(path)
-        with output.replacing(target, batch) as file:
-            if kind == "PNG":
-                text = {"Software": f"raytracer {__version__}"}
-                png.write(file, legend.alone(), text, self.threads, self.dpi)
-            else:
-                legend.write(file, None, kind, "legend")
-        return target
-
     def _developed(self, bits: int) -> Developed:
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
@@ -363,18 +338,3 @@ class Image:
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()
-
-
-def check_legend(path: str | Path) -> tuple[Path, str]:
-    """Return the path and the format of a legend that is saved alone: PNG, SVG or PDF.
-
-    Raises:
-        OutputError: it has another suffix, or the file cannot be written.
-    """
-    from raytracer.film import formats
-
-    target = output.check_file(path)
-    kind = formats.require(target).name
-    if kind not in ("PNG", "SVG", "PDF"):
-        raise OutputError(f"{path}: a legend is saved as .png, .svg or .pdf: give such a name")
-    return target, kind

@@ -53,7 +53,6 @@ RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
     [
         ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
-        ("render scene.toml -o x.png --legend-file ./x.png", "give two names"),
         ("bench vecadd --compare record.json --save record.json", ""),
         ("bench vecadd --save x.png --plot x.png", "give two names"),
         ("preview scene.toml --screenshot soft.png", ""),
