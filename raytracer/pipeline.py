@@ -773,12 +773,7 @@ def film_for(
     if film is None:
         return blank
     problem = ""
-    if film.metadata.get("half"):
-        problem = (
-            "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
-            "that was saved as .npz or as .exr with 32-bit floats"
-        )
-    elif film.metadata.get("denoised"):
+    if film.metadata.get("denoised"):
         problem = (
             "the film is denoised, and samples cannot be added to it: resume the film that --film "
             "saved"

@@ -86,6 +86,15 @@ NAMES = {
 }
 
 
+REMOVED = {
+    "half": "OpenEXR files have 32-bit floats",
+    "histogram": "'--stats' prints the distribution of the light",
+    "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
+    "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
+}
+"""Options and arguments of earlier versions, and what to use in their place."""
+
+
 def names_for(word: str) -> list[str]:
     """Return the names here for a word of other programs."""
     return [name for name, words in NAMES.items() if word in words.split()]

@@ -121,22 +121,13 @@ def test_samples_are_added_to_what_each_pixel_has(image: raytracer.Image) -> Non
     assert (finer.film.pixel_counts() >= counts).all()
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".exr"])
-def test_films_keep_the_samples_of_pixels(
-    image: raytracer.Image, suffix: str, tmp_path: Path
-) -> None:
-    if suffix == ".exr":
-        pytest.importorskip("OpenEXR")
-    path = image.film.save(tmp_path / f"film{suffix}")
-    stored = Film.load(path)
+def test_films_keep_the_samples_of_pixels(image: raytracer.Image, tmp_path: Path) -> None:
+    stored = Film.load(image.film.save(tmp_path / "film.npz"))
     np.testing.assert_array_equal(stored.sums, image.film.sums)
     np.testing.assert_array_equal(stored.counts, image.film.pixel_counts())
     np.testing.assert_array_equal(develop(stored), develop(image.film))
     with_counts = raytracer.render(SCENE, film=stored, aovs=["samples"], **SMALL).film
     np.testing.assert_array_equal(with_counts.aovs["samples"], with_counts.pixel_counts())
-    if suffix == ".exr":
-        half = Film.load(image.film.save(path, half=True))
-        np.testing.assert_allclose(half.mean(), image.film.mean(), rtol=1e-3, atol=1e-4)
 
 
 def test_pictures_show_the_means() -> None:

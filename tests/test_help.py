@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -158,43 +154,3 @@ def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
 def test_commands_are_offered_with_their_whole_summaries(capsys: Captured) -> None:
     lines = completed("raytracer pre", capsys)
     assert lines == ["plain", "preview", "Open a scene in an interactive window."]
-
-
-def test_bash_completes_as_one_types(tmp_path: Path) -> None:
-    """A real bash with a terminal, in which the key Tab is pressed."""
-    (tmp_path / "atoms.xyz").touch()
-    parent, child = pty.openpty()
-    command = Path(sys.executable).with_name("raytracer")
-    environment = os.environ | {
-        "PATH": f"{command.parent}:{os.environ['PATH']}", "PS1": "$ ", "TERM": "dumb",
-        "INPUTRC": os.devnull,
-    }  # fmt: skip
-    shell = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],
-        stdin=child, stdout=child, stderr=child, cwd=tmp_path, env=environment,
-        start_new_session=True,
-    )  # fmt: skip
-    seen = ""
-
-    def typed(text: str, expected: str) -> None:
-        """Type a text, and wait until the terminal shows another one."""
-        nonlocal seen
-        os.write(parent, text.encode())
-        end = time.monotonic() + 60
-        while expected not in seen:
-            assert time.monotonic() < end, seen
-            if select.select([parent], [], [], 1)[0]:
-                seen += os.read(parent, 4096).decode()
-        seen = ""
-
-    try:
-        typed('eval "$(_RAYTRACER_COMPLETE=bash_source raytracer)"; echo rea"dy"\n', "ready")
-        typed("raytracer ren\t", "render ")
-        typed("at\t", "atoms.xyz ")
-        typed("--color-b\t", "--color-by ")
-        typed("z --tone ag\t", "agx ")
-    finally:
-        shell.kill()
-        shell.wait()
-        os.close(parent)
-        os.close(child)

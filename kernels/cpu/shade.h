@@ -231,6 +231,7 @@ inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
 
 // As integrator/surface_step.h asks for rays, of the vector of a wave at `at`.
 struct VectorTracer {
+  static constexpr bool kSharesRays = false;
   const rt::SceneView& scene;
   rt::Scratch& scratch;
   const rt::Wave& wave;

@@ -136,9 +136,33 @@ RT_DEVICE_CALLED Crossing cross_path(const rt::SceneTables& s, const Traversal& 
 
 #endif
 
+// Whether the lanes of a warp trace its occlusion rays together, also those whose paths meet nothing. All lanes take the
+// steps of all paths then.
+constexpr bool kSharesRays = RT_INTEGRATORS && !RT_DRAFTS && !RT_FULL_SHADING;
+
+// Surfaces of a warp up to which their rays are dealt to all lanes: 8 rays of each of 24 take 6 turns in place of 8.
+constexpr int kMaxDealt = 24;
+
+// The place of bit number n, from 0 on, of those that are set.
+RT_DEVICE int place_of_bit(uint32_t word, int n) {
+  int at = 0;
+#pragma unroll
+  for (int width = 16; width; width /= 2) {
+    const int below = __popc(word >> at & ((1u << width) - 1u));
+    if (n >= below) n -= below, at += width;
+  }
+  return at;
+}
+
+template <class T> RT_DEVICE T of_lane(T value, int lane) { return __shfl_sync(~0u, value, lane); }
+RT_DEVICE Vec3<float> of_lane(Vec3<float> v, int lane) {
+  return {of_lane(v.x, lane), of_lane(v.y, lane), of_lane(v.z, lane)};
+}
+
 // As integrator/surface_step.h asks for rays, of one path.
 template <class Traversal>
 struct PathTracer {
+  static constexpr bool kSharesRays = RT_NS::kSharesRays;
   const rt::SceneTables& scene;
   const Traversal& traversal;
   PathState<float>& path;  // moved on by push
@@ -147,10 +171,52 @@ struct PathTracer {
   RT_DEVICE Surface<float> surface(bool, const PathState<float>& p) const {
     return path_surface(scene, p, traversal.primitive(p.prim));
   }
-  RT_DEVICE void add(bool, Vec3<float> more) { radiance = radiance + more; }
+  RT_DEVICE void add(bool mask, Vec3<float> more) {
+    if (mask) radiance = radiance + more;
+  }
   RT_DEVICE DirectLightSample<float> ao_sample(const PathState<float>& p, const Surface<float>& f, Vec3<float> ambient,
                                                int ray) const {
     return shade_ao(scene, p, f, ambient, ray);
+  }
+  // By all lanes of a warp; where few of them meet a surface, all trace the rays of these. Rays are dealt by number: those
+  // of neighbours with the same number go similar ways. Each lane adds the light of its own rays, in their order.
+  RT_DEVICE void add_ao(bool mask, const PathState<float>& p, const Surface<float>& f, Vec3<float> ambient, int rays) {
+    const uint32_t surfaces = __ballot_sync(~0u, mask), lane = threadIdx.x & 31u;
+    const bool deals = __popc(surfaces) <= kMaxDealt;
+    const int count = deals ? __popc(surfaces) : 32, end = count * rays;
+    const Vec3<float> light = ao_radiance(*scene.frame, ambient);
+    for (int begin = 0; begin < end; begin += 32) {
+      PathState<float> q = p;
+      Surface<float> g = f;
+      int ray = begin / 32;
+      bool open = mask;
+      if (deals) {
+        const int at = min(begin + (int)lane, end - 1);
+        ray = at / count, open = begin + (int)lane < end;
+        take_surface(q, g, place_of_bit(surfaces, at - ray * count));
+      }
+      if (open) {
+        const DirectLightSample<float> a = ao_sample(q, g, ambient, ray);
+        open = a.contributes && visible(true, -1, q, g, a);
+      }
+      if (!deals) {
+        if (open) radiance = radiance + light;
+        continue;
+      }
+      const uint32_t seen = __ballot_sync(~0u, open);
+      const int rank = __popc(surfaces & ((1u << lane) - 1u)), first = (begin - rank + count - 1) / count;
+      if (!mask) continue;
+      for (int own = first * count + rank; own < min(begin + 32, end); own += count)
+        if (seen >> (own - begin) & 1u) radiance = radiance + light;
+    }
+  }
+  // Of another lane, what ao_sample and visible read.
+  RT_DEVICE void take_surface(PathState<float>& p, Surface<float>& f, int from) const {
+    p.x = of_lane(p.x, from), p.y = of_lane(p.y, from), p.depth = of_lane(p.depth, from);
+    p.prim = of_lane(p.prim, from);
+    f.point.position = of_lane(f.point.position, from), f.point.normal = of_lane(f.point.normal, from);
+    f.point.inside = of_lane((int)f.point.inside, from) != 0;
+    if (f.point.inside) f.primitive = traversal.primitive(p.prim);
   }
   RT_DEVICE int light_end(int samples) const { return samples; }
   RT_DEVICE bool visible(bool mask, int, const PathState<float>& p, const Surface<float>& f,
@@ -231,12 +297,23 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
   }
 #else
   const float coverage = camera_coverage(*s.frame, p);
-  for (;;) {
-    if (p.prim == kNoPrim) {
-      radiance = radiance + shade_miss(s, p);
-      break;
+  if constexpr (kSharesRays) {
+    bool goes_on = true;
+    for (;;) {
+      const bool meets = goes_on && p.prim != kNoPrim;
+      if (goes_on && !meets) radiance = radiance + shade_miss(s, p);
+      if (!__any_sync(~0u, meets)) break;
+      if (!meets) p.prim = 0;  // its surface is not looked at
+      goes_on = surface_step<float>(s, tracer, meets, p);
     }
-    if (!surface_step<float>(s, tracer, true, p)) break;
+  } else {
+    for (;;) {
+      if (p.prim == kNoPrim) {
+        radiance = radiance + shade_miss(s, p);
+        break;
+      }
+      if (!surface_step<float>(s, tracer, true, p)) break;
+    }
   }
 #endif
   return make_float4(radiance.x, radiance.y, radiance.z, coverage);

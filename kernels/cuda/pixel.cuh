@@ -14,7 +14,7 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Traversal traversal, con
   traversal.exclude_large((uint32_t)large_count(frame));
   const rt::SceneTables scene = scene_tables(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame.film, tile);
-  if (!at.inside) return;
+  if (!kSharesRays && !at.inside) return;
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   for (int i = 0; i < samples; ++i) {
@@ -27,7 +27,7 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Traversal traversal, con
     float4 l = trace_path(scene, traversal, path);
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
-  *out = sum;
+  if (at.inside) *out = sum;
 }
 
 }  // namespace RT_NS

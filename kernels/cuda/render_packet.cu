@@ -10,7 +10,7 @@ constexpr int kConstantSpheres = 1024 / rt::kPrimitiveWords;  // with lights and
 __constant__ rt::PrimitiveRecord c_spheres[kConstantSpheres];
 
 // Blocks of a multiprocessor: rays of `ao` gain by more warps, those of `direct` by more registers.
-constexpr int kBlocks = RT_INTEGRATORS ? 10 : 8;
+constexpr int kBlocks = RT_INTEGRATORS ? 9 : 8;
 
 extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   rt::render_block(args, args.sphere_count <= kConstantSpheres ? c_spheres : nullptr);

@@ -10,9 +10,28 @@ namespace RT_NS {
 // That pays for boxes around capsules, which are mostly empty, and for occlusion rays, which have no end.
 constexpr bool kLongestFirst = RT_SOLIDS || (RT_INTEGRATORS && !RT_FULL_SHADING);
 
-// By one instruction, which leaves out NaN: then a box is entered. A comparison and a selection, as of min_, are two.
-RT_DEVICE float fmin_(float a, float b) { return fminf(a, b); }
-RT_DEVICE float fmax_(float a, float b) { return fmaxf(a, b); }
+// Where a ray enters a box, at 0 at the earliest, and where it leaves it, from the slabs of the three axes.
+#if __CUDA_ARCH__ >= 900
+// As integers, of which one instruction takes three: floats that are not negative have the order of their bits, and the
+// bits of any negative one, as an integer, are below all of these.
+RT_DEVICE float slabs_begin(float x, float y, float z) {
+  return __int_as_float(__vimax3_s32_relu(__float_as_int(x), __float_as_int(y), __float_as_int(z)));
+}
+RT_DEVICE float slabs_end(float x, float y, float z, float t_max) {
+  return __int_as_float(
+      __vimin3_s32(__float_as_int(x), __float_as_int(y), min(__float_as_int(z), __float_as_int(t_max))));
+}
+RT_DEVICE bool is_entered(float begin, float end) { return __float_as_int(begin) <= __float_as_int(end); }
+#else
+// fmaxf and fminf are one instruction each, a comparison and a selection are two.
+RT_DEVICE float slabs_begin(float x, float y, float z) { return fmaxf(fmaxf(x, y), fmaxf(z, 0.0f)); }
+RT_DEVICE float slabs_end(float x, float y, float z, float t_max) { return fminf(fminf(x, y), fminf(z, t_max)); }
+RT_DEVICE bool is_entered(float begin, float end) { return begin <= end; }
+#endif
+
+// Whether nearest hits test two spheres of a leaf at a time, so that the second one is loaded before the first one has
+// come: not where larger records or rays that stop at other things take the registers.
+constexpr bool kTestsPairs = !RT_SOLIDS && !(RT_FULL_SHADING && RT_ALPHA_CLIP);
 
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
@@ -51,11 +70,11 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     int h = i >> 2, b = i & 3;
-    float t0 = fmax_(fmax_(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
-                     fmax_(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
-    float t1 = fmin_(fmin_(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
-                     fmin_(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
-    if (t0 <= t1) mask |= 1u << i, entered(i, t0, t1);
+    const float begin = slabs_begin(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y),
+                                    fma_(byte_of(nz[h], b), step.z, near.z));
+    const float end = slabs_end(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y),
+                                fma_(byte_of(fz[h], b), step.z, far.z), t_max);
+    if (is_entered(begin, end)) mask |= 1u << i, entered(i, begin, end);
   }
   return {mask, head.w >> 24, tail.x, tail.y, tail.z, tail.w};
 }
@@ -171,12 +190,17 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
         leaves &= leaves - 1;
         row = h.sphere_base + slot_begin(h, slot), end = h.sphere_base + slot_end(h, slot);
       }
-      if (row != self) {
-        const Primitive<float> p = relative_to(load_primitive(records, (size_t)row), o);
+      const uint32_t next = kTestsPairs ? min(row + 1, end - 1) : row;
+      const Primitive<float> pair[2] = {load_primitive(records, (size_t)row), load_primitive(records, (size_t)next)};
+      const auto test = [&](const Primitive<float>& primitive, uint32_t at) {
+        if (at == self) return;
+        const Primitive<float> p = relative_to(primitive, o);
         const float hit = filter.nearest(p, primitive_test(p, d));
-        if (hit > 0.0f && (hit < t || (hit == t && row < prim)) && filter.accepts(row)) t = hit, prim = row;
-      }
-      ++row;
+        if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
+      };
+      test(pair[0], row);
+      if (next != row) test(pair[1], next);
+      row = next + 1;
     }
     float at;
     do {

@@ -8,6 +8,7 @@
 //   DirectLightSample<F> ao_sample(p, f, ambient, ray)  the light of an occlusion ray
 //   BitsOf<F> visible(mask, number, p, f, sample)       samples that nothing keeps off; others may be added later
 //   BitsOf<F> visible_rarely(mask, p, f, sample)        the same for rays that few surfaces need
+//   void add_ao(mask, p, f, ambient, rays)              the light of all occlusion rays of surfaces, where kSharesRays
 //   void keep_surface(mask, p, f, ambient, open)        what a draft keeps; open: occlusion rays that meet nothing
 //   void push(mask, p, f, step)                         paths that go on
 #pragma once
@@ -87,7 +88,11 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
     ambient = shade_ambient(frame, p, scattering);
     if (!rays) tracer.add(mask, ambient);
   }
-  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_FULL_SHADING);
+  BitsOf<F> open = 0;
+  if constexpr (Tracer::kSharesRays)
+    tracer.add_ao(mask, p, f, ambient, rays);
+  else
+    open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_FULL_SHADING);
   if (rays && keeps_surface(s, p)) tracer.keep_surface(mask, p, f, ambient, open);
 #if !RT_FULL_SHADING
   add_lights(s, tracer, mask, p, f, scattering, ambient, 0, true);

@@ -435,7 +435,7 @@ class _Pictures(_Job):
         if suffix == ".exr":
             from raytracer.film import film_file
 
-            film_file.check_target(target.with_name("0.exr"), False)
+            film_file.check_target(target.with_name("0.exr"))
         self.frames = NumberedPictures(target, self.digest, len(plan.shots))
         output.check_file(self.frames.path(0))
         for shot in plan.shots:

@@ -21,11 +21,10 @@ from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, FirstHits, Strip, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
-from raytracer.drawing.raster import extent_of
 from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
-from raytracer.scene.annotations import BESIDE, IN_SCENE, Annotations, DepthCue
+from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
@@ -35,7 +34,6 @@ from raytracer.view import View
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
-LEGEND_MARGIN = 3.0  # distance of a legend from the edges of a picture of its own, in points
 
 Space = tuple["NDArray[np.float64]", float]
 
@@ -73,7 +71,6 @@ class Plan:
             None if fog is None else self._fog_color(crop, view.height),
             lines,
             (0.0, 0.0, 0.0) if line is None else parse_color(line.color),
-            self._legend_alone(view.width, view.height),
         )
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
@@ -125,17 +122,6 @@ class Plan:
             sides[side] = max(sides[side], min(free[side], MAX_ROOM))
         return Surroundings(Room(**sides), () if self.box is None else (self.box,))
 
-    def _legend_alone(self, width: int, height: int) -> Overlay | None:
-        wanted = self.annotations.legend
-        if wanted is None:
-            return None
-        sheet = Sheet(width, height, self.dpi)
-        place = "right" if wanted.place == BESIDE else wanted.place
-        for scale in self.scales:
-            legend.draw(sheet, replace(wanted, place=place), scale)
-        margin = LEGEND_MARGIN * sheet.point
-        return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
-
     def sheet(self, width: int, height: int) -> Sheet:
         """Return an empty sheet for pictures of a size."""
         middle = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
@@ -168,7 +154,7 @@ class Plan:
         wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
-        if wanted.legend is not None and wanted.legend.place != BESIDE:
+        if wanted.legend is not None:
             for scale in self.scales:
                 legend.draw(sheet, wanted.legend, scale)
 

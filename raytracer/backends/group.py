@@ -28,7 +28,7 @@ from raytracer.backends.base import (
     Picture,
     ProgressCall,
 )
-from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
@@ -37,8 +37,6 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from raytracer.buffers import Columns
-    from raytracer.device_array import DeviceArray
     from raytracer.sphere_update import SphereUpdate
 
 Result = TypeVar("Result")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,10 +28,22 @@ def check(path: Path) -> None:
     output.check_picture(path)
 
 
+def figure_class() -> Any:
+    """Return Matplotlib's `Figure`, imported without the window backend of MPLBACKEND.
+
+    A file needs no window backend, and one that does not exist would raise on import.
+    """
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        from matplotlib.figure import Figure
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    return Figure
+
+
 def draw(record: Record, path: Path) -> None:
     """Draw a record: bars for each result, and one roofline for all."""
-    from raytracer.film.histogram import figure_class
-
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
     if not results:
         raise UserError("the record has no timed rows to plot")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.errors import SceneError, shown, suggestion
+from raytracer.errors import shown
 from raytracer.fields import definitions
 from raytracer.scene.annotations import KINDS, TextLabel
-from raytracer.scene.option_text import parts_of, value_of
+from raytracer.scene.option_text import fields_of, value_of
 
 ALONE = {"box": "style"}  # fields that a single value sets, if not the first
 
@@ -28,12 +28,4 @@ def _parsed(name: str, value: str) -> Any:
     if "=" not in value:
         first = ALONE.get(name) or next(iter(known))
         return {first: value_of(known[first].kind, value, f"{option}={shown(value)}")}
-    fields = {}
-    for part in parts_of(value):
-        key, equals, text = part.partition("=")
-        key = key.strip().replace("-", "_")
-        if not equals or key not in known:
-            problem = f"'{shown(key)}' is not a field" if equals else f"'{shown(part)}' has no '='"
-            raise SceneError(f"{option}: {problem}; {suggestion(key, known)}")
-        fields[key] = value_of(known[key].kind, text.strip(), f"{option}={key}")
-    return fields
+    return fields_of(value, known, f"{option}=")

@@ -76,8 +76,6 @@ def export(scenes: tuple[str, ...], **options: Any) -> None:
     output, tone = options.pop("output"), take_tone(options)
     settings = take_view(options) | take_render(options)
     annotations = take_annotations(options)
-    if options.pop("legend_file", None) is not None:
-        raise click.UsageError("--legend-file goes with pictures: give --legend")
     path = scene_paths(scenes)
     with OutputSet() as outputs, StageLine(progress) as line:
         target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")

@@ -8,6 +8,7 @@ import click
 
 from raytracer.commands.group import Group
 from raytracer.errors import nearest, shown
+from raytracer.synonyms import REMOVED
 
 FILE = "is set in a scene file"
 
@@ -75,7 +76,7 @@ COMMANDS = {
 }
 
 # Suffixes of files that a command other than `render` takes.
-OTHERS = {".png": "info", ".exr": "tone"}
+OTHERS = {".png": "info", ".exr": "info"}
 
 
 def of_option(name: str, command: click.Command | None) -> str:
@@ -85,6 +86,8 @@ def of_option(name: str, command: click.Command | None) -> str:
     options = [param for param in command.params if isinstance(param, click.Option)]
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     word = name.lstrip("-").lower().replace("-", "_")
+    if word in REMOVED:
+        return REMOVED[word]
     if any(argument.name == "scenes" for argument in arguments):
         for words, sentence in ELSEWHERE.items():
             if word in words.split():

@@ -10,11 +10,10 @@ import click
 from raytracer.commands.options import FILE, json_option, scene_path, source_options
 from raytracer.commands.report import print_json, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
-from raytracer.files.access import opened
+from raytracer.files.access import OpenFile, opened
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.files.access import OpenFile
     from raytracer.scene.source import Source
 
 

@@ -171,12 +171,10 @@ worker_options = _added((
 
 picture_options = _added((
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-                 help="Bits per channel, of a PNG or TIFF."),
+                 help="Bits per channel, of a PNG."),
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
-    click.option("--histogram", type=FILE, metavar="FILE.png",
-                 help="Plot the luminance before and after the tone curve."),
 ))  # fmt: skip
 
 
@@ -385,7 +383,6 @@ EXAMPLES, FLAG_CHARS = 3, 25  # maxima of the short help: examples, width of opt
 
 
 def _help_all_option() -> click.Option:
-
     def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         if value and not ctx.resilient_parsing:
             ctx.meta[HELP_ALL] = True
@@ -505,11 +502,6 @@ def _sides(
 def _annotation_options() -> list[click.Option]:
     title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
                           help="A line of text at the top of the picture.")  # fmt: skip
-    beside = SettingOption(
-        ["--legend-file"], metavar="FILE", panel=DRAWN_PANEL,
-        help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
-        "--legend is given too.",
-    )  # fmt: skip
     switches = [
         SettingOption(
             [flag(name), name],
@@ -519,7 +511,7 @@ def _annotation_options() -> list[click.Option]:
         )
         for name, (text, first) in ANNOTATIONS.items()
     ]
-    return [title, *switches, beside]
+    return [title, *switches]
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -568,18 +560,15 @@ animation_options = OptionGroup(
 
 annotation_options = OptionGroup(extra=_annotation_options)
 
-preview_annotation_options = OptionGroup(extra=lambda: _annotation_options()[:-1])
-
 
 window_options = (
-    view_options, style_options, preview_options, preview_tone_options, preview_annotation_options
+    view_options, style_options, preview_options, preview_tone_options, annotation_options
 )  # fmt: skip
 
 
 def take_window(options: dict[str, Any]) -> dict[str, Any]:
     """Return a command's options as arguments of a window or page."""
     tone, view, annotations = take_tone(options), take_view(options), take_annotations(options)
-    del options["legend_file"]  # which a window does not save
     return view | options | {"tone": tone, "annotations": annotations}
 
 
@@ -637,8 +626,6 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     values = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in values.items() if value is not None}
-    if options.setdefault("legend_file", None) is not None:
-        given.setdefault("legend", "beside")
     if not given:
         return None
     from raytracer.commands.annotation_options import parsed

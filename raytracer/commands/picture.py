@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,40 +14,27 @@ from raytracer import memory
 from raytracer.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
-from raytracer.files.output import Batch, OutputSet, check_file
+from raytracer.files.output import Batch, check_file
 from raytracer.film import film_file
 from raytracer.film.film import Film, non_finite_pixels
 from raytracer.film.image import Image, is_plain_png
 from raytracer.film.png import is_foreign, read_metadata
-from raytracer.pipeline import scene_about
 from raytracer.resources import peak_memory
 
-OPTIONS = "options"  # metadata key of a picture with a default name: hash of the options
 
-
-def options_hash(options: Mapping[str, Any]) -> str:
-    """Return a hash of options by name, 16 digits; those that are None do not count."""
-    kept = {name: value for name, value in options.items() if value is not None}
-    text = json.dumps(kept, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def default_picture(
-    source: str | Path, frame: int | None = None, scene: Path | None = None, options: str = ""
-) -> Path:
+def default_picture(source: str | Path, frame: int | None = None, scene: str = "") -> Path:
     """Return the default path of a picture, NAME.png or NAME_FRAME.png in the current folder.
 
-    The picture of an earlier run with the same scene and options is replaced; if another file has
-    the name, the picture is NAME-2.png, NAME-3.png, ...
+    An earlier picture of the same scene is replaced; if another file has the name, the picture is
+    NAME-2.png, NAME-3.png, ...
 
     Args:
         source: the scene, particle or film file, or the pattern of a series of files.
         frame: of a trajectory.
-        scene: path of the scene file; None for a film.
-        options: hash of the command's options, see `options_hash`.
+        scene: its file, as metadata name it.
     """
     place = stem_of(source) + ("" if frame is None else f"_{frame}")
-    return free_path(place, ".png", lambda path: _is_of(path, scene, options))
+    return free_path(place, ".png", lambda path: _is_of(path, scene))
 
 
 def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda _: False) -> Path:
@@ -71,15 +56,13 @@ def stem_of(source: str | Path) -> str:
     return stem
 
 
-def _is_of(path: Path, scene: Path | None, options: str) -> bool:
-    """Whether a file is a picture of a run with these options, and this scene unless None."""
+def _is_of(path: Path, scene: str) -> bool:
+    """Whether a file is a picture of a scene."""
     try:
         if input_at(path) is not None or not is_file(path) or is_foreign(path):
             return False
         about = read_metadata(path, is_input=False)
-        if about is None or about.get(OPTIONS) != options:
-            return False
-        return scene is None or bool(about["scene"]["file"] == scene_about(scene)["file"])
+        return about is not None and bool(about["scene"].get("file", "") == scene)
     except (UserError, KeyError, TypeError):  # damaged, or changed by hand
         return False
 
@@ -95,16 +78,8 @@ def check_target(
         from raytracer.film import formats
 
         if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
-            film_file.check_target(target, False)
+            film_file.check_target(target)
     return check_file(target)
-
-
-def check_histogram(call: SimpleNamespace, outputs: OutputSet) -> None:
-    """Check that the histogram of a call can be drawn and written, if it has one."""
-    if call.histogram:
-        from raytracer.film import histogram
-
-        histogram.check(outputs.writes(call.histogram, "--histogram"))
 
 
 def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None = None) -> None:
@@ -112,23 +87,9 @@ def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None =
     with Batch() as batch:
         if film is not None:
             with batch.step():
-                film.save(call.film, half=call.half, batch=batch)
+                film.save(call.film, batch=batch)
         with batch.step():
             image.save(target, call.bits, batch, quality=call.quality)
-        if call.legend_file:
-            with batch.step():
-                image.save_legend(call.legend_file, batch)
-        if call.histogram:
-            with batch.step():
-                _draw_histogram(image, call.bits, call.histogram, batch)
-
-
-def _draw_histogram(image: Image, bits: int, path: str, batch: Batch) -> None:
-    from raytracer.film import histogram
-
-    everything = image.settings.meter == "all" and image.film.backdrop is not None
-    covered = None if everything else image.film.sums[..., 3] > 0.0
-    histogram.draw(image.statistics, image.developed(bits), path, batch, covered)
 
 
 def record(image: Image) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import asdict
 from math import inf
 from operator import mul
 from pathlib import Path
@@ -99,16 +100,15 @@ def numbers(
     type=FILE,
     metavar="FILE",
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
-    "folder, or NAME-2.png if that shows another scene or other options.",
+    "folder, or NAME-2.png if that shows another scene.",
 )
 @source_options()
 @backend_option
 @threads_option
 @worker_options
 @picture_options
-@click.option("--film", type=FILE, metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
-    "--half", is_flag=True, help="Save the film as 16-bit floats (.exr), which cannot be resumed."
+    "--film", type=FILE, metavar="FILE", help="Also save the film, .npz, or .exr for others."
 )
 @click.option(
     "--aov",
@@ -195,27 +195,16 @@ def source_of(call: Call) -> Source:
     )  # fmt: skip
 
 
-def options_of(call: Call) -> str:
-    """Return a hash of the options on which the picture depends."""
-    from raytracer.commands.picture import options_hash
-
-    names = ("annotations", "smoothing", "unwrap", "format", "topology", "arrays", "tone", "bits",
-             "resume", "time", "crop")  # fmt: skip
-    settings = {name: value for name, value in call.settings.items() if value is not None}
-    others = {"overrides": settings, "further": call.scenes[1:] or None}
-    return options_hash({name: getattr(call, name) for name in names} | others)
-
-
 def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
-    from raytracer.commands.picture import check_histogram, check_target, default_picture
+    from raytracer.commands.picture import check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
+    from raytracer.pipeline import scene_about
 
     check_bits(call.bits, ToneSettings.of(call.tone))
-    if (call.half or call.aov) and not call.film:
-        option = "--aov" if call.aov else "--half"
-        raise UserError(f"{option} changes what the film contains: give --film FILE too")
+    if call.aov and not call.film:
+        raise UserError("--aov changes what the film contains: give --film FILE too")
     if call.repeat > 1:
         given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
         given["--progressive"] = call.progressive
@@ -226,16 +215,11 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     target = (
         Path(call.output)
         if call.output
-        else default_picture(call.scene, call.frame, path, options_of(call))
+        else default_picture(call.scene, call.frame, scene_about(path)["file"])
     )
     if call.film:
         outputs.writes(call.film, "--film", replaces=call.resume)
-        film_file.check_target(call.film, call.half, call.resume)
-    if call.legend_file:
-        from raytracer.film.image import check_legend
-
-        check_legend(outputs.writes(call.legend_file, "--legend-file"))
-    check_histogram(call, outputs)
+        film_file.check_target(call.film, call.resume)
     settings = {"transparent": call.settings["transparent"] is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
@@ -264,7 +248,7 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call, outputs: OutputSet) -> None:
-    from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite, write
+    from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
     from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
@@ -286,8 +270,6 @@ def run(call: Call, outputs: OutputSet) -> None:
         parts=call.time is not None, film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
-        if not call.output:
-            job.about[OPTIONS] = options_of(call)
         _announce(call, source.scene, job, crop)
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
@@ -305,7 +287,7 @@ def run(call: Call, outputs: OutputSet) -> None:
             image = job.render(
                 job.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
-                keep_film=bool(call.film or call.histogram or exr), seconds=call.time,
+                keep_film=bool(call.film or exr), seconds=call.time,
                 progress=bar, show=show,
             )  # fmt: skip
         if _solids(job) and crop_of(film) is None:
@@ -318,7 +300,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not call.quiet:
-        others = [Path(name) for name in (call.film, call.histogram, call.legend_file) if name]
+        others = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         summary = _summary(job, film, target, others)
         print_lines("\n".join([*summary, *_inferred(call, source, job), *lines]))
@@ -352,8 +334,7 @@ def crop_of(film: Film | None) -> Crop | None:
 def run_pixel(call: Call) -> None:
     """Print what one pixel shows, or the radiance of one of its samples."""
     option = "--pick" if call.only is None else "--only"
-    names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
-             "histogram")  # fmt: skip
+    names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume")
     others = [name for name in names if getattr(call, name)]
     others += ["repeat"] * (call.repeat > 1) + ["pick"] * bool(call.only and call.pick)
     if others:
@@ -377,8 +358,6 @@ def run_pixel(call: Call) -> None:
 
 
 def _tell_particle(call: Call, picked: SphereInfo | None, x: int, y: int) -> None:
-    from dataclasses import asdict
-
     if call.as_json:
         print_json({"pixel": [x, y], "particle": None if picked is None else asdict(picked)})
     elif picked is None:

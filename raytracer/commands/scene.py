@@ -5,15 +5,19 @@ Only the options are imported with the module, so that help is fast.
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from raytracer import memory
 from raytracer.commands.group import Group
 from raytracer.commands.options import FILE, force_option, json_option, source_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import SceneError, UserError
 from raytracer.files.access import STANDARD_INPUT, opened
+from raytracer.files.inputs import noted
 from raytracer.scene import GLYPHS
 from raytracer.warning import collected, warn
 
@@ -77,7 +81,6 @@ def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
       raytracer scene describe atoms.xyz 17
       raytracer scene describe scenes/molecule.toml 0 --json
     """
-    from dataclasses import asdict
 
     from raytracer.pipeline import load_source
     from raytracer.scene.source import Source
@@ -121,20 +124,19 @@ def schema(output: str | None, force: bool) -> None:
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", type=FILE, metavar="FILE",
-              help="A .npz with the spheres, or a .toml with camera and light, and its data "
-              "beside it. Default: NAME.toml.")  # fmt: skip
+              help="A .npz, or for atoms a .xyz. Default: NAME.npz.")  # fmt: skip
 @force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None, count: int | None, seed: int | None, output: str | None, force: bool,
     show_list: bool,
 ) -> None:  # fmt: skip
-    """Make a scene with a named generator; name, count and seed determine the file.
+    """Make spheres with a named generator; name, count and seed determine the file.
 
     \b
     Examples:
       raytracer scene generate --list
-      raytracer scene generate sphereflake -o sphereflake.toml
+      raytracer scene generate sphereflake -o sphereflake.npz
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
     from raytracer.scene import generate as generators
@@ -145,14 +147,11 @@ def generate(
         return
     if name is None:
         raise click.UsageError("give the name of a generator; --list shows them")
-    for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
-        print_lines(str(path))
+    print_lines(str(generators.write(name, output or f"{name}.npz", count, seed, force=force)))
 
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from dataclasses import replace
-    from pathlib import Path
 
     from raytracer.scene.load import scene_suffix
     from raytracer.scene.particles.data_file import split_inner
@@ -188,9 +187,6 @@ def _renamed(value: Any, name: str) -> Any:
 
 
 def _contents_of(source: Source) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from raytracer import memory
     from raytracer.pipeline import load_source
     from raytracer.scene.overrides import SceneOverrides, apply_overrides
     from raytracer.scene.packing.pack import pack_with_camera, packed_looks
@@ -229,8 +225,6 @@ def _contents_of(source: Source) -> dict[str, Any]:
 
 
 def _files() -> list[dict[str, Any]]:
-    from raytracer.files.inputs import noted
-
     return [{"file": str(each.path), "bytes": each.size} for each in noted()]
 
 
@@ -297,7 +291,5 @@ def _lights(scene: Scene) -> list[dict[str, Any]] | str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
     fields = {} if value is None else asdict(value)
     return {name: item for name, item in fields.items() if item is not None}

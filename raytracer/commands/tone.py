@@ -46,25 +46,22 @@ Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
     is_flag=True,
     help="Remove noise, guided by albedo and normal if the film has them.",
 )
-@click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @threads_option
 @json_option
 @quiet_option
 def tone(films: tuple[str, ...], **options: Any) -> None:
-    """Make pictures of films that `raytracer render --film` saved (.npz or .exr).
+    """Make pictures of films that `raytracer render --film` saved (.npz).
 
     \b
     Examples:
       raytracer tone galaxy.npz --exposure auto --tone agx --stats
-      raytracer tone galaxy.exr --exposure 0.5 --bits 16 -o brighter.png
-      raytracer tone frame*.npz --exposure auto --lock
-
-    The last gives all frames of an animation the same exposure.
+      raytracer tone galaxy.npz --exposure 0.5 --bits 16 -o brighter.png
+      raytracer tone frame*.npz --exposure 1.5
     """
     from raytracer.files.output import OutputSet
 
     settings = ToneSettings.of(take_tone(options))
-    call = SimpleNamespace(films=films, settings=settings, legend_file=None, **options)
+    call = SimpleNamespace(films=films, settings=settings, **options)
     call.bits = int(call.bits)
     with OutputSet() as outputs:
         run(call, targets_of(call, outputs))
@@ -72,7 +69,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
 
 def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
-    from raytracer.commands.picture import check_histogram, check_target, default_picture
+    from raytracer.commands.picture import check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
 
@@ -81,44 +78,26 @@ def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
         from raytracer.film.denoise import require_denoiser
 
         require_denoiser()
-    if len(call.films) > 1 and (call.output or call.histogram):
-        raise UserError("--output and --histogram are for a single film")
-    if call.lock and not call.settings.automatic:
-        raise UserError("--lock shares an automatic exposure: give --exposure auto too")
+    if len(call.films) > 1 and call.output:
+        raise UserError("--output is for a single film")
     for film in call.films:
         film_file.check_source(film)
     names = [
-        call.output or str(default_picture(film, options=options_of(call, film)))
-        for film in call.films
+        call.output or str(default_picture(film, scene=_scene_of(film))) for film in call.films
     ]
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
     for name in names:
         outputs.writes(name, "the picture")
-    check_histogram(call, outputs)
     return [check_target(Path(name), call.bits, call.quality) for name in names]
 
 
-def options_of(call: Call, film: str) -> str:
-    """Return a hash of a film's name and of the options on which its picture depends."""
-    from dataclasses import asdict
+def _scene_of(film: str) -> str:
+    """Return the file of the scene of a film, or ""."""
+    from raytracer.film import film_file
 
-    from raytracer.commands.picture import options_hash
-    from raytracer.pipeline import scene_about
-
-    values = {"film": scene_about(Path(film))["file"], "tone": asdict(call.settings)}
-    shared = call.films if call.lock else ()
-    return options_hash(values | {"bits": call.bits, "denoise": call.denoise, "lock": shared})
-
-
-def lock_exposure(call: Call) -> None:
-    from dataclasses import replace
-
-    from raytracer.film.film import common_exposure
-
-    films = (image_of(load(call, name), call).shown for name in call.films)
-    exposure = common_exposure(films, call.settings, call.threads)
-    call.settings = replace(call.settings, exposure=exposure)
+    about = film_file.read_metadata(film).get("scene")
+    return str(about.get("file", "")) if isinstance(about, dict) else ""
 
 
 def warn_of_guides(call: Call, name: str, film: Film) -> None:
@@ -140,29 +119,18 @@ def load(call: Call, name: str) -> Film:
 
 def run(call: Call, targets: list[Path]) -> None:
     from raytracer import memory
-    from raytracer.commands.picture import (
-        OPTIONS,
-        memory_record,
-        record,
-        warn_of_non_finite,
-        write,
-    )
+    from raytracer.commands.picture import memory_record, record, warn_of_non_finite, write
 
-    marks = [{} if call.output else {OPTIONS: options_of(call, name)} for name in call.films]
-    if call.lock:
-        lock_exposure(call)
     output = memory.Output(
         call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
-    )  # fmt: skip
+    )
     records = []
-    for name, target, mark in zip(call.films, targets, marks, strict=True):
+    for name, target in zip(call.films, targets, strict=True):
         film = load(call, name)
         height, width = film.sums.shape[:2]
         need = memory.Need(0, width, height, threads=call.threads, output=output)
         memory.require_room(name, need.extra, "to be developed")
         image = image_of(film, call)
-        image.metadata.pop(OPTIONS, None)
-        image.metadata.update(mark)
         warn_of_guides(call, name, film)
         write(call, target, image)
         files = {"film": name, "output": str(target), "timings": image.timings}

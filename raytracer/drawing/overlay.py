@@ -24,19 +24,12 @@ class Overlay:
     fog_color: NDArray[np.float32] | None = None  # sRGB in 0..1 of each row, (h, 3)
     lines: NDArray[np.float32] | None = None  # coverage of outlines, (h, w)
     line_color: RGB = (0.0, 0.0, 0.0)  # sRGB in 0..1
-    legend: Overlay | None = None  # the legend alone, on a sheet of its own size
 
     def over(self, pixels: Pixels) -> Pixels:
         """Return a copy of a picture (h, w, 4) with the overlay."""
         result = self.shaded(pixels)
         raster.draw(self.drawing, result, self.crop[:2])
         return result
-
-    def alone(self) -> Pixels:
-        x0, y0, x1, y1 = self.crop
-        pixels = np.zeros((y1 - y0, x1 - x0, 4), np.uint8)
-        raster.draw(self.drawing, pixels, (x0, y0))
-        return pixels
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture of `shaded`, or none, with shapes and texts over it as vectors.

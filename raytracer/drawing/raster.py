@@ -29,7 +29,7 @@ from raytracer.drawing.shapes import (
     Shape,
     Text,
 )
-from raytracer.film.film import Crop, Pixels
+from raytracer.film.film import Pixels
 
 Mask = NDArray[np.float32]
 
@@ -95,13 +95,6 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
             box = whole.within(frame)
             if not box.empty:
                 mix(box.part_of(pixels, frame), _coverage(shape, box), shape.color)
-
-
-def extent_of(drawing: Drawing, margin: float) -> Crop:
-    """Return the pixels x0, y0, x1, y1 that a drawing with a margin covers, half open."""
-    boxes = [_extent(shape, margin) for shape in drawing.shapes] or [Box(0, 0, 1, 1)]
-    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
-    return min(x0s), min(y0s), max(x1s), max(y1s)
 
 
 def _extent(shape: Shape, margin: float) -> Box:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from raytracer.exporting.sections import Section, section_of
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import left_out, shared_names, shared_values
 from raytracer.scene.particles.columns import label_ids
-
-if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene
+from raytracer.scene.scene import Scene
 
 MAX_WORDS = 1 << 16  # of a column of texts
 DIGITS, FEW_DIGITS = 6, 4  # of a number that is shown

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer import memory
 from raytracer.errors import UserError, counted
@@ -13,17 +14,14 @@ from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS, prepare
+from raytracer.pipeline import VIEW_SETTINGS, Notice, prepare
+from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Unpack
-
-    from raytracer.pipeline import Notice, Settings
-    from raytracer.scene.annotations import Annotations
+    from raytracer.pipeline import Settings
 
 PAGE = ".html"
 USD_ENDINGS = (".usdc", ".usda", ".usd")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
+from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, SceneBuffers
+from raytracer.pipeline import Job
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.packing.pack import OPAQUE
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
-    from raytracer.pipeline import Job
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,11 @@ from raytracer.exporting.grid import Grid
 from raytracer.exporting.overlay import overlay_of
 from raytracer.exporting.solids import SKY_LEVELS
 from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
+from raytracer.pipeline import Job
 from raytracer.viewer.controls import CONTROLS
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.pipeline import Job
 
 MAX_MATERIALS, MAX_LIGHTS = 32, 8
 METERED_SAMPLES = 4  # per pixel, of the picture that an automatic exposure is metered from

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.annotations import axes, scale_bar
+from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import BLACK, Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.svg import hex_color, svg
+from raytracer.pipeline import Job
 from raytracer.scene.annotations import AXIS_COLORS, IN_SCENE
-
-if TYPE_CHECKING:
-    from raytracer.annotations.plan import Plan
-    from raytracer.pipeline import Job
 
 
 def overlay_of(job: Job) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer._version import __version__
 from raytracer.annotations.projection import Projection
@@ -20,12 +20,10 @@ from raytracer.exporting.head import head_of
 from raytracer.exporting.sections import Section
 from raytracer.exporting.sky import sky_of
 from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
-
-if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.pipeline import Job, Notice
-    from raytracer.scene.scene import Scene
+from raytracer.pipeline import Job, Notice
+from raytracer.scene.scene import Scene
 
 MAX_BYTES = 60_000_000
 """Of a page with columns: those that would make it larger are left out. Mail and repositories take

@@ -16,16 +16,12 @@ most points of a dense packing are between spheres, where nobody sees them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.backends.base import DeviceScene
 from raytracer.layout import code, dtype
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceScene
-    from raytracer.view import View
+from raytracer.view import View
 
 POINTS = 1.5e8
 """Of all spheres together; each is the origin of three rays."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.annotations.plan import Plan
+from raytracer.annotations.projection import Projection
 from raytracer.exporting.figure import Figure
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.sections import Section, section_of
 from raytracer.scene.simulation_box import segments
-
-if TYPE_CHECKING:
-    from raytracer.annotations.plan import Plan
-    from raytracer.annotations.projection import Projection
 
 PALETTE = 1 << 16  # maximum number of colours that are numbered
 SKY_LEVELS = 60  # finer than the noise of what is measured; even, so that the middle is a level

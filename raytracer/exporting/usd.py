@@ -7,19 +7,17 @@ their widths. Points of glTF have no radius.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
+from raytracer.pipeline import Job
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.pipeline import Job
 
 MAX_COLUMN_PARTS = 3
 """Numbers of a value of a column: USD has primvars of one, two and three."""

@@ -6,7 +6,7 @@ curve with dither.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
-from raytracer.film.statistics import Statistics, merged, statistics_of
+from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
 from raytracer.settings import MAX_SIDE
@@ -214,12 +214,11 @@ class Film:
         _, histogram = measure_and_develop(self, tone, 8, threads)
         return statistics_of(histogram, tone.stops(histogram))
 
-    def save(self, path: str | Path, *, half: bool = False, batch: Batch | None = None) -> Path:
-        """Write the film to `.npz`, or to OpenEXR (`.exr`, with the extra `exr`).
+    def save(self, path: str | Path, *, batch: Batch | None = None) -> Path:
+        """Write the film to `.npz`, or its mean for other programs to `.exr` (the extra `exr`).
 
         Args:
             path: the file, `.npz` or `.exr`.
-            half: 16-bit floats in OpenEXR; such a file cannot be resumed.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
         Returns:
             The path.
@@ -229,14 +228,14 @@ class Film:
         """
         from raytracer.film import film_file
 
-        return film_file.save(self, path, half, batch)
+        return film_file.save(self, path, batch)
 
     @classmethod
     def load(cls, path: str | Path, aovs: Sequence[str] | None = None) -> Film:
         """Read a film that `save` wrote.
 
         Args:
-            path: the file, `.npz` or `.exr`.
+            path: the file, `.npz`.
             aovs: output variables to read, if the file has them; None reads all.
         Raises:
             DataFileError: the file is not a film, or cannot be read.
@@ -457,13 +456,6 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
 def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
     """Return a film by the sRGB curve of IEC 61966-2-1 alone, rounded to the nearest integer."""
     return develop(film, ToneSettings(dither=False), bits, threads)
-
-
-def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
-    """Return the common automatic exposure of several films, in stops."""
-    # `map` releases a film before it takes the next.
-    total = merged(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
-    return float(core().meter(tone_arguments((1, 1), 1, settings), total.view(np.uint8)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:

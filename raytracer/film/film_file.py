@@ -1,4 +1,4 @@
-"""Film files: NumPy's `.npz`, and OpenEXR by its own package (the extra `exr`)."""
+"""Film files: NumPy's `.npz`, and OpenEXR for other programs by its own package (extra `exr`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import mapping, truth
+from raytracer.arguments import mapping
 from raytracer.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files import output
 from raytracer.files.access import (
@@ -20,11 +20,10 @@ from raytracer.files.access import (
     opened,
     parse_json,
     path_of,
-    printed,
     reading,
 )
 from raytracer.film.aovs import AOVS, INTEGERS, channels
-from raytracer.memory import require_room, size_text
+from raytracer.memory import size_text
 
 if TYPE_CHECKING:
     from raytracer.files.npz import Archive
@@ -39,20 +38,19 @@ FORMATS = (1, 2, 3)
 SUFFIXES = (".npz", ".exr")
 MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
 
-METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
+METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool}
 
 
-def check_target(path: str | Path, half: bool = False, replaces: str | Path | None = None) -> Path:
+def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a film can be written to a path, before it is rendered, and return the path.
 
     Args:
         path: of the file.
-        half: whether it is to have 16-bit floats.
         replaces: the film that is resumed, which may be replaced.
     Raises:
         UserError: another suffix, or the file cannot be written.
     """
-    path, half = path_of(path), truth(half, "half", UserError)
+    path = path_of(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UserError(
@@ -60,8 +58,6 @@ def check_target(path: str | Path, half: bool = False, replaces: str | Path | No
         )
     if suffix == ".exr":
         _require_openexr(path)
-    elif half:
-        raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
     return output.check_file(path, replaces)
 
 
@@ -80,14 +76,12 @@ def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> Non
         output.require_space(path, (16 + 4 * channels(aovs)) * width * height)
 
 
-def save(
-    film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
-) -> Path:
+def save(film: Film, path: str | Path, batch: output.Batch | None = None) -> Path:
     """Write a film; arguments and errors as for `Film.save`."""
     film.require_whole()
     _require_aovs(film)
-    about = _about(film, half)
-    path = check_target(path, half, film.source or None)
+    about = _about(film)
+    path = check_target(path, film.source or None)
     if path.suffix.lower() == ".npz":
         arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
         if film.counts is not None:
@@ -95,33 +89,30 @@ def save(
         with output.replacing(path, batch, film.source or None) as file:
             np.savez(file, film=np.array(about), sums=film.sums, **arrays)
     else:
-        _save_exr(film, about, path, half, batch)
+        _save_exr(film, about, path, batch)
     return path
 
 
 def check_source(path: str | Path) -> None:
     """Refuse a file whose suffix is not that of a film. Raises DataFileError."""
     path = Path(path)
-    if path != STANDARD_INPUT and path.suffix.lower() not in SUFFIXES:
+    if path.suffix.lower() == ".exr":
         raise DataFileError(
-            f"{path}: is not a film: films are .npz or .exr files, written by "
-            "`raytracer render --film`"
+            f"{path}: OpenEXR is for other programs: give the film that `raytracer render --film "
+            "NAME.npz` saved"
+        )
+    if path != STANDARD_INPUT and path.suffix.lower() != ".npz":
+        raise DataFileError(
+            f"{path}: is not a film: films are .npz files, written by `raytracer render --film`"
         )
 
 
 def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -> Film:
     """Read a film file; arguments and errors as for `Film.load`."""
-    from raytracer.film import exr_header
-
     path = path_of(path)
     check_source(path)
-    with opened(path, standard_input=True) as file:
-        is_exr = path.suffix.lower() == ".exr"
-        if file.is_standard_input:
-            is_exr = file.file.peek(4)[:4] == exr_header.MAGIC
-        with reading(file.source, "a film"):
-            names = tuple(AOVS) if aovs is None else aovs
-            return (_read_exr if is_exr else _read_npz)(cls, file, names)
+    with opened(path, standard_input=True) as file, reading(file.source, "a film"):
+        return _read_npz(cls, file, tuple(AOVS) if aovs is None else aovs)
 
 
 def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
@@ -150,10 +141,10 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _about(film: Film, half: bool) -> str:
+def _about(film: Film) -> str:
     number = 1 if film.backdrop is None else 2
     about = {
-        "format": 3 if film.counts is not None and not half else number,
+        "format": 3 if film.counts is not None else number,
         "samples": film.samples,
         "place": [film.x0, film.y0],
         "size": [film.width, film.height],
@@ -280,26 +271,19 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
-    """Write the mean as main RGBA, output variables as layers, and float32 sums as a layer.
+def _save_exr(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
+    """Write the mean as main RGBA, and as layers output variables and, over a background, coverage.
 
-    Other programs show the mean, from which the sums cannot be recovered exactly.
+    Sums cannot be recovered exactly from the mean.
     """
     exr = _require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
-    if not half:
-        layers["sums"] = ("RGBA", film.sums)
-    elif film.backdrop is not None:  # alpha is 1
+    if film.backdrop is not None:  # alpha is 1
         layers["coverage"] = ("Y", film.coverage)
     layers |= {name: (AOVS[name], array) for name, array in film.aovs.items()}
-    if film.counts is not None and not half:
-        layers["counts"] = ("Y", film.counts)
     planes = {}
     for layer, (names, array) in layers.items():
         for name, plane in zip(names, np.moveaxis(np.atleast_3d(array), -1, 0), strict=True):
-            if array.dtype.kind == "f":
-                with np.errstate(over="ignore"):  # above 65504 a half is infinite
-                    plane = plane.astype(np.float16 if half else np.float32)
             planes[f"{layer}.{name}" if layer else name] = np.ascontiguousarray(plane)
     x0, y0, x1, y1 = film.crop
     windows = {
@@ -317,47 +301,3 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
             exr.File(header, planes).write(file.name)
         except RuntimeError as error:
             raise OSError(str(error).replace(file.name, str(path))) from error
-
-
-def _read_exr(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
-    from raytracer.film import exr_header
-
-    source = file.source
-    exr = _require_openexr(file.path)
-    header = exr_header.check(file)
-    require_room(source, 2 * header.reading())  # as channels, and stacked as layers
-    with (
-        reading(source, "OpenEXR"),
-        printed() as messages,
-        exr.File(file.name, separate_channels=True) as stored,
-    ):
-        about = stored.header().get("raytracer")
-        planes = {name: channel.pixels for name, channel in stored.channels().items()}
-    if messages:  # the library continues after damaged pixels, and leaves them black
-        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(messages[0], 160)})")
-    if not isinstance(about, str) or not {"R", "G", "B", "A"} <= planes.keys():
-        raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
-    for name, plane in planes.items():
-        if plane.shape != (header.height, header.width):
-            raise DataFileError(f"{source}: its channel '{shown(name)}' has another size")
-
-    def layer(name: str, letters: str) -> NDArray[Any] | None:
-        """Return the channels of a layer, (h, w) or (h, w, channels), or None if one is missing."""
-        keys = [f"{name}.{letter}" if name else letter for letter in letters]
-        if not planes.keys() >= set(keys):
-            return None
-        stacked = np.stack([planes[key] for key in keys], axis=-1)
-        return np.ascontiguousarray(stacked[..., 0] if len(keys) == 1 else stacked)
-
-    layers = {name: layer(name, letters) for name, letters in AOVS.items() if name in names}
-    aovs = {name: array for name, array in layers.items() if array is not None}
-    if (sums := layer("sums", "RGBA")) is not None:
-        return _film(cls, source, about, sums, aovs, planes.get("counts.Y"))
-    mean = np.stack([planes[name] for name in "RGBA"], axis=-1).astype(np.float32)
-    if "coverage.Y" in planes:
-        mean[..., 3] = planes["coverage.Y"]
-    film = _film(cls, source, about, mean, aovs)
-    film.metadata["half"] = True  # the file has no sums: this is the mean of the samples
-    film.metadata["samples_before"] = film.samples
-    film.samples, film.counts = 1, None
-    return film

@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,7 +27,7 @@ class Format(NamedTuple):
 
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
-TIFF = Format("TIFF", (".tiff", ".tif"), bits=(8, 16))
+TIFF = Format("TIFF", (".tiff", ".tif"))
 SVG = Format("SVG", (".svg",), bits=(8, 16))
 PDF = Format("PDF", (".pdf",))
 EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
@@ -47,14 +46,9 @@ FORMATS = (
 SUFFIXES = {suffix: each for each in FORMATS for suffix in each.suffixes}
 
 LOSSLESS = 100  # quality at which WebP and AVIF keep every value
-STRIP_ROWS = 256  # rows of a strip of a TIFF, which is compressed by itself
 
 # Tags of TIFF and of EXIF.
 DESCRIPTION, SOFTWARE = 270, 305
-_ALPHA_STRAIGHT = 2
-_DEFLATE = 8
-_RGB = 2
-_INCH = 2
 
 
 def format_of(path: str | Path) -> Format:
@@ -98,10 +92,7 @@ def require(
             f"in one of {lossy}"
         )
     elif bits not in kind.bits:
-        problem = (
-            f"{name} has {kind.bits[-1]} bits per channel, not {bits}: give a name that ends in "
-            ".png or .tiff"
-        )
+        problem = f"{name} has {kind.bits[-1]} bits per channel, not {bits}: give a name of a .png"
     elif transparent and not kind.alpha:
         problem = (
             f"{name} cannot be transparent, and the picture is: give it a background (--background "
@@ -141,67 +132,29 @@ def write(
 
     Args:
         file: a seekable stream.
-        pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
+        pixels: uint8 (h, w, 3 or 4), sRGB with straight alpha.
         kind: one of `FORMATS` that can hold it.
         texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`.
         quality: 1..100.
         dpi: pixels per inch that a TIFF or JPEG states, or None.
     """
-    if kind is TIFF:
-        _write_tiff(file, pixels, texts, dpi)
-        return
     from PIL import Image as Pillow
 
     exif = Pillow.Exif()
     exif.update(texts)
     options: dict[str, Any] = {"quality": quality, "exif": exif.tobytes()}
-    if kind.name == "JPEG":
+    if dpi is not None and kind.name in ("JPEG", "TIFF"):
+        options["dpi"] = (dpi, dpi)
+    if kind is TIFF:
+        options = {"compression": "tiff_adobe_deflate", "tiffinfo": texts} | options
+        del options["quality"], options["exif"]
+    elif kind.name == "JPEG":
         options |= {"subsampling": 0, "optimize": True}  # of full size: colours carry data
-        if dpi is not None:
-            options["dpi"] = (dpi, dpi)
     elif kind.name == "AVIF":
         options |= {"subsampling": "4:4:4"}
     elif quality == LOSSLESS:
         options |= {"lossless": True, "exact": True}
     Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
-
-
-def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: float | None) -> None:
-    """Write a TIFF of 8 or 16 bits in compressed strips; Pillow has no 16-bit colour."""
-    from PIL import TiffImagePlugin as Tiff
-
-    height, width, channels = pixels.shape
-    data = pixels.astype(pixels.dtype.newbyteorder("<"), copy=False)
-    strips = [
-        zlib.compress(data[top : top + STRIP_ROWS].tobytes())
-        for top in range(0, height, STRIP_ROWS)
-    ]
-    sizes = tuple(map(len, strips))
-    starts = tuple(sum(sizes[:index]) for index in range(len(sizes)))
-    tags = Tiff.ImageFileDirectory_v2(prefix=b"II")
-    values: dict[int, Any] = {
-        **texts,
-        Tiff.IMAGEWIDTH: width,
-        Tiff.IMAGELENGTH: height,
-        Tiff.BITSPERSAMPLE: (8 * pixels.dtype.itemsize,) * channels,
-        Tiff.COMPRESSION: _DEFLATE,
-        Tiff.PHOTOMETRIC_INTERPRETATION: _RGB,
-        Tiff.SAMPLESPERPIXEL: channels,
-        Tiff.ROWSPERSTRIP: STRIP_ROWS,
-        Tiff.STRIPBYTECOUNTS: sizes,
-        Tiff.STRIPOFFSETS: starts,  # from the end of the directory; `save` adds where that is
-    }
-    if channels == 4:
-        values[Tiff.EXTRASAMPLES] = _ALPHA_STRAIGHT
-    if dpi is not None:
-        values |= {Tiff.X_RESOLUTION: dpi, Tiff.Y_RESOLUTION: dpi, Tiff.RESOLUTION_UNIT: _INCH}
-    for tag, value in values.items():
-        if tag in (Tiff.STRIPBYTECOUNTS, Tiff.STRIPOFFSETS):
-            tags.tagtype[tag] = 4  # 32 bits, also where a strip is small
-        tags[tag] = value
-    tags.save(file)
-    for strip in strips:
-        file.write(strip)
 
 
 def read_description(file: BinaryIO) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,20 +16,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
 from raytracer.arguments import whole
-from raytracer.errors import BackendError, OutputError, UserError
+from raytracer.errors import BackendError, UserError
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.film import Pixels, check_bits, develop, measure_and_develop, outline
+from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from raytracer.device_array import DeviceArray
     from raytracer.drawing.overlay import Overlay
-    from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
@@ -229,11 +226,6 @@ class Image:
         number = int(numbers[y - y0, x - x0])
         return None if number == constant("kNoSphere") else scene.describe(number)
 
-    def codes(self, bits: int = 8) -> Pixels:
-        """Return `pixels`, the new name of this method."""
-        warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
-        return self.pixels(bits)
-
     def save(
         self,
         path: str | Path,
@@ -247,7 +239,7 @@ class Image:
         Args:
             path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with the
                 overlay as vectors; `.exr` for linear light, see `Film.save`.
-            bits: 8, or 16 in PNG and TIFF, per channel.
+            bits: 8, or 16 in PNG, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
             quality: 1..100, of JPEG (95), WebP (90, 100 is lossless) and AVIF (85).
         Returns:
@@ -276,31 +268,6 @@ class Image:
         with output.replacing(target, batch) as file:
             self._write(file, pixels, histogram, kind, quality)
         self.timings["write"] = time.perf_counter() - start
-        return target
-
-    def save_legend(self, path: str | Path, batch: output.Batch | None = None) -> Path:
-        """Write the legend alone, over a transparent background.
-
-        Args:
-            path: the file, `.png`, `.svg` or `.pdf`.
-            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
-        Returns:
-            The path.
-        Raises:
-            UserError: the picture has no legend, or the file cannot be written.
-        """
-        legend = self.overlay.legend if self.overlay is not None else None
-        if legend is None:
-            raise UserError(
-                f'{path}: the picture has no legend: render it with annotations={{"legend": True}}'
-            )
-        target, kind = check_legend(path)
-        with output.replacing(target, batch) as file:
-            if kind == "PNG":
-                text = {"Software": f"raytracer {__version__}"}
-                png.write(file, legend.alone(), text, self.threads, self.dpi)
-            else:
-                legend.write(file, None, kind, "legend")
         return target
 
     def _developed(self, bits: int) -> Developed:
@@ -371,18 +338,3 @@ class Image:
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()
-
-
-def check_legend(path: str | Path) -> tuple[Path, str]:
-    """Return the path and the format of a legend that is saved alone: PNG, SVG or PDF.
-
-    Raises:
-        OutputError: it has another suffix, or the file cannot be written.
-    """
-    from raytracer.film import formats
-
-    target = output.check_file(path)
-    kind = formats.require(target).name
-    if kind not in ("PNG", "SVG", "PDF"):
-        raise OutputError(f"{path}: a legend is saved as .png, .svg or .pdf: give such a name")
-    return target, kind

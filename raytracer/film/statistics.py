@@ -159,15 +159,3 @@ def percentiles(
         span = float(log2(high[at]) - log2(low[at])) if high[at] > low[at] else 0.0
         values.append(float(low[at]) * exp2(span * min(max(float(part), 0.0), 1.0)))
     return values
-
-
-def merged(histograms: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
-    """Return the common histogram of several films, structured (1,); its exposure is 0."""
-    total = histograms[0].copy()
-    for histogram in histograms[1:]:
-        for name in ("bins", "luminance_sum", "log2_sum", "clipped", "black"):
-            total[name] += histogram[name]
-        total["darkest"] = np.minimum(total["darkest"], histogram["darkest"])
-        total["brightest"] = np.maximum(total["brightest"], histogram["brightest"])
-    total["exposure"] = 0.0
-    return total

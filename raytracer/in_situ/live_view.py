@@ -17,9 +17,11 @@ import numpy as np
 
 from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
+from raytracer.browser.widget import SceneWidget
 from raytracer.errors import RaytracerError, UserError, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
@@ -45,8 +47,6 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.browser.widget import SceneWidget
-    from raytracer.film.image import Image
     from raytracer.in_situ.recording import Pictures
     from raytracer.pipeline import Settings
 
@@ -226,7 +226,7 @@ class LiveView:
 
         For a view it returns at once. The arrays are copied, those of the GPU that renders within
         its memory and others to the host, at most 60 times per second, and less often if copying
-        would take more than 0.8% of the time; a state that comes sooner is left out (see `flush`).
+        would take more than 0.5% of the time; a state that comes sooner is left out (see `flush`).
         For a frame of a movie it waits until the state of the frame before is
         taken. Nothing is shown after the view was closed. A step ends when a name is logged that
         was logged in it already.

@@ -15,14 +15,14 @@ import fcntl
 import os
 import pickle
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from mmap import mmap
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
 from threading import Condition, Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,8 @@ from raytracer.cuda_driver import LEGACY_STREAM
 from raytracer.device_array import DeviceArray
 from raytracer.dlpack import packed_strides
 from raytracer.errors import UserError
+from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from raytracer.in_situ.copies import Copies
 
 SLOTS = 3
 """Slots of a set: published, held by the reader, free."""

@@ -24,7 +24,7 @@ from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, c
 from raytracer.in_situ.points import Given, Logged
 from raytracer.warning import warn
 
-SHARE = 0.008
+SHARE = 0.005
 """Largest share of the simulation's time that copying takes."""
 
 INTERVAL = 1.0 / 60.0

@@ -32,8 +32,6 @@ AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
 
 CONTRAST = "black or white, in contrast to the background"
 
-BESIDE = "beside"  # place of a legend outside the picture
-
 
 def _size(points: float) -> Any:
     return setting(points, Number(0.0, 1000.0, above=True), "Size of the text in points.")
@@ -51,14 +49,12 @@ class Legend(Defined, place="legend"):
     """The colour scale of spheres coloured by a column: a bar with ticks, or categories.
 
     Args:
-        place: Position in the picture; "beside" omits it from the picture, to be saved alone
-            (`--legend-file`, `Image.save_legend`).
         label: Text beside the bar.
         length: Length of the colour bar as a fraction of the side it runs along.
         color: Colour of text and lines.
     """
 
-    place: str = setting("right", Choice((*PLACES, BESIDE), "place"))
+    place: str = _place("right")
     label: str | None = setting(None, Text(), default_text="the column with its unit")
     size: float = _size(10.0)
     length: float = setting(0.5, Number(0.05, 0.9))

@@ -28,16 +28,6 @@ KINDS = 200  # radius classes per factor e (0.5% wide) for particles without ele
 CARBON = 0.75  # covalent radius in angstrom, for the median radius without elements
 
 
-def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
-    """Return the indices of bonded particles, int32 (M, 2), by the bond settings of the set;
-    without, or if these show no bonds, the bonds of the file, else by distance."""
-    bonding = spheres.bonding or Bonding(None, None, None, None)
-    wanted = "auto" if bonding.bonds in (None, "none") else bonding.bonds
-    assert wanted is not None
-    rows = pairs_of(spheres, wanted, bonding).rows if spheres.count else np.zeros((0, 5), np.int32)
-    return np.ascontiguousarray(rows[:, :2])
-
-
 def angstrom_of(spheres: SphereSet) -> float:
     """Return the length of an angstrom in units of a set, estimated from radii."""
     if not spheres.count or _has_elements(spheres):

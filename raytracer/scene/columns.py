@@ -302,19 +302,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             pairs, columns = pairs[inside], {n: each[inside] for n, each in columns.items()}
         return pairs, columns
 
-    def pairs(self) -> NDArray[Any]:
-        """Return the bonds between shown spheres, int32 (M, 2).
-
-        They follow the bond settings of the set; without any they are the bonds of the file, else
-        by distance.
-
-        Raises:
-            SceneError: there are too many.
-        """
-        from raytracer.scene.bonds import bonded_pairs
-
-        return bonded_pairs(self._spheres)
-
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         from raytracer.scene.particles.read import source_of

@@ -8,14 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.errors import OutputError, UserError, suggestion
 from raytracer.files import output
 from raytracer.files.access import path_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.generators._base import Generator, Part
 
 FOLDER = Path(__file__).parent / "generators"
@@ -73,23 +73,38 @@ def write(
     seed: int | None = None,
     *,
     force: bool = False,
-) -> list[Path]:
-    """Write a generated scene, and return the files written: NAME.toml with its data beside it, or
-    the data alone (.npz, or for atoms .xyz). Raises UserError; without `force`, existing files are
-    refused."""
-    from raytracer.scene.generators import _write
+) -> Path:
+    """Write generated spheres.
 
-    target = path_of(path)
-    maker = generator(name)
-    chosen = settle(maker, count, seed)
-    if target.suffix not in (".toml", ".npz", ".xyz"):
-        raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
+    path: ends in .npz or, for atoms in angstrom, in .xyz
+    force: replace an existing file; without it that is refused
+
+    returns: the path
+    raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
+    """
+    target, maker = path_of(path), generator(name)
+    count, seed = settle(maker, count, seed)
+    if target.suffix == ".toml":
+        raise OutputError(
+            f"{target}: a scene names its generator itself: write [[spheres]] and generate = "
+            f'{{ name = "{name}", count = {count}, seed = {seed} }}'
+        )
+    if target.suffix not in (".npz", ".xyz"):
+        raise OutputError(f"{target}: must end in .npz, or .xyz for atoms")
+    if target.suffix == ".xyz" and maker.symbols is None:
+        raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
     outputs = output.OutputSet(force)
-    for file in _write.files(name, target):
-        what = "the scene" if file.suffix == ".toml" else "its data"
-        output.check_file(outputs.writes(file, what))
-    with outputs:
-        return _write.write(name, maker, target, *chosen)
+    output.check_file(outputs.writes(target, "the spheres"))
+    made = arrays(name, count, seed)
+    with outputs, output.replacing(target) as file:
+        if maker.symbols is None or target.suffix == ".npz":
+            np.savez(file, **made)  # type: ignore[arg-type]
+        else:
+            symbols = maker.symbols(count, seed)
+            rows = zip(symbols, made["centers"].astype(float).tolist(), strict=True)
+            lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}\n" for s, (x, y, z) in rows]
+            file.write("".join([f"{len(symbols)}\n{maker.summary}\n", *lines]).encode())
+    return target
 
 
 def generator(name: str) -> Generator:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
-from raytracer.errors import SceneError
+from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Choice, Kind, Mistakes, Text
+from raytracer.fields import Definition
 from raytracer.scene.field_types import ColorValue
 
 
@@ -24,6 +26,27 @@ def parts_of(text: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
+
+
+def fields_of(text: str, known: Mapping[str, Definition], place: str = "") -> dict[str, Any]:
+    """Return the fields of a text by name.
+
+    Args:
+        text: "place=left,size=12".
+        known: the fields there are, by name.
+        place: what messages have before the name of a field: "--legend=".
+    """
+    fields = {}
+    for part in parts_of(text):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        key = key.replace("-", "_")
+        if not equals or key not in known:
+            word = shown(key)
+            problem = f"there is no field '{word}'" if equals else f"'{word}' has no '='"
+            where = f"{place.rstrip('=.')}: " if place else ""
+            raise SceneError(f"{where}{problem}; {suggestion(key, known)}")
+        fields[key] = value_of(known[key].kind, value, f"{place}{key}")
+    return fields
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:

@@ -77,7 +77,7 @@ def ask_range(viewer: ViewerState) -> None:
 @action()
 def ask_selection(viewer: ViewerState) -> None:
     """Type a condition for the selection."""
-    examples = "z > 3 and type == 'O', every 10, connected to id == 7, ...; columns are "
+    examples = "z > 3 and type == 'O', every 10, ...; columns are "
     _ask(viewer, "select", examples + _columns(viewer), "select")
 
 

@@ -147,12 +147,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_films_of_workers(trajectory: Path, tmp_path: Path) -> None:
-    pytest.importorskip("OpenEXR")
+    OpenEXR = pytest.importorskip("OpenEXR")  # noqa: N806
     animation = raytracer.animate(trajectory, frames=":3", **SMALL)
     animation.save(tmp_path / "#.exr", workers=1)
     for k, image in enumerate(animation):
-        film = raytracer.Film.load(tmp_path / f"{k}.exr")
-        np.testing.assert_array_equal(film.sums, image.film.sums)
+        with OpenEXR.File(str(tmp_path / f"{k}.exr")) as file:
+            mean = file.channels()["RGBA"].pixels
+            np.testing.assert_array_equal(mean, image.film.mean())
     (tmp_path / "1.exr").unlink()
     animation.save(tmp_path / "#.exr")
     assert len(animation.seconds) == 1  # the others are taken as they are

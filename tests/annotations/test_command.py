@@ -70,7 +70,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
     ("option", "problem"),
     [
         ("--axes=midle", "--axes=midle: 'midle' is not known"),
-        ("--outline=widht=2", "'widht' is not a field; did you mean 'width'?"),
+        ("--outline=widht=2", "there is no field 'widht'; did you mean 'width'?"),
         ("--outline=width=2,blue", "'blue' has no '='"),
         ("--box", "the files of the scene have no simulation box"),
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),

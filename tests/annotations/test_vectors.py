@@ -15,7 +15,7 @@ import raytracer
 from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereSet, TextLabel
 from raytracer.cli import main
 from raytracer.drawing.shapes import point_of
-from raytracer.errors import OutputError, UserError
+from raytracer.errors import OutputError
 from raytracer.scene.coloring.scale import ColorScale
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,38 +89,3 @@ def test_a_pdf_without_matplotlib_is_refused_before_rendering(
     with pytest.raises(OutputError, match=r"pip install 'raytracer\[plot\]'"):
         picture(None).save(tmp_path / "a.pdf")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_legend_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = picture(Annotations(legend=Legend(place="beside")))
-    np.testing.assert_array_equal(beside.to_uint8(), picture(None).to_uint8())
-    beside.save_legend(tmp_path / "legend.png")
-    pixels = np.asarray(Pillow.open(tmp_path / "legend.png"))
-    assert pixels.shape[2] == 4
-    assert pixels[0, 0, 3] == 0
-    colors = {tuple(each) for each in pixels[..., :3].reshape(-1, 3).tolist()}
-    assert {tuple(each) for each in SCALE.srgb_table(100).tolist()} <= colors
-    assert (pixels[:, [0, -1], 3] == 0).all()  # nothing is cut off at the edges
-    assert (pixels[[0, -1], :, 3] == 0).all()
-    with pytest.raises(OutputError, match=r"saved as \.png, \.svg or \.pdf"):
-        beside.save_legend(tmp_path / "legend.jpg")
-    with pytest.raises(UserError, match="the picture has no legend"):
-        picture(None).save_legend(tmp_path / "legend.png")
-
-
-def test_the_command_saves_a_legend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.csv").write_text("x,y,z,v\n0,0,0,1\n3,0,0,2\n")
-    arguments = ["render", "a.csv", "--size", "60x40", "--samples", "1", "--color-by", "v"]
-    assert main([*arguments, "-o", "a.svg", "--legend-file", "b.svg"]) == 0
-    assert "wrote b.svg" in capsys.readouterr().out
-    texts = [
-        {element.text for element in ElementTree.parse(name).getroot().iter(f"{SVG}text")}
-        for name in ("a.svg", "b.svg")
-    ]
-    assert texts[0] == set()
-    assert "v" in texts[1]
-    assert main([*arguments, "-o", "a.svg", "--legend-file", "b.gif"]) == 2
-    assert main([*arguments, "-o", "a.svg", "--legend-file", "a.svg"]) == 2

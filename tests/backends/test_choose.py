@@ -17,6 +17,7 @@ from raytracer.benchmark import render_benchmark
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.scene.load import load
+from raytracer.scene.materials import Principled
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet
@@ -156,8 +157,10 @@ def test_a_plain_picture_needs_nothing_more() -> None:
     assert choose.missing_features(plain) == choose.FEATURES
     assert choose.missing_with_capsules(plain, has_forms=False) == choose.ROUND_FEATURES
     paths = view_of("path", {}, principled=False, mirror=False)
-    rest = (*choose.DRAFTS, *choose.RARE, *choose.FILTERS, *choose.MATERIALS_AND_EMITTERS)
-    assert choose.missing_features(paths) == rest
+    rest = {"RT_LARGE_SPHERES", *choose.RARE, *choose.FILTERS, *choose.MATERIALS_AND_EMITTERS}
+    assert {*choose.missing_features(paths)} == {*choose.WITHOUT_LOCAL, *rest}
+    occlusion = view_of("ao", {}, principled=False, mirror=False)
+    assert {*choose.missing_features(occlusion)} == {"RT_LARGE_SPHERES", "RT_MIRRORS", "RT_DRAFTS"}
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -175,7 +178,7 @@ def test_features_are_macros_of_the_kernels() -> None:
         own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
         known = {*own.get(name, choose.FEATURES), *choose.DRAFTS}
         assert all(set(missing) <= known for missing in choose.every_variant(name))
-    assert len(variants) <= 28
+    assert len(variants) <= 34
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
@@ -242,12 +245,22 @@ EXAMPLES = [
     *((name, kind) for name in ("three_balls", "weekend", "lamps") for kind in ("path", "direct")),
     *((name, kind) for name in ("molecule", "cage") for kind in ("path", "ao")),
     ("spheres", "path"),
+    ("spheres with a lens", "direct"),
+    ("spheres on a large one", "path"),
+    ("spheres on a large one of metal", "path"),
 ]
 
 
 def with_paths(name: str, integrator: str) -> Scene:
-    if name == "spheres":
+    if name.startswith("spheres"):
         scene = to_project(random_scene(4, 200))
+        if "lens" in name:
+            assert scene.camera is not None
+            scene = replace(scene, camera=replace(scene.camera, aperture=0.1))
+        if "large" in name:
+            material = Principled(metallic=1.0) if "metal" in name else "default"
+            ground = SphereSet(centers=[[0, -1e8, 0]], radius=1e8 - 2, material=material)
+            scene = replace(scene, spheres=[*scene.spheres, ground])
     else:
         scene = load(str(resources.scenes() / f"{name}.toml"))
     return replace(scene, render=replace(scene.render, integrator=integrator))

@@ -86,7 +86,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     [
         f"render ball.toml {SMALL} --environment sky.png -o sky.png",
         f"render ball.toml {SMALL} --environment sky.png --integrator path -o hard.png",
-        f"render ball.toml {SMALL} --environment sky.png -o x.png --legend-file hard.png",
         f"render ball.toml {SMALL} --environment sky.png --progressive -o sky.png",
         f"render sky.toml {SMALL} -o sky.png",
         f"render sky.toml {SMALL} -o hard.png",
@@ -108,7 +107,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png",
         f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png --workers 1",
         f"animate snap_*.xyz {SMALL} -o link-snap_#.png",
-        "scene generate crystal -o ball.toml",
+        "scene generate molecule -o atoms.xyz",
     ],
 )
 def test_no_output_replaces_an_input(
@@ -159,8 +158,8 @@ def test_what_may_be_replaced(folder: Path) -> None:
         f"render ball.toml {SMALL} --camera ball.png",
         "tone film.npz",
         "tone film.npz",
-        "scene generate crystal --count 10 -o ball.toml --force",
-        "scene generate crystal --count 20 -o ball.toml --force",
+        "scene generate crystal --count 10 -o made.npz --force",
+        "scene generate crystal --count 20 -o made.npz --force",
     ):
         assert main(words.split()) == 0, words
     assert Film.load(folder / "film.npz").samples == 3

@@ -53,8 +53,6 @@ RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
     [
         ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
-        ("render scene.toml -o x.png --histogram ./x.png", "give two names"),
-        ("tone film.npz -o x.png --histogram film.png", "--histogram"),
         ("bench vecadd --compare record.json --save record.json", ""),
         ("bench vecadd --save x.png --plot x.png", "give two names"),
         ("preview scene.toml --screenshot soft.png", ""),
@@ -64,8 +62,6 @@ def test_no_output_is_an_input_or_another_output(
     command: str, says: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = command.format(name=folder.name).split()
-    if "--histogram" in words:
-        pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
     Path("record.json").write_text(RECORD)

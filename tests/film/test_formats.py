@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image as Pillow
-from PIL import TiffImagePlugin as Tiff
 
 import raytracer
 from raytracer.cli import main
@@ -76,21 +74,6 @@ def test_alpha_is_kept_where_the_format_has_it(
     assert found[15, 20, 3] == 255
 
 
-@pytest.mark.parametrize("image", ["picture", "cut_out"])
-def test_a_tiff_has_16_bits(image: str, request: Any, tmp_path: Path) -> None:
-    """Read by the directory of the file, because Pillow shows 8 bits of them."""
-    rendered: raytracer.Image = request.getfixturevalue(image)
-    path = rendered.save(tmp_path / "a.tiff", bits=16)
-    with Pillow.open(path) as opened:
-        tags = opened.tag_v2  # type: ignore[attr-defined]
-        starts, sizes = tags[Tiff.STRIPOFFSETS], tags[Tiff.STRIPBYTECOUNTS]
-    data = path.read_bytes()
-    strips = [zlib.decompress(data[a : a + n]) for a, n in zip(starts, sizes, strict=True)]
-    expected = rendered.to_uint16()
-    assert tags[Tiff.BITSPERSAMPLE] == (16,) * expected.shape[2]
-    assert b"".join(strips) == expected.astype("<u2").tobytes()
-
-
 @pytest.mark.parametrize("name", ["a.png", "a.tif", "a.jpg", "a.webp", "a.avif"])
 def test_every_format_has_the_metadata(
     name: str, picture: raytracer.Image, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -121,15 +104,16 @@ def test_the_size_on_paper_is_stated(name: str, tmp_path: Path) -> None:
 
 
 def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) -> None:
-    pytest.importorskip("OpenEXR")
-    film = raytracer.Film.load(picture.save(tmp_path / "a.exr"))
-    np.testing.assert_allclose(film.mean(), picture.film.mean(), rtol=1e-6)
+    exr = pytest.importorskip("OpenEXR")
+    with exr.File(str(picture.save(tmp_path / "a.exr"))) as file:
+        np.testing.assert_array_equal(file.channels()["RGBA"].pixels, picture.film.mean())
 
 
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
         ("a.jpg", {}, "JPEG cannot be transparent, and the picture is: give it a background"),
+        ("a.tiff", {"bits": 16}, "TIFF has 8 bits per channel, not 16: give a name of a .png"),
         ("a.webp", {"bits": 16}, "WEBP has 8 bits per channel, not 16"),
         ("a.png", {"quality": 50}, "PNG is lossless and has no quality"),
         ("a.gif", {}, "'.gif' is not the suffix of a picture format; known are .png"),
@@ -160,12 +144,12 @@ def test_a_name_without_a_request_replaces_nothing_of_another_scene(
         return capsys.readouterr().out.partition("wrote ")[2].partition(":")[0]
 
     assert written("one/a.xyz") == "a.png"
-    assert written("one/a.xyz", "--view", "x") == "a-2.png"  # other options
-    assert written("two/a.xyz") == "a-3.png"
-    assert written(str(tmp_path / "two" / "a.xyz")) == "a-3.png"  # the same file by another name
+    assert written("one/a.xyz", "--view", "x") == "a.png"
+    assert written("two/a.xyz") == "a-2.png"
+    assert written(str(tmp_path / "two" / "a.xyz")) == "a-2.png"  # the same file by another name
     assert written("one/a.xyz") == "a.png"
     assert written("two/a.xyz", "-o", "a.png") == "a.png"  # as was asked
-    assert written("one/a.xyz") == "a-4.png"
+    assert written("one/a.xyz") == "a-3.png"
     assert written("b.xyz") == "b-2.png"
     assert shown(Path("b.png")).shape == (2, 2, 3)
     Path("b-2.png").unlink()

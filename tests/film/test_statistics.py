@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.film.film import Film, common_exposure, measure, non_finite_pixels
-from raytracer.film.statistics import FIRST, LAST, edges, merged
+from raytracer.film.film import Film, measure, non_finite_pixels
+from raytracer.film.statistics import FIRST, LAST, edges
 from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural
@@ -209,14 +209,3 @@ def test_instruction_sets_count_alike(behind: Any) -> None:
     for histogram in found[1:]:
         assert int(np.abs(histogram["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
         assert histogram["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
-
-
-def test_common_exposure_is_that_of_all_pixels_together() -> None:
-    films = [natural(90, 70, seed) for seed in (1, 2, 3)]
-    films[1].sums[..., :3] *= 16
-    settings = ToneSettings("auto")
-    together = film_of(np.concatenate([film.sums for film in films]), 3)
-    found = common_exposure(iter(films), settings)
-    assert found == pytest.approx(together.statistics(exposure="auto").exposure, abs=1e-4)
-    tallies = [measure(film, settings) for film in films]
-    assert np.array_equal(merged(tallies)["bins"], measure(together, settings)["bins"])

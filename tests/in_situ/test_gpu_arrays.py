@@ -163,7 +163,7 @@ def test_a_stream_copies_and_waits_for_nobody(gpu: Gpu) -> None:
         positions = ByDlpack(grid(9))
         view.log_points("points", positions, radii=0.5, stream=77)
         assert positions.streams[-1] == 77
-        names = "cuMemcpyDtoDAsync_v2", "cuEventRecord", "cuStreamWaitEvent"
+        names = "cuMemcpyDtoDAsync_v2", "cuEventRecordWithFlags", "cuStreamWaitEvent"
         calls = [call for call in gpu.driver.calls if call[0] in names]
         assert [call[0] for call in calls] == list(names[:2])
         assert calls[0][1] == calls[1][2] == 77

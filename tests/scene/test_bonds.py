@@ -143,38 +143,6 @@ def test_records_conect_of_a_pdb_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "style", "rows"),
-    [
-        ("connected to id == 1", {}, [0, 1, 2]),
-        ("bonded to element == 'H'", {}, [0, 3]),
-        ("bonded to element == 'H' and z < 1", {"bonds": "none"}, [0]),
-        ("connected to index == 1", {"bonds": 3.0}, list(range(6))),
-        ("connected(index == 1, 1)", {"bonds": "distance"}, [0, 1]),
-        ("connected to index == 1", {"bonds": {"H-H": 1.6}}, [1, 2]),
-    ],
-)
-def test_what_bonds_connect_is_selected(
-    tmp_path: Path, condition: str, style: dict[str, Any], rows: list[int]
-) -> None:
-    """In Python and in a scene file; bonds are those that are said."""
-    scene = loaded(tmp_path, WATER)
-    chosen = scene.styled(select=condition, **style)
-    assert np.asarray(chosen.spheres[0].columns["index"]).tolist() == rows
-    said = "".join(f"{key} = {_toml(value)}\n" for key, value in style.items())
-    text = f'[[spheres]]\nfile = "a.xyz"\nselect = """{condition}"""\n{said}'
-    (tmp_path / "a.xyz").write_text(WATER)
-    (tmp_path / "a.toml").write_text(text)
-    again = raytracer.load(tmp_path / "a.toml")
-    assert np.asarray(again.spheres[0].columns["index"]).tolist() == rows
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {each}" for key, each in value.items()) + "}"
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-@pytest.mark.parametrize(
     ("bonds", "count"),
     [
         (1.0, 4), (1.6, 6), ("1.6", 6), ("none", 0), (False, 0), (True, 4), ("distance", 4),

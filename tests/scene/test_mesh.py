@@ -286,7 +286,7 @@ def test_the_command_and_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert image.metadata["spheres"] == 1
     for wrong, message in (
         (f"{wall},opacty=1", "there is no field 'opacty'; did you mean 'opacity'?"),
-        (f"{wall},opacity", "write NAME=VALUE"),
+        (f"{wall},opacity", "'opacity' has no '='"),
         (f"{wall},opacity=2", "opacity: "),
         (str(tmp_path / "none.stl"), "there is no such file"),
     ):

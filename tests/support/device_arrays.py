@@ -68,8 +68,8 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,
         **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
-                                         "cuEventDestroy_v2", "cuStreamCreate",
-                                         "cuStreamDestroy_v2",
+                                         "cuEventRecordWithFlags", "cuEventDestroy_v2",
+                                         "cuStreamCreate", "cuStreamDestroy_v2",
                                          "cuStreamWaitEvent")},
     )  # fmt: skip
 

@@ -179,12 +179,11 @@ def test_a_window_at_rest_shows_what_lies_over_everything() -> None:
         window.worker.stop()
 
 
-@pytest.mark.parametrize("arguments", [["--axes=midle"], ["--legend-file", "a.png"]])
 def test_mistakes_of_the_preview_are_told_before_a_window_opens(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from raytracer.cli import main
 
     (tmp_path / "a.csv").write_text("x,y,z\n0,0,0\n")
-    assert main(["preview", str(tmp_path / "a.csv"), *arguments]) == 2
-    assert arguments[0].partition("=")[0] in capsys.readouterr().err
+    assert main(["preview", str(tmp_path / "a.csv"), "--axes=midle"]) == 2
+    assert "--axes" in capsys.readouterr().err

@@ -35,6 +35,10 @@ FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 DRAFTS = ("RT_DRAFTS",)
 """Drafts with ambient occlusion: what they keep of surfaces takes registers."""
 
+OCCLUSION = (*DRAFTS, *FEATURES[:2])
+"""What kernels for `ao` are compiled without, beside DRAFTS, where the scene has no mirrors and no
+large spheres."""
+
 WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
 """Without `path`: for `direct` and `ao`."""
 
@@ -50,7 +54,9 @@ FILTERS = ("RT_ALPHA_CLIP",)
 MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 """Materials other than Phong's, spheres that send out light, environment maps."""
 
-PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_EMITTERS)
+LARGE = FEATURES[:1]
+
+PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *LARGE, *MATERIALS_AND_EMITTERS)
 """What PATHS can be compiled without, beside DRAFTS."""
 
 COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)
@@ -63,6 +69,11 @@ PATH_VARIANTS = (
     *((*WITHOUT_LOCAL, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
     *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
     *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_EMITTERS)),
+    *(
+        (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light)
+        for large in ((), LARGE)
+        for light in ((), MATERIALS_AND_EMITTERS)
+    ),
 )
 """The sets of features that PATHS is compiled without."""
 
@@ -87,6 +98,7 @@ UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (THREADS, FEATURES[1:]): (),
     (THREADS, FEATURES[::2]): (),
     (THREADS, FEATURES[2:]): (),
+    (LIST, OCCLUSION): DRAFTS,
 }
 """Variants that are not worth a compilation, and what those are without that render their pictures:
 few spheres, or spheres below a pixel, with mirrors or large ones."""
@@ -146,7 +158,9 @@ def missing_features(view: View) -> tuple[str, ...]:
     if view.needs_path_tracing:
         return _missing_with_paths(view)
     if view.integrator != "direct":
-        return () if view.draft else DRAFTS  # with other integrators, rays take most of the time
+        if view.draft:
+            return ()
+        return DRAFTS if view.large_count > 0 or view.mirrors else OCCLUSION
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
@@ -163,6 +177,8 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
         return COMMON_DRAFTS if light else ()
     if view.hides or view.transparent_shadows:
         return (*(WITHOUT_LOCAL if is_path else (*WITHOUT_PATHS, *DRAFTS)), *RARE, *light)
+    if is_path:
+        return (*WITHOUT_LOCAL, *RARE, *FILTERS, *(() if view.large_count > 0 else LARGE), *light)
     return (*DRAFTS, *RARE, *FILTERS, *light)
 
 
@@ -193,7 +209,7 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
         return list(PATH_VARIANTS)
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
-    made = [(), DRAFTS, *((*chosen, integrators) for chosen in without)]
+    made = [(), DRAFTS, OCCLUSION, *((*chosen, integrators) for chosen in without)]
     return [each for each in made if (kernel, each) not in UNMADE]
 
 

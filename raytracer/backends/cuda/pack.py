@@ -20,10 +20,10 @@ from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
-from raytracer.sphere_update import OutOfRangeError
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 
 if TYPE_CHECKING:
-    from raytracer.sphere_update import Array, SphereUpdate
+    from raytracer.sphere_update import Array
 
 ENTRY = "pack_spheres"
 RECORD_BYTES, COLOR_BYTES = 16, 12

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,9 @@ from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pack import COLOR_BYTES, RECORD_BYTES, Packed, Packer, decoded
 from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.buffers import DeviceRecords
+from raytracer.buffers import Columns, DeviceRecords
 from raytracer.device_array import DeviceArray
-from raytracer.sphere_update import OutOfRangeError
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Columns
-    from raytracer.sphere_update import SphereUpdate
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 
 ENTRY = "sphere_reach"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
+from raytracer.backends.cuda.check import check_supported
 from raytracer.backends.cuda.driver import LIBRARY
 from raytracer.errors import RaytracerError
 
@@ -88,7 +89,6 @@ def _binding_missing() -> str | None:
 def _kernels_missing(device: int) -> str | None:
     """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
     from raytracer.backends.cuda import compile as compiler
-    from raytracer.backends.cuda.check import check_supported
     from raytracer.backends.cuda.choose import PRODUCTION
     from raytracer.backends.cuda.kernel import production
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.check import check_memory
@@ -16,16 +16,13 @@ from raytracer.backends.cuda.placed import placed
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
 from raytracer.backends.cuda.tone import compiling_passes
-from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.memory import FILM, MIN_PLACED
+from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Columns
-    from raytracer.sphere_update import SphereUpdate
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count

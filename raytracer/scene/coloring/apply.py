@@ -11,6 +11,7 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
+from raytracer.scene.bond_settings import Bonding
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
@@ -21,7 +22,6 @@ from raytracer.scene.periodic import wrapped
 from raytracer.scene.replicated_set import replicated
 
 if TYPE_CHECKING:
-    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import Scene
     from raytracer.scene.solids import CapsuleSet
@@ -165,7 +165,6 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
         given = {k: getattr(earlier, k) if value is None else value for k, value in given.items()}
     elif all(value is None for value in given.values()):
         return None
-    from raytracer.scene.bond_settings import Bonding
 
     place = f"{style.place}." if style.place else ""
     return Bonding(**given, place=place, keeps_radii=style.radius is not None)
@@ -178,10 +177,6 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if style.opacity is not None:
         spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
     if settings.select is not None:
-        bonding = _bonding(spheres, style)
-        if bonding is not None and bonding != spheres.bonding:  # a condition may depend on it
-            spheres = copy(spheres)
-            spheres.bonding = bonding
         spheres = _with_condition(spheres, settings.select, style)
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))

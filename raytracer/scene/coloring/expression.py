@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
-from raytracer.scene.coloring.connected import connected, neighbours, with_calls
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -27,8 +26,6 @@ MAX_LETTERS = 2000
 MAX_DEPTH = 40
 
 MAX_ITEMS = 10_000
-
-MAX_LINKS = 1000
 
 SEED = 0
 
@@ -122,7 +119,7 @@ _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
     """Return the tree of an expression, and the quoted column names by their names in the tree.
 
-    "every 10", "random 0.1" and "connected to ..." become calls.
+    "every 10" and "random 0.1" become calls.
     """
     quoted: dict[str, str] = {}
 
@@ -133,7 +130,6 @@ def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 
     text = re.sub(r"`([^`]+)`", plain, text)
     text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
-    text = with_calls(text) if " to" in text else text
     return ast.parse(text.strip(), mode="eval").body, quoted
 
 
@@ -146,6 +142,10 @@ def _without_quotes(text: str) -> str:
 
 def _problem(text: str, error: BaseException) -> str:
     """Return where a text fails to parse, or what to do."""
+    if re.search(r"\b(connected|bonded) to\b", text):
+        return (
+            ": molecules are selected by a column such as mol == 7, neighbours by around 2 index 7"
+        )
     if re.search(r"(?<![=<>!:])=(?!=)", text):
         return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:
@@ -211,7 +211,7 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Functions over all particles."""
 
-_OTHERS = ("where", "norm", "every", "random", "connected", "bonded")
+_OTHERS = ("where", "norm", "every", "random")
 
 _SYNONYMS = {
     "absolute": "abs", "fabs": "abs", "ln": "log", "minimum": "min", "maximum": "max",
@@ -469,11 +469,9 @@ class _Evaluator:
             called = self.text(node.func)
             raise self.wrong(f"there is no function '{called}'; {suggestion(name, known)}")
         count, wanted = len(arguments), _COUNTS.get(name, 1)
-        is_free = name in ("norm", "random", "connected") or (name in ("min", "max") and count > 2)
+        is_free = name in ("norm", "random") or (name in ("min", "max") and count > 2)
         if count != wanted and not is_free:
             raise self.wrong(f"{name}() takes {wanted} argument{'s'[: wanted - 1]}, not {count}")
-        if name in ("connected", "bonded"):
-            return self.once(node, lambda: getattr(self, f"call_{name}")(arguments))[rows]
         if name in _OTHERS:
             return getattr(self, f"call_{name}")(arguments, rows)
         values = [self.numbers(each, rows) for each in arguments]
@@ -521,31 +519,6 @@ class _Evaluator:
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise self.wrong("random(): the seed is a whole number from 0 to 4294967295")
         return _uniform(self.column("index")[rows], seed) < share
-
-    def call_connected(self, arguments: list[ast.expr]) -> NDArray[np.bool_]:
-        """Return whether a particle fulfils a condition, or bonds connect it to one that does."""
-        if len(arguments) not in (1, 2):
-            raise self.wrong(
-                "connected() takes a condition and the largest number of bonds between"
-            )
-        most = self.value(arguments[1], slice(0, 0)) if len(arguments) == 2 else None
-        if len(arguments) == 2 and (type(most) is not int or not 1 <= most <= MAX_LINKS):
-            raise self.wrong(f"connected(): the number of bonds is 1 to {MAX_LINKS:,}")
-        return connected(self.truth_of_all(arguments[0]), self.pairs(), most)
-
-    def call_bonded(self, arguments: list[ast.expr]) -> NDArray[np.bool_]:
-        """Return whether a particle has a bond to one that fulfils a condition."""
-        return neighbours(self.truth_of_all(arguments[0]), self.pairs())
-
-    def truth_of_all(self, node: ast.expr) -> NDArray[np.bool_]:
-        count = self.source.count
-        return np.array(np.broadcast_to(self.truth(node, slice(0, count)), (count,)), np.bool_)
-
-    def pairs(self) -> NDArray[Any]:
-        try:
-            return self.source.pairs()
-        except SceneError as error:
-            raise self.wrong(str(error)) from None
 
 
 _NODES: dict[type[ast.expr], Callable[[_Evaluator, Any, slice], Any]] = {

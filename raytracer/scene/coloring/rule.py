@@ -9,7 +9,7 @@ from raytracer.arguments import as_text
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
 from raytracer.scene.field_types import ColorValue, Either
-from raytracer.scene.option_text import parts_of, value_of
+from raytracer.scene.option_text import fields_of
 
 
 class ColorRule(Either):
@@ -23,7 +23,7 @@ class ColorRule(Either):
         if isinstance(given, StyleSettings):
             return given
         if isinstance(given, str) and given.startswith("by="):
-            given = _parsed(given, name, error)
+            given = fields_of(given, COLOR_BY.keys, f"{name}.")
         if not isinstance(given, Mapping):
             return ColorValue().checked(value, name, error)
         for key in given:
@@ -35,18 +35,6 @@ class ColorRule(Either):
             return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
         except UserError as mistake:
             raise error(f"{name}: {mistake}") from None
-
-
-def _parsed(words: str, name: str, error: type[UserError]) -> dict[str, Any]:
-    """Parse the keys of an option: "by=length,map=magma"."""
-    fields = {}
-    for part in parts_of(words):
-        key, equals, rest = part.partition("=")
-        if not equals or key not in COLOR_BY.keys:
-            hint = suggestion(key, COLOR_BY.keys)
-            raise error(f"{name}: '{shown(key)}' is not a key of a colour table; {hint}")
-        fields[key] = value_of(COLOR_BY.keys[key].kind, rest.strip(), f"{name}.{key}")
-    return fields
 
 
 COLOR_RULE = ColorRule()  # the type of `bond_color`, and of `color` of arrows, trails and contacts

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
-from raytracer.scene.coloring.field_types import Map, Palette, Range
+from raytracer.scene.coloring.field_types import Limit, Map, Palette, Range
+from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue, Table
 from raytracer.scene.periodic import REPLICATE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, TypedDict
-
-    from raytracer.scene.coloring.field_types import Limit
-    from raytracer.scene.colors import Color
 
     class StyleOverrides(TypedDict, total=False):
         """The settings as keyword arguments, for type checkers; None keeps the scene's."""
@@ -67,7 +64,7 @@ class StyleSettings(Defined, error=UserError):
         color_unit: Unit in a legend.
         palette: Colours of elements: jmol, cpk, vesta, or a table of colours by label.
         select: Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10,
-            random 0.1, connected to id == 7.
+            random 0.1.
         rest: Opacity of the other particles, which are faded instead of hidden.
         wrap: Move particles into the periodic box first.
         replicate: Number of copies of the periodic box along each edge: [2, 2, 1] shows four.

@@ -8,7 +8,7 @@ do not depend on the order of calls, so any block of a scene can be made alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,6 @@ Reals = NDArray[np.float64]
 BLOCK = 1 << 18
 # Bytes per sphere: centre and radius as float32, colour as uint8.
 SPHERE = 19
-# Most bytes of freed arrays that the allocator keeps; it returns larger arrays at once.
-MAX_KEPT = 24 << 20
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,7 @@ class Generator:
     build: count and seed to the parts of a scene
     block: begin, end, count and seed to spheres begin to end, a function of the index alone
     symbols: count and seed to chemical elements, in the order of the spheres, for .xyz files
-    extent: the size for a count, if it grows with the count (atoms keep their size)
-    memory: bytes per sphere at the peak of `build` or `block`: measured by tracemalloc, plus 2%
-    made: number of spheres that `build` makes for a count, if it differs by more than 1%
+    memory: bytes per sphere at the peak of `build`, measured by tracemalloc, plus 2%
     """
 
     summary: str
@@ -67,30 +63,15 @@ class Generator:
     build: Callable[[int, int], list[Part]] | None = None
     block: Callable[[int, int, int, int], Part] | None = None
     symbols: Callable[[int, int], list[str]] | None = None
-    extent: Callable[[int], float] | None = None
-    memory: int = 0
-    made: Callable[[int], int] = lambda count: count
-
-    def peak(self, count: int, whole: bool = True) -> int:
-        """Return the bytes of memory to make the spheres, all at once (whole) or block by block."""
-        if self.build is not None:
-            arrays = self.memory * self.made(count)
-            return arrays + min(arrays // 4, MAX_KEPT)
-        # A block is freed once the next one is complete.
-        blocks = min(count, BLOCK) * self.memory + min(max(count - BLOCK, 0), BLOCK) * SPHERE
-        return blocks + (SPHERE * count if whole else 0)
-
-    def require_room(self, count: int, whole: bool = True) -> None:
-        """Raise MemoryNeedError if the spheres do not fit; arguments as for `peak`."""
-        remedy = "use fewer spheres, or a machine with more memory"
-        require_room(f"{count:,} spheres", self.peak(count, whole), "to be made", remedy)
+    memory: int = SPHERE
 
     def parts(self, count: int, seed: int) -> list[Part]:
         """Return all spheres as parts with different materials.
 
         Raises MemoryNeedError if they do not fit into memory.
         """
-        self.require_room(count)
+        remedy = "use fewer spheres, or a machine with more memory"
+        require_room(f"{count:,} spheres", self.memory * count, "to be made", remedy)
         if self.build is not None:
             return self.build(count, seed)
         whole = Part(
@@ -99,20 +80,14 @@ class Generator:
             np.empty(count, np.float32),
             np.empty((count, 3), np.uint8),
         )
-        begin = 0
-        for block in self.blocks(count, seed):
+        if self.block is None:
+            raise TypeError("a generator has build or block")
+        for begin in range(0, count, BLOCK):
+            block = self.block(begin, min(begin + BLOCK, count), count, seed)
             rows = slice(begin, begin + block.count)
             whole.centers[rows], whole.radii[rows] = block.centers, block.radii
             whole.colors[rows] = block.colors
-            begin = rows.stop
         return [whole]
-
-    def blocks(self, count: int, seed: int) -> Iterator[Part]:
-        """Yield the spheres of a pointwise generator, BLOCK at a time."""
-        if self.block is None:
-            raise TypeError("this generator makes all of its spheres at once")
-        for begin in range(0, count, BLOCK):
-            yield self.block(begin, min(begin + BLOCK, count), count, seed)
 
 
 def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: ArrayLike) -> Part:

@@ -34,5 +34,4 @@ GENERATOR = Generator(
     "equal spheres, uniform in the unit cube, which they fill to 8%",
     count=1_000_000,
     block=block,
-    memory=98,
 )

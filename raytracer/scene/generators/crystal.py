@@ -48,11 +48,6 @@ def half_edge(count: int) -> int:
     return max(1, int((places - 1.0) / 2.0 + 0.5))
 
 
-def made(count: int) -> int:
-    """Return the number of remaining atoms, up to surface effects."""
-    return int(SHARE_LEFT / 2.0 * (2 * half_edge(count) + 1) ** 3)
-
-
 def lattice(half: int) -> NDArray[np.int64]:
     """Return the atoms (N, 3) of the uncut block with its void, in half lattice constants."""
     side = np.arange(-half, half + 1)
@@ -73,7 +68,5 @@ GENERATOR = Generator(
     "a gold crystal (FCC, angstroms) with a spherical void, one octant cut away",
     count=30_000,
     build=build,
-    extent=half_edge,
     memory=98,
-    made=made,
 )

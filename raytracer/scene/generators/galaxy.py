@@ -72,5 +72,4 @@ GENERATOR = Generator(
     "a barred spiral galaxy of old and young stars, radius 1",
     count=300_000,
     block=block,
-    memory=130,
 )

@@ -126,7 +126,5 @@ GENERATOR = Generator(
     count=PAIRS * ATOMS_PER_PAIR,
     build=build,
     symbols=symbols,
-    # A short piece is not scaled up to the size of the example.
-    extent=lambda count: max(base_pairs(count), PAIRS),
     memory=160,
 )

@@ -50,5 +50,4 @@ GENERATOR = Generator(
     "a star cluster: Plummer's density, Salpeter's masses, colours by temperature",
     count=60_000,
     block=block,
-    memory=135,
 )

@@ -28,11 +28,6 @@ def depth_for(count: int) -> int:
     return depth
 
 
-def made(count: int) -> int:
-    """Return the number of spheres of the largest flake with at most `count`."""
-    return sum(CHILDREN**level for level in range(depth_for(count) + 1))
-
-
 def child_frames() -> NDArray[np.float64]:
     """Return nine rotations (9, 3, 3) with columns right, axis (to the child), forward."""
     waist = np.deg2rad(60.0 * np.arange(6))
@@ -85,5 +80,4 @@ GENERATOR = Generator(
     count=7381,
     build=build,
     memory=126,
-    made=made,
 )

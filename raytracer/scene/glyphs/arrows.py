@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.scene.glyphs.settings import Arrows
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
@@ -24,14 +25,11 @@ from raytracer.scene.glyphs.shared import (
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Arrows
-    from raytracer.scene.scene import Scene
 
 NEIGHBOURS = 2.0  # length of the longest arrow, in mean distances of the particles with arrows
 MAX_EXTENT = 0.2  # limit of that length, relative to the diagonal of the box around these particles

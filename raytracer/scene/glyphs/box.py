@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from raytracer.errors import SceneError
-from raytracer.scene.annotations import AXIS_COLORS, SimulationBox
+from raytracer.scene.annotations import AXIS_COLORS, Axes, SimulationBox
 from raytracer.scene.glyphs.arrows import arrow_shapes, least_length
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, lengths_of, placed
+from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, segments
 from raytracer.scene.solids import CapsuleSet
-
-if TYPE_CHECKING:
-    from raytracer.scene.annotations import Axes
-    from raytracer.scene.scene import Scene
 
 EDGE = 1.0 / 600.0  # radius of an edge of the box, relative to its diagonal
 COLOR, LIGHT_COLOR = "#505050", "#b8b8b8"  # colour of edges, and on a dark background

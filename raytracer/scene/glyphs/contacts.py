@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from raytracer.errors import DataFileError, SceneError, naming, shown, suggestio
 from raytracer.scene.bonds import close_pairs
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
@@ -29,14 +30,12 @@ from raytracer.scene.glyphs.shared import (
 )
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Contacts
-    from raytracer.scene.particles.source import ParticleSource
-    from raytracer.scene.scene import Scene
 
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped
@@ -177,7 +176,6 @@ def _touching(spheres: SphereSet) -> _Pairs:
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
     """Return the contacts that a file lists between the particles of a set."""
-    from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import frame_count, source_of
 
     assert contacts.file is not None

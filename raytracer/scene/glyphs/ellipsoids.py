@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from raytracer.errors import SceneError, shown
+from raytracer.scene.columns import Columns
 from raytracer.scene.glyphs.settings import Shape
 from raytracer.scene.glyphs.shape_columns import AXES, OF_OVITO, TURNS, W_LAST
 from raytracer.scene.glyphs.shared import (
@@ -16,12 +17,9 @@ from raytracer.scene.glyphs.shared import (
     components,
     require_capsules,
 )
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import EllipsoidSet
-
-if TYPE_CHECKING:
-    from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 
 def has_axes(columns: Columns, shape: Shape) -> bool:

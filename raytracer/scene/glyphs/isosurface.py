@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, SceneError, naming
 from raytracer.files.access import opened, reading
 from raytracer.memory import require_room
+from raytracer.scene.glyphs.settings import Isosurface
 from raytracer.scene.glyphs.shared import Glyphs
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.particles.compressed import unpacked
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Isosurface
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 

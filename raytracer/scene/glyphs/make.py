@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import loaded
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from raytracer.scene.glyphs.shared import Glyphs
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.glyphs.shared import Glyphs
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 
 SOLIDS = {
     "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,14 @@ from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.scene.bonds import TOLERANCE, close_pairs, element_radii
 from raytracer.scene.colors import parse_color
+from raytracer.scene.glyphs.settings import Polyhedra
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.labels import Labels, element_symbols
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, EllipsoidSet
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Polyhedra
-    from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

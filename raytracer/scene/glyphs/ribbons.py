@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from raytracer.scene.glyphs.backbone import (
     sides_of,
 )
 from raytracer.scene.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, ribbon_surface
+from raytracer.scene.glyphs.settings import Ribbons
 from raytracer.scene.glyphs.shared import (
     Glyphs,
     RowColors,
@@ -35,12 +36,9 @@ from raytracer.scene.glyphs.shared import (
     with_column,
 )
 from raytracer.scene.mesh import Mesh
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Ribbons
-    from raytracer.scene.scene import Scene
 
 Rows = NDArray[np.int64]
 

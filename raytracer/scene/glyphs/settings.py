@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.arguments import items, mapping
 from raytracer.arguments import text as text_of
@@ -26,12 +26,9 @@ from raytracer.fields import Defined, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
-from raytracer.scene.colors import parse_color
+from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import ColorValue
 from raytracer.scene.option_text import parts_of, value_of
-
-if TYPE_CHECKING:
-    from raytracer.scene.colors import Color
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError
 from raytracer.memory import require_room
 from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.glyphs.settings import Trails
 from raytracer.scene.glyphs.shared import (
     Doubles,
     Glyphs,
@@ -26,16 +27,13 @@ from raytracer.scene.glyphs.shared import (
     row_colors_of,
     rows_by_id,
 )
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import collected, warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.glyphs.settings import Trails
-    from raytracer.scene.particles.data_file import DataFile
-    from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import Scene
 
 RADIUS = 0.05  # radius of the tubes, in mean distances of the particles
 MAX_KEPT = 256 << 20  # most bytes of positions that are cached between pictures

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.style import columns_in
+from raytracer.scene.columns import Columns
 from raytracer.scene.glyphs.shared import components
-
-if TYPE_CHECKING:
-    from raytracer.scene.columns import Columns
 
 PLACES = ("position", "positions", "pos", "coordinates", "centers", "points")
 """Columns of three numbers that are positions."""

@@ -9,7 +9,6 @@ import pytest
 
 import raytracer
 from raytracer.errors import SceneError
-from raytracer.scene.coloring.connected import connected, neighbours
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 
 
@@ -32,9 +31,6 @@ class Table:
 
     def has(self, name: str) -> bool:
         return name in self.columns
-
-    def pairs(self) -> Any:
-        return np.array([[0, 1], [2, 1]])
 
     def value(self, name: str) -> Any:
         if name not in self.columns:
@@ -96,37 +92,12 @@ def test_numbers(text: str, wanted: list[float]) -> None:
         ("random 1.0", [1, 1, 1, 1]),
         ("isnan(x)", [0, 0, 0, 1]),
         ("on", [1, 0, 1, 0]),
-        ("connected to i == 1 and name == 'H'", [0, 1, 1, 0]),
-        ("not connected to (i == 1 and on) or i == 2", [0, 1, 0, 1]),
-        ("connected(i == 1, 1)", [1, 1, 0, 0]),
-        ("connected(i == 1, 2)", [1, 1, 1, 0]),
-        ("bonded to i == 1", [0, 1, 0, 0]),
-        ("bonded to bonded to i == 1", [1, 0, 1, 0]),
-        ("(bonded to i == 2) and i > 1", [0, 0, 1, 0]),
-        ("connected to name == 'and' or i == 4", [0, 0, 0, 1]),
-        ("name in ['connected to', 'O']", [1, 0, 0, 1]),
     ],
 )
 def test_conditions(text: str, wanted: list[int]) -> None:
     found = evaluate(text, TABLE, "select")
     assert found.dtype == bool
     assert found.tolist() == [bool(each) for each in wanted]
-
-
-@pytest.mark.parametrize("links", [0, 1, 300, 5000])
-def test_what_bonds_connect(links: int) -> None:
-    """Parts by joined trees are those that steps from bond to bond find."""
-    rng = np.random.default_rng(links)
-    chain = np.stack([np.arange(999), np.arange(1, 1000)], axis=1)
-    pairs = chain if links == 5000 else rng.integers(0, 1000, (links, 2))
-    pairs = rng.permutation(1000)[pairs]
-    chosen = np.zeros(1000, bool)
-    chosen[rng.integers(0, 1000, 20)] = True
-    steps = chosen
-    while (more := steps | neighbours(steps, pairs)).sum() > steps.sum():
-        steps = more
-    np.testing.assert_array_equal(connected(chosen, pairs), steps)
-    np.testing.assert_array_equal(connected(chosen, pairs, 1000), steps)
 
 
 def test_a_random_share_is_seeded() -> None:
