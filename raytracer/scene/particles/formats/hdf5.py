@@ -23,7 +23,7 @@ from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.formats import hdf5_tables, openpmd
+from raytracer.scene.particles.formats import hdf5_tables, mdtraj, openpmd
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
     found_at,
@@ -71,6 +71,12 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         return openpmd.Source(file, variant, source.root)
     if found := source.tables():
         return hdf5_tables.Source(file, variant, found)
+    if mdtraj.is_trajectory(source.root):
+        return mdtraj.Source(file, variant)
+    if not variant and (alone := source.only_vectors()):
+        source = Source(file, alone)
+        source.notes.append(("", f"{source.name}: '{shown(alone)}' is taken as the coordinates"))
+        return source
     others = source.other_files()
     return Snapshot(file, variant, others) if others else source
 
@@ -86,6 +92,20 @@ class Source(ColumnSource):
         if not fstat(self.file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
+
+    def only_vectors(self) -> str:
+        """Return the path of the only dataset (N, 3) of numbers, "" if there are none or others, or
+        coordinates with a usual name."""
+        if next(self._candidates(), None) is not None:
+            return ""
+        found = [
+            each.dataset.name.strip("/")
+            for group in self._groups()
+            for each in _datasets(members(group))
+            if not each.series and len(each.shape) == 2 and each.shape[1] == 3
+            and each.dataset.dtype.kind == "f" and not naming.is_other(each.name)
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else ""
 
     def tables(self) -> Any:
         """Return the group in which a table is, or None if there are arrays of coordinates."""
@@ -298,17 +318,21 @@ class Source(ColumnSource):
         return parent.parent if is_value else parent
 
     def _candidates(self) -> Iterator[Any]:
+        for group in self._groups():
+            datasets = _datasets(members(group))
+            if _coordinates(datasets) or _has_axes(datasets):
+                yield group
+
+    def _groups(self) -> Iterator[Any]:
+        """Yield the groups of the file, the outer before the inner."""
         pending, seen, looked = deque([(self.root, 0)]), set(), 0
         while pending:
             group, depth = pending.popleft()
             if group.id in seen:
                 continue
             seen.add(group.id)
-            known = members(group)
-            datasets = _datasets(known)
-            if _coordinates(datasets) or _has_axes(datasets):
-                yield group
-            for inner in known.values():
+            yield group
+            for inner in members(group).values():
                 looked += 1
                 if looked > MAX_OBJECTS:
                     return

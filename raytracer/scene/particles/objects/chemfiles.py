@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
@@ -149,12 +148,6 @@ class FileSource(LibraryFile, Source):
 
 
 opened_source = FileSource
-
-
-def knows(file: OpenFile) -> bool:
-    """Whether chemfiles reads files with this ending."""
-    ending = _ending(file.path.suffix.lower())
-    return bool(ending) and any(each.extension == ending for each in _formats())
 
 
 def _formats() -> list[Any]:
