@@ -81,6 +81,7 @@ def test_numbers_of_rows_are_no_coordinates(tmp_path: Path) -> None:
     particles = read(write(tmp_path / "a.txt", "\n".join(counted)))
     np.testing.assert_array_equal(particles.centers, POINTS)
     assert "columns 2, 3 and 4 are taken as x, y and z" in notes_of(particles)
+    assert particles.labels is None
 
 
 def test_points_of_a_lattice_are_not_counted(tmp_path: Path) -> None:

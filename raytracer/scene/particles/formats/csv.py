@@ -81,9 +81,10 @@ class Source(TextSource):
             names = [f"column {place}" for place in range(1, count + 1)]
             for axis, place in zip("xyz", self.table.numbers, strict=False):
                 names[place] = axis
-            texts = [place for place in range(count) if place not in self.table.numbers]
-            if texts:
-                names[texts[0]] = "species"
+            cells = cells_of(self.table.first, self.table.separator)
+            others = [place for place in range(count) if place not in self.table.numbers]
+            if others:  # the numbers of the rows, or a text
+                names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
             which = [str(names.index(axis) + 1) for axis in "xyz"]
             self.notes.append(("", (
                 f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
