@@ -456,10 +456,11 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
     start = start_of(file)
     if failed is not None and (form := by_content(start)) and form.module != failed.module:
         yield form
-    table = _table_in(file, failed) if b"\0" not in start else None
+    is_text = b"\0" not in start
+    table = _table_in(file, failed) if is_text else None
     if table is not None and table.header:  # with names of coordinates
         yield Format("table", TABLE, ())
-    if failed is None or failed.module.startswith("objects."):
+    if (failed is None and is_text) or (failed and failed.module.startswith("objects.")):
         yield from _by_library(file, suffix, failed)
     if start.startswith(b"CDF"):
         yield Format("NetCDF", "formats.mat", (), variant=".nc")
