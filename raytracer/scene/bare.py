@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,9 @@ from raytracer.scene.up_axis import is_flat, up_of_particles
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from raytracer.scene.particles.source import Box, Particles
-    from raytracer.scene.scene import Scene
 
 ELEVATION = 30.0
 """Angle of the view above the horizon, in degrees: all three faces of a box are seen well."""
@@ -57,18 +53,6 @@ def defaults_of(data: Particles) -> dict[str, Any]:
 
         made["annotations"] = Annotations(box=PLAIN_BOX)
     return made
-
-
-def scene_of_mesh(path: Path) -> Scene:
-    """Return the scene of a triangle mesh alone, with the defaults of particles."""
-    from raytracer.scene.mesh import Mesh
-    from raytracer.scene.particles.source import Particles
-    from raytracer.scene.scene import Scene
-
-    mesh = Mesh.from_file(path)
-    defaults = defaults_of(Particles(str(path), mesh.vertices))
-    defaults["camera"] = replace(defaults["camera"], fit=True)
-    return Scene(meshes=(mesh,), title=path.stem, source=str(path), **defaults)
 
 
 def close_surface(data: Particles) -> None:

@@ -148,7 +148,7 @@ def load_file(
         if source.is_mesh:
             if source.topology is not None or source.arrays:
                 raise UserError("is a mesh: topology and columns are for particles")
-            from raytracer.scene.bare import scene_of_mesh
+            from raytracer.scene.mesh_alone import scene_of_mesh
             from raytracer.scene.particles.frames import checked
 
             checked(file.frame or 0, 1, stream.source)
