@@ -33,6 +33,7 @@ UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of 
 
 HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
 
+MAX_DEPTH = 4  # most times that a file is compressed
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
@@ -55,8 +56,8 @@ def keeping_unpacked() -> Iterator[None]:
 
 
 @contextmanager
-def unpacked(file: OpenFile) -> Iterator[OpenFile]:
-    """Yield the decompressed content of a file; an uncompressed file as it is.
+def unpacked(file: OpenFile, depth: int = 0) -> Iterator[OpenFile]:
+    """Yield the decompressed content of a file, `depth` times so far; an uncompressed one as it is.
 
     Raises:
         DataFileError: the file is damaged, larger than memory, or its library is not installed.
@@ -69,6 +70,8 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
     if packed is None or (packed[0] == ZIP and not member):
         yield file
         return
+    if depth == MAX_DEPTH:
+        raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
     from tempfile import TemporaryFile
 
     module, suffix = packed
@@ -91,7 +94,8 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
             kept[key] = content
             if len(kept) > MAX_KEPT:
                 kept.pop(next(iter(kept))).file.close()
-        yield stack.enter_context(unpacked(content)) if module != UTF16 else content
+        is_last = module == UTF16
+        yield content if is_last else stack.enter_context(unpacked(content, depth + 1))
     file.file.seek(0)
 
 

@@ -322,6 +322,7 @@ WAYS = {
 
 LAST_WAYS = {
     ".inp .mop .gin .zmat": "it may be the input of a program: save its positions as .xyz",
+    ".zip": "it is empty or damaged",
     ".xml": "this kind of XML is not known: save its positions as .xyz or .csv",
 }
 """The same, for endings of which some files can be read by their content."""

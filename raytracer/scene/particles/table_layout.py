@@ -8,6 +8,7 @@ names the first three columns of numbers are the coordinates, after one that cou
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import weakref
@@ -139,7 +140,9 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     cells = _trimmed(cells_of(lines[start], separator))
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
     if found is None:
-        is_plain = all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
+        # One line of a text with numbers, such as an identifier of a molecule, is no table.
+        is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
+        is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
         table = Table(
             separator, cells, start, lines[start], 0, _uncounted(lines[start:], separator, numbers),
             is_plain, any(is_numbers(line.split()) for line in lines[:start]),
@@ -187,16 +190,19 @@ def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
 
 
 def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> tuple[int, ...]:
-    """Return the places of numbers without a first that counts the rows, before three decimals."""
+    """Return the places of numbers without integers before three decimals: one that counts the
+    rows, or more than three, which are none of places."""
     rows = [cells_of(line, separator) for line in lines if not _is_comment(line)][:SAMPLE]
-    first, *others = numbers
-    counts = [row[first] for row in rows if first < len(row)]
-    if len(rows) > 1 and len(others) >= 3 and all(map(str.isdecimal, counts)):
-        steps = {int(one) - int(other) for one, other in zip(counts[1:], counts[:-1], strict=True)}
-        rest = [row[place] for row in rows for place in others[:3] if place < len(row)]
-        if steps == {1} and not any(each.lstrip("+-").isdecimal() for each in rest):
-            return tuple(others)
-    return tuple(numbers)
+    rows = [row for row in rows if len(row) > numbers[-1]]
+    columns = [[row[place] for row in rows] for place in numbers]
+    are_whole = [all(each.lstrip("+-").isdecimal() for each in column) for column in columns]
+    leading = are_whole.index(False) if False in are_whole else 0
+    rest = columns[leading : leading + 3]
+    if len(rest) < 3 or any(each.lstrip("+-").isdecimal() for column in rest for each in column):
+        return tuple(numbers)
+    ids = [int(each) for each in columns[0]] if leading else []
+    is_count = len(ids) > 1 and all(b - a == 1 for a, b in itertools.pairwise(ids))
+    return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
 
 
 def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:

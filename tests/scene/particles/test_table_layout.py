@@ -84,6 +84,17 @@ def test_numbers_of_rows_are_no_coordinates(tmp_path: Path) -> None:
     assert particles.labels is None
 
 
+def test_many_integers_before_decimals_are_no_coordinates(tmp_path: Path) -> None:
+    """As in files of MacroModel: types, numbers and orders of bonds, coordinates."""
+    rows = "".join(f" 3  2 1  14 1  {x} {y} {z}  0 0.5\n" for x, y, z in POINTS.tolist())
+    np.testing.assert_array_equal(read(write(tmp_path / "a.dat", rows)).centers, POINTS)
+
+
+def test_one_line_of_a_text_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match=r"files ending in '\.inchi' cannot be read"):
+        read(write(tmp_path / "a.inchi", "InChI=1S/C9H8O4/c1-6(10)13-8-5-3-2-4-7,8,9,10,11\n"))
+
+
 def test_points_of_a_lattice_are_not_counted(tmp_path: Path) -> None:
     rows = "".join(f"{x} 0 0 0.5\n" for x in range(5))
     particles = read(write(tmp_path / "a.txt", rows))

@@ -20,6 +20,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Moment, moment_of
+from raytracer.scene.particles.text_table import number
 
 MEMORY = 4  # bytes of memory per byte of the file while it is parsed
 
@@ -93,10 +94,13 @@ class Source(LoadedSource):
         """Return the values of a zone, (nodes, variables)."""
         text = re.sub(_REPEAT, lambda found: (found[2] + b" ") * int(found[1]), zone.values)
         width = len(self._names)
+        words = text.split()[: zone.nodes * width]
         try:
-            values = np.array(text.split()[: zone.nodes * width], "S32").astype(np.float64)
-        except ValueError as problem:
-            raise DataFileError(f"{self.name}: {shown(str(problem), 60)}") from None
+            values = np.array(words, "S32").astype(np.float64)
+        except ValueError:
+            texts = (each.decode("utf-8", "replace") for each in words)
+            wrong = next((each for each in texts if isinstance(number(each), str)), "")
+            raise DataFileError(f"{self.name}: '{shown(wrong, 40)}' is not a number") from None
         if len(values) < zone.nodes * width:
             raise DataFileError(
                 f"{self.name}: is incomplete: a zone of {zone.nodes:,} points and {width} "
