@@ -19,6 +19,7 @@ from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.lines import count_lines
 from raytracer.scene.particles.source import Column, Notes, Value
 from raytracer.scene.particles.table_layout import is_numbers, tabular
 from raytracer.scene.particles.text_source import TextSource
@@ -155,6 +156,8 @@ class Source(TextSource):
         """Return columns of all rows; coordinates may be missing together, but not alone."""
         optional = {name: layout.cells[name]._replace(kind=OPTIONAL) for name in axes}
         rows = self.load_rows(layout._replace(cells={**layout.cells, **optional}), names)
+        if not any(_may_be_nan(rows[name]) for name in axes):
+            return rows
         missing = [np.isnan(rows[name]) for name in axes]
         if any((one != missing[0]).any() for one in missing[1:]):
             return self.load_rows(layout, names)  # an empty cell is an error of its line
@@ -212,7 +215,12 @@ class Source(TextSource):
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the cells of a line that are not blank."""
         axes = [name for axis in "xyz" if (name := naming.usual(axis, self.layout.cells))]
-        if axes and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None:
+        may_lack = count_lines(self.file) - self.table.skip > count + 1
+        if (
+            axes
+            and may_lack
+            and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None
+        ):
             index = int(np.flatnonzero(kept)[index])
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
@@ -222,7 +230,15 @@ class Source(TextSource):
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:
     """Return which rows have coordinates, (N,); None if all have some, or none have."""
+    if not any(map(_may_be_nan, axes)):
+        return None
     kept = np.zeros(len(axes[0]) if axes else 0, bool)
     for values in axes:
         kept |= ~np.isnan(values)
     return None if kept.all() or not kept.any() else kept
+
+
+def _may_be_nan(values: NDArray[Any]) -> bool:
+    """Whether a value may be NaN; False is certain, without an array of truth values."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isnan(values.sum()))
