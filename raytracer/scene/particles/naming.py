@@ -28,6 +28,9 @@ USUAL = {
         "equivalent_diameter",
         "eq_diameter",
         "eqdiameter",
+        "equivdiameter",
+        "equivalentdiameter",
+        "esd",
         "equivalent_spherical_diameter",
         "areashape_equivalentdiameter",
         "durchmesser",
@@ -56,11 +59,12 @@ for _index, _axis in enumerate("xyz"):
         *(f"{stem}_{_index}" for stem in _STEMS[:15] if stem != "centroid"),
         f"centroid_{2 - _index}",  # of scikit-image: z, y, x
         *(f"{_axis}_{unit}" for unit in _UNITS),
+        *(f"{_axis}{unit}" for unit in ("nm", "um", "µm", "mm")),
         *(f"x{_index + 1}{end}" for end in ("", "v")),  # of Athena++
         f"axis_{2 - _index}",  # of napari: z, y, x
     )
 
-_PLACES = frozenset((*_CENTERS, *_STEMS[:15], "point", "barycenter", "bary", "world"))
+_PLACES = frozenset((*_CENTERS, *_STEMS[:16], "coor", "point", "barycenter", "bary", "world"))
 """Words of names that are places."""
 
 _OTHERS = frozenset(
@@ -71,7 +75,8 @@ _OTHERS = frozenset(
 )  # fmt: skip
 """Words of names of vectors that are no places."""
 
-_AXES = {"x": 0, "y": 1, "z": 2, "0": 0, "1": 1, "2": 2}
+_AXES = ("xyz", "012", "123")
+"""Letters or digits by which names differ."""
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
@@ -131,9 +136,12 @@ def _placed(names: list[str]) -> dict[str, str]:
         words = [word.lower() for word in re.findall(_WORDS, name)]
         for place, word in enumerate(words):
             others = words[:place] + words[place + 1 :]
-            if word in _AXES and _PLACES.intersection(others) and _OTHERS.isdisjoint(others):
-                kind = "digit" if word.isdigit() else "letter"
-                groups[kind, *words[:place], "", *words[place + 1 :]].setdefault(_AXES[word], name)
+            if len(word) > 1 or _PLACES.isdisjoint(others) or not _OTHERS.isdisjoint(others):
+                continue
+            for axes in _AXES:
+                if word in axes:
+                    group = groups[axes, *words[:place], "", *words[place + 1 :]]
+                    group.setdefault(axes.index(word), name)
     whole = next((group for group in groups.values() if len(group) == len("xyz")), {})
     return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
 

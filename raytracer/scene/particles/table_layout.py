@@ -301,7 +301,7 @@ def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
 
 def _fitted(names: list[str], row: list[str]) -> list[str]:
     """Leave out a word before the names; name a column of row numbers before those of names."""
-    is_word = bool(names) and bool(re.fullmatch(r"\W?|\w?|[A-Z]+/\w|\w+[:=]", names[0]))
+    is_word = bool(names) and bool(re.fullmatch(r"\W*|\w|[A-Z]+/\w|\w+[:=]", names[0]))
     if len(names) == len(row) + 1 and names[-1] and is_word and _has_axes(names[1:]):
         return names[1:]
     if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):

@@ -130,6 +130,14 @@ class Source(ColumnSource):
                 f"{self.name}: has several sets of particles ({naming.listed(names)}): append one "
                 f"after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
             )
+        across = (f"{group.name}/{each.name}".strip("/") for group in self._groups()
+                  for each in _datasets(members(group)) if each.shape[:1] == (3,) and
+                  len(each.shape) == 2 and naming.usual("centers", [each.name]))  # fmt: skip
+        if turned := next(across, ""):
+            raise DataFileError(
+                f"{self.name}: the coordinates '{shown(turned)}' have the shape (3, N): save them "
+                "transposed, as (N, 3)"
+            )
         raise DataFileError(
             f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
             f"after a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"

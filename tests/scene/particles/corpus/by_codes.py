@@ -138,6 +138,18 @@ TEXTS: Iterable[tuple[str, str, str, Written]] = (
      f'<position num="{COUNT}">\n{text_of(POINTS)}</position>\n<type num="{COUNT}">\n'
      + "A\n" * COUNT + f'</type>\n<diameter num="{COUNT}">\n{text_of(2.0 * RADII)}</diameter>\n'
      "</configuration>\n</galamost_xml>\n", Written(POINTS, symbols=(), edges=CELL, radii=RADII)),
+    ("LS-DYNA, nodes", "model.k", "*KEYWORD\n*NODE\n"
+     "$#   nid               x               y               z      tc      rc\n" + "".join(
+         f"{n:8d}{x:16.8f}{y:16.8f}{z:16.8f}{0:8d}{0:8d}\n"
+         for n, (x, y, z) in enumerate(POINTS.tolist(), 1)) + "*END\n",
+     Written(decimals(POINTS, 8), symbols=())),
+    ("Gmsh, nodes", "mesh.msh", f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{COUNT}\n"
+     + text_of(NUMBERS, POINTS) + "$EndNodes\n$Elements\n0\n$EndElements\n", NAMELESS),
+    ("POV-Ray, spheres", "spheres.pov", "".join(
+        f"sphere {{ <{x!r}, {y!r}, {z!r}>, {r!r} }}\n" for (x, y, z), r in zip(
+            POINTS.tolist(), RADII.tolist(), strict=True)), NAMELESS),
+    ("Dynamo, table of particles", "crop.tbl", text_of(
+        NUMBERS, *[np.zeros(COUNT, int)] * 22, POINTS, np.zeros(COUNT, int)), NAMELESS),
     ("ORCA, output", "water.out", ORCA, ROUNDED),
     ("Gaussian, output", "opt.log", GAUSSIAN, ROUNDED),
     ("XMol", "melt.xmol", f"{COUNT}\nlj melt\n" + text_of(ATOMS, POINTS), Written(POINTS)),

@@ -149,6 +149,14 @@ TABLES: Iterable[tuple[str, str, str, Written]] = (
      "             Z\n" + text_of(NUMBERS, POINTS, gap="   "), PLACED),
     ("Abaqus, nodes", "job.inp", "*HEADING\nspheres\n*NODE\n" + text_of(
         NUMBERS, POINTS, gap=", ") + "*END\n", UNNAMED),
+    ("PFC, balls in a ruled table", "balls.txt",
+     " ID      X          Y          Z          Radius\n ------  ---------- ---------- ----------"
+     " ---------\n" + text_of(NUMBERS, POINTS, RADII, gap="   "), SIZED),
+    ("halos by their centre of mass", "halos.csv", "HaloID,Mvir,X_com,Y_com,Z_com,Rvir\n"
+     + text_of(NUMBERS, SPEEDS, POINTS, RADII, gap=","), PLACED),
+    ("Abaqus, report of nodes", "report.csv",
+     "Node Label,  COORD-COOR1,  COORD-COOR2,  COORD-COOR3\n"
+     + text_of(NUMBERS, POINTS, gap=",  "), PLACED),
     ("Plotly, figure", "plotly.json", json.dumps({"data": [{
         "type": "scatter3d", "mode": "markers", "name": "grains",
         **dict(zip("xyz", POINTS.T.tolist(), strict=True))}], "layout": {"title": "a"}}), PLACED),
