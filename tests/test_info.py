@@ -129,7 +129,9 @@ def test_several_files_are_described_one_by_one(capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("a.")] == ["a.csv:", "a.xyz:"]
     assert main(["info", names[0], "missing.xyz"]) == 2
-    assert "missing.xyz: there is no such file" in capsys.readouterr().err
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert "missing.xyz: there is no such file" in done.err
 
 
 def test_of_a_large_file_only_the_headers_are_read() -> None:

@@ -37,20 +37,21 @@ def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
       raytracer info atoms.xyz --json
     """
     rows = []
-    for number, file in enumerate(files):
+    for file in files:
         with collected() as warnings:
             contents = _about(file, options)
-        if as_json:
-            rows.append(contents | ({"warnings": warnings} if warnings else {}))
-            continue
+        rows.append((contents, warnings))
+    if as_json:
+        made = [each | ({"warnings": warnings} if warnings else {}) for each, warnings in rows]
+        print_json(made[0] if len(made) == 1 else made)
+        return
+    for number, (contents, warnings) in enumerate(rows):
         print_warnings(warnings)
         if len(files) > 1:
-            print_lines(f"\n{file}:" if number else f"{file}:")
+            print_lines(f"\n{files[number]}:" if number else f"{files[0]}:")
         print_outline(contents)
         if toml := camera_of(contents):
             print(f"\n{toml}")
-    if as_json:
-        print_json(rows[0] if len(rows) == 1 else rows)
 
 
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second
