@@ -323,6 +323,7 @@ WAYS = {
 LAST_WAYS = {
     ".inp .mop .gin .zmat": "it may be the input of a program: save its positions as .xyz",
     ".zip": "it is empty or damaged",
+    ".plt .szplt": "write it as text from Tecplot",
     ".xml": "this kind of XML is not known: save its positions as .xyz or .csv",
 }
 """The same, for endings of which some files can be read by their content."""

@@ -4,16 +4,17 @@ The rows are the first lines with the same cells of which three are numbers. The
 columns are in a line above them: the nearest that names coordinates, which may be a comment, or
 stand above others, a line of units or further tables; or in as many lines, one name each. Without
 names the first three columns of numbers are the coordinates, after one that counts the rows.
+Brackets around rows are spaces. The rows end with the last that has coordinates.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
@@ -42,9 +43,7 @@ _LISTED = (
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 _OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
-_CALL = (
-    rb"[A-Za-z_][\w.]*[ \t]*=?[ \t]*(?=[\[({])"  # words before brackets: points = array([[1, ...
-)
+_CALL = rb"[A-Za-z_][\w.]*[ \t]*=?[ \t]*(?=[\[({])"  # words before brackets: points = array([[1,
 _BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
 
 
@@ -201,7 +200,7 @@ def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> t
     if len(rest) < 3 or any(each.lstrip("+-").isdecimal() for column in rest for each in column):
         return tuple(numbers)
     ids = [int(each) for each in columns[0]] if leading else []
-    is_count = len(ids) > 1 and all(b - a == 1 for a, b in itertools.pairwise(ids))
+    is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
     return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
 
 
