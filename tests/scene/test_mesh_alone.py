@@ -11,6 +11,7 @@ import pytest
 import raytracer
 from raytracer import Mesh, load
 from raytracer.errors import SceneError, UserError
+from raytracer.warning import collected
 from support.particle_files import write
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
@@ -65,6 +66,19 @@ def test_a_file_without_triangles(tmp_path: Path, text: str) -> None:
     pytest.importorskip("trimesh")
     with pytest.raises(UserError, match=r"a\.off"):
         load(write(tmp_path / "a.off", text))
+
+
+def test_vertices_of_a_mesh_in_ply_are_particles_with_a_note(tmp_path: Path) -> None:
+    pytest.importorskip("plyfile")
+    head = "ply\nformat ascii 1.0\nelement vertex 3\n" + "".join(
+        f"property float {axis}\n" for axis in "xyz")  # fmt: skip
+    head += "element face {}\nproperty list uchar int vertex_indices\nend_header\n"
+    rows = "0 0 0\n1 0 0\n0 1 0\n"
+    for faces, text in ((1, "3 0 1 2\n"), (0, "")):
+        path = write(tmp_path / f"{faces}.ply", head.format(faces) + rows + text)
+        with collected() as warnings:
+            assert load(path).count == 3
+        assert any("mesh of 1 face, give --mesh 1.ply" in each for each in warnings) == bool(faces)
 
 
 def bodies(*parts: tuple[float, float, bool]) -> tuple[Mesh, np.ndarray]:

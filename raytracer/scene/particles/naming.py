@@ -60,7 +60,6 @@ for _index, _axis in enumerate("xyz"):
         f"centroid_{2 - _index}",  # of scikit-image: z, y, x
         *(f"{_axis}_{unit}" for unit in _UNITS),
         *(f"{_axis}{unit}" for unit in ("nm", "um", "µm", "mm")),
-        *(f"x{_index + 1}{end}" for end in ("", "v")),  # of Athena++
         f"axis_{2 - _index}",  # of napari: z, y, x
     )
 
@@ -142,6 +141,10 @@ def _placed(names: list[str]) -> dict[str, str]:
                 if word in axes:
                     group = groups[axes, *words[:place], "", *words[place + 1 :]]
                     group.setdefault(axes.index(word), name)
+    for end in ("", "v"):  # of Athena++
+        numbered = {place: f"x{place + 1}{end}" for place in range(3)}
+        if all(name in names for name in numbered.values()):
+            groups[end, "numbered"] = numbered
     whole = next((group for group in groups.values() if len(group) == len("xyz")), {})
     return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
 

@@ -164,7 +164,8 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
 def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     """Return a table with the end of its rows: the last line with values at these places.
 
-    What follows may be totals or other text. A last line that is cut off is a row, with a mistake.
+    What follows may be totals or other text. A last line that is cut off, or a line below that has
+    as many cells and one of the numbers, is a row with a mistake.
     """
     start = max(file.size - TAIL_BYTES, 0)
     tail = os.pread(file.file.fileno(), TAIL_BYTES, start)
@@ -174,7 +175,10 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
         cells = cells_of(text, table.separator)
         if text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
             is_cut = len(others) == 1 and not tail.endswith((b"\n", b"\r"))
-            end = 0 if place == len(tail) or is_cut else start + place
+            is_wrong = bool(others) and _is_nearly(
+                cells_of(others[-1], table.separator), cells, places
+            )
+            end = 0 if place == len(tail) or is_cut or is_wrong else start + place
             return table._replace(end=end, after=others[-1] if others and end else "")
         if not BLANK.issuperset(cells) and not _is_comment(text):
             others.append(text.strip())
@@ -186,6 +190,12 @@ def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether cells have numbers, or nothing, at these places."""
     return all(place < len(cells) and (cells[place] in BLANK or is_numbers([cells[place]]))
                for place in places)  # fmt: skip
+
+
+def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
+    """Whether cells are as many as those of a row, with a number at one of these places."""
+    is_long = len(_trimmed(cells)) == len(_trimmed(row))
+    return is_long and any(is_numbers([cells[place]]) for place in places if place < len(cells))
 
 
 def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> tuple[int, ...]:

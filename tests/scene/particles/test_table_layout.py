@@ -30,7 +30,7 @@ def test_text_after_the_rows_is_left_out(tmp_path: Path, names: str, end: str) -
     assert f"left out, from '{end.strip().partition(chr(10))[0]}' on" in notes_of(particles)
 
 
-@pytest.mark.parametrize("last", ["7.5 8", "7.5 8\n", "7.5 8.", "7.5 8.5 o 4"])
+@pytest.mark.parametrize("last", ["7.5 8", "7.5 8\n", "7.5 8.", "7.5 8.5 o 4", "7 o 9 4\n"])
 def test_a_last_row_with_a_mistake_is_refused(tmp_path: Path, last: str) -> None:
     with pytest.raises(DataFileError, match="line 6"):
         read(write(tmp_path / "a.dat", f"x y z id\n{ROWS}{last}"))
@@ -121,3 +121,8 @@ def test_vectors_that_are_no_places(stem: str) -> None:
 def test_places(stem: str) -> None:
     names = [stem.format(axis) for axis in "XYZ"]
     assert [naming.usual(axis, ["id", *names]) for axis in "xyz"] == names
+
+
+def test_the_ends_of_capsules_are_no_places() -> None:
+    names = [f"{axis}{end}" for end in "12" for axis in "xyz"]
+    assert [naming.usual(axis, names) for axis in "xyz"] == [None] * 3
