@@ -122,6 +122,18 @@ def test_a_scene_and_the_groups_and_frames_of_files() -> None:
     assert info("atoms", "--format", "xyz")["data"]["atoms"]["format"] == "XYZ"
 
 
+def test_several_files_are_described_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [written("a.csv"), written("a.xyz")]
+    assert [list(each["data"]) for each in info(*names)] == [["a.csv"], ["a.xyz"]]
+    assert main(["info", *names]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("a.")] == ["a.csv:", "a.xyz:"]
+    assert main(["info", names[0], "missing.xyz"]) == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert "missing.xyz: there is no such file" in done.err
+
+
 def test_of_a_large_file_only_the_headers_are_read() -> None:
     count = WHOLE_BYTES // 24 + 1
     np.savez("a.npz", centers=np.zeros((count, 3)), mass=np.zeros(count, np.float32))

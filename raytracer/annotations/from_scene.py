@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -16,11 +15,12 @@ from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import Short, filled
 from raytracer.drawing.fonts import missing, typeset
-from raytracer.errors import RaytracerError, SceneError, naming
+from raytracer.errors import SceneError, naming
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.length_unit import length_unit
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.naming import plain
 from raytracer.scene.scene import Scene
@@ -28,9 +28,6 @@ from raytracer.scene.simulation_box import box_of, triple
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
-
-COORDINATES = ("x", "pos_x", "position", "positions", "position_x", "coordinates", "points")
-"""Columns, in the form for comparison, of which one may state the unit of length."""
 
 MAX_LISTED = 10  # maximum number of letters that a warning lists
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
@@ -81,26 +78,6 @@ def plan_of(
     if lost := missing(_letters(plan)):
         warn(f"the font has no {', '.join(lost[:MAX_LISTED])}: use other letters in labels")
     return plan
-
-
-def length_unit(scene: Scene) -> str:
-    """Return the unit of length of all sets of particles, or "" if it is unknown."""
-    units = {_unit_of(spheres) for spheres in scene.spheres if spheres.count}
-    return units.pop() if len(units) == 1 else ""
-
-
-def _unit_of(spheres: SphereSet) -> str:
-    """Return the unit of the centres of a set in the scene, or ""."""
-    if spheres.transform.scale != 1.0:
-        return ""
-    spheres = spheres.cell or spheres
-    if spheres.labels is not None and None not in element_symbols(spheres.labels):
-        return "Å"  # the unit of the radii of elements
-    with suppress(RaytracerError):
-        for name, column in spheres.columns.about.items():
-            if column.unit and plain(name) in COORDINATES:
-                return column.unit
-    return ""
 
 
 def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:

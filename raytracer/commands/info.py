@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.options import FILE, json_option, scene_path, source_options
-from raytracer.commands.report import print_json, print_outline, print_warnings
+from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.files.access import OpenFile, opened
 from raytracer.warning import collected
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=FILE, metavar="FILE")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @source_options("frame", "format", "topology", "arrays")
 @json_option
-def info(file: str, as_json: bool, **options: Any) -> None:
+def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Print the contents of a data file or scene, or how a picture, film or movie was made.
 
     Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Of large
     files, only headers are read.
 
     Of pictures: version, scene, settings, camera, backend and times. The camera comes last, as
-    TOML: a scene file with it makes the same picture again.
+    TOML: a scene file with it makes the same picture again. Several files are described one by one.
 
     \b
     Examples:
@@ -36,15 +36,22 @@ def info(file: str, as_json: bool, **options: Any) -> None:
       raytracer info renders/three_balls.png
       raytracer info atoms.xyz --json
     """
-    with collected() as warnings:
-        contents = _about(file, options)
+    rows = []
+    for file in files:
+        with collected() as warnings:
+            contents = _about(file, options)
+        rows.append((contents, warnings))
     if as_json:
-        print_json(contents | ({"warnings": warnings} if warnings else {}))
+        made = [each | ({"warnings": warnings} if warnings else {}) for each, warnings in rows]
+        print_json(made[0] if len(made) == 1 else made)
         return
-    print_warnings(warnings)
-    print_outline(contents)
-    if toml := camera_of(contents):
-        print(f"\n{toml}")
+    for number, (contents, warnings) in enumerate(rows):
+        print_warnings(warnings)
+        if len(files) > 1:
+            print_lines(f"\n{files[number]}:" if number else f"{files[0]}:")
+        print_outline(contents)
+        if toml := camera_of(contents):
+            print(f"\n{toml}")
 
 
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second

@@ -11,7 +11,8 @@ from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
     json_option,
-    scene_path,
+    scene_paths,
+    scenes_argument,
     source_options,
     style_options,
     take_view,
@@ -26,7 +27,7 @@ from raytracer.commands.report import file_size, print_json, print_outline
     settings=(view_options, style_options),
     common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
 )
-@click.argument("file", type=FILE, metavar="FILE")
+@scenes_argument
 @click.option(
     "-o",
     "--output",
@@ -61,7 +62,7 @@ from raytracer.commands.report import file_size, print_json, print_outline
 @backend_option
 @threads_option
 @json_option
-def measure(file: str, output: str | None, as_json: bool, **options: Any) -> None:
+def measure(scenes: tuple[str, ...], output: str | None, as_json: bool, **options: Any) -> None:
     """Measure occlusion, accessible and visible area of each particle.
 
     occlusion: part of an even sky's light that does not reach the surface, 0 to 1.
@@ -78,7 +79,7 @@ def measure(file: str, output: str | None, as_json: bool, **options: Any) -> Non
     from raytracer.measurements import measure as library
 
     target = checked_path(output) if output is not None else None
-    measured = library(scene_path(file), **take_view(options), **options)
+    measured = library(scene_paths(scenes), **take_view(options), **options)
     about = summary(measured)
     if target is not None:
         measured.save(target)

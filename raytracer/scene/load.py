@@ -128,6 +128,14 @@ def load_file(
             values = read_table(stream, suffix)
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()
+        if source.is_mesh:
+            if source.topology is not None or source.arrays:
+                raise UserError("is a mesh: topology and columns are for particles")
+            from raytracer.scene.mesh_alone import scene_of_mesh
+            from raytracer.scene.particles.frames import checked
+
+            checked(file.frame or 0, 1, stream.source)
+            return scene_of_mesh(file.path)
         from raytracer.scene.bare import close_surface, defaults_of  # late: not for scene files
 
         with making_set("spheres"):
@@ -163,7 +171,7 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
     UserError: a file has several frames, but not as many as the first."""
     first, *others = source.alone()
     scene = load_file(first, frame, columns, 0)
-    sets = list(scene.spheres)
+    sets, meshes = list(scene.spheres), list(scene.meshes)
     for place, other in enumerate(others, 1):
         chosen = frame
         if frame is not None:
@@ -175,8 +183,13 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
                     f"{counts[0]:,}: show files with as many frames, or with one"
                 )
             chosen = frame if counts[1] > 1 else None
-        sets += load_file(other, chosen, columns, place).spheres
-    return replace(scene, spheres=tuple(sets))
+        made = load_file(other, chosen, columns, place)
+        sets += made.spheres
+        meshes += made.meshes
+    from raytracer.scene.length_unit import warn_of_units  # late: few calls have several files
+
+    warn_of_units(sets)
+    return replace(scene, spheres=tuple(sets), meshes=tuple(meshes))
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:

@@ -14,6 +14,7 @@ from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
+from raytracer.scene.mesh_bodies import inward_triangles
 from raytracer.scene.mesh_normals import corner_normals, unit_vectors
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.sphere_set import Balls, SphereSet
@@ -122,6 +123,14 @@ class Mesh(SolidSet):
         mesh.file = file
         return mesh
 
+    def with_looks(self, **looks: Any) -> Mesh:
+        """Return the mesh with another colour, opacity or material of the whole."""
+        looks = {"material": self.material, "transform": self.transform} | looks
+        mesh = Mesh(self.vertices, self.triangles, smooth=self.smooth or False,
+                    normals=self.normals, **looks)  # fmt: skip
+        mesh.file = self.file
+        return mesh
+
     @property
     def balls(self) -> tuple[SphereSet, ...]:
         """Balls at the vertices, by which a camera frames the mesh."""
@@ -143,6 +152,9 @@ class Mesh(SolidSet):
     def turned_out(self) -> Mesh:
         """Return the mesh with the corners of its triangles counterclockwise from outside.
 
+        Each connected body is turned by itself; one that is wound the other way inside another is
+        a cavity.
+
         Raises:
             SceneError: it is not closed.
         """
@@ -159,12 +171,11 @@ class Mesh(SolidSet):
                 f"{counted(alone, 'edge')} no other triangle goes on in the same direction: close "
                 "it, or choose another material"
             )
-        corners = self.vertices.astype(np.float64)[self.triangles]
-        a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
-        if (a * np.cross(b, c)).sum() >= 0.0:
+        inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
+        if not inward.any():
             return self
         turned = copy(self)
-        turned.triangles = np.ascontiguousarray(self.triangles[:, ::-1])
+        turned.triangles = np.where(inward[:, None], self.triangles[:, ::-1], self.triangles)
         return turned
 
     def _middles(self) -> NDArray[np.float64]:

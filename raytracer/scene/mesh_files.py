@@ -42,7 +42,9 @@ def read_mesh(file: OpenFile) -> dict[str, NDArray[Any]]:
     kind = file.path.suffix.lower()[1:]
     mesh = trimesh.load_mesh(content, file_type=kind, process=False, skip_materials=True)
     if not len(getattr(mesh, "faces", ())):
-        raise DataFileError(f"{file.source}: holds no triangles")
+        raise DataFileError(
+            f"{file.source}: holds no triangles; points alone are read as .ply, .xyz or .csv"
+        )
     vertices, triangles = np.asarray(mesh.vertices), np.asarray(mesh.faces, np.int32)
     if mesh.visual.kind in ("vertex", "face"):
         colors = getattr(mesh.visual, f"{mesh.visual.kind}_colors")

@@ -106,6 +106,9 @@ def _styled(
     """Apply colours by data and a selection; `opacity` of all particles, or None."""
     from raytracer.scene.coloring.apply import styled
 
+    if scene.meshes and not scene.spheres and len(scene.meshes) == len(scene.solids):
+        named = (name for name in definitions(type(style)) if getattr(style, name) is not None)
+        raise UserError(f"{next(named)}: is for particles, but the scene has meshes alone")
     for name in ("color_by", "palette"):
         if "color" in settings and getattr(style, name) is not None:
             raise UserError(f"color: give either color, one colour for all, or {name}")

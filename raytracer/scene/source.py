@@ -11,6 +11,7 @@ from typing import Any
 
 from raytracer.arguments import mapping, text, whole
 from raytracer.errors import (
+    DataFileError,
     SceneError,
     UserError,
     naming,
@@ -24,6 +25,9 @@ from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.locate import locate, may_be_series
 
 SCENE_SUFFIXES = (".toml", ".json")
+
+MESH_SUFFIXES = (".stl", ".obj", ".off")
+"""Endings of files that hold nothing but a mesh; one in PLY is named by `--mesh`."""
 
 PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
 """Parts of spheres that columns can be named for."""
@@ -118,8 +122,16 @@ class Source:
         """Return the sources of the files, one by one."""
         return [replace(self, scene=each, further=()) for each in (self.scene, *self.further)]
 
+    @property
+    def is_mesh(self) -> bool:
+        """Whether the file is a triangle mesh, by its ending."""
+        suffix = self.ending or split_inner(self.scene)[0].suffix.lower()
+        return suffix in MESH_SUFFIXES
+
     def count_frames(self, name: str | None = None) -> int:
         """Return the number of frames of the file; `name` is for messages."""
+        if self.is_mesh and not may_be_series(self.scene, None):
+            return 1
         from raytracer.scene.particles.read import frame_count
 
         return frame_count(self.scene, name, self.ending, self.topology)
@@ -165,6 +177,10 @@ def ending_of(name: str) -> str:
     from raytracer.scene.particles.registry import stated
 
     ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
+    if ending in MESH_SUFFIXES:
+        raise DataFileError(
+            f"format: a mesh is known by the ending of its name: call the file NAME{ending}"
+        )
     if ending not in SCENE_SUFFIXES:
         stated(ending)
     return ending

@@ -106,6 +106,7 @@ OF_CAMERA = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus", "shutter",
 )  # fmt: skip
 OF_PARTICLES = ("radius", "color", "opacity", "material", "velocity")
+LOOKS_OF_MESHES = ("color", "opacity", "material")  # that meshes without particles take
 
 
 REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
@@ -264,7 +265,7 @@ class ViewSettings(Defined, error=UserError):
             "clip": (("clip", "cut"), self._clip),
             "environment": (("environment",), self._environment),
             "spheres": (OF_PARTICLES, self._spheres),
-            "meshes": (("mesh",), self._meshes),
+            "meshes": (("mesh", *LOOKS_OF_MESHES), partial(self._meshes, not scene.spheres)),
             **{name: ((name,), partial(self._glyph, name)) for name in GLYPHS},
         }
         changes = {
@@ -387,8 +388,12 @@ class ViewSettings(Defined, error=UserError):
                 setattr(spheres, name, value)
         return spheres
 
-    def _meshes(self, there: Sequence[Mesh]) -> list[Any]:
-        return [*there, *(self.mesh or ())]  # type: ignore[misc]  # checked: a list
+    def _meshes(self, are_alone: bool, there: Sequence[Mesh]) -> list[Any]:
+        """Return the meshes with those of the call; alone they take colour, opacity, material."""
+        looks = {name: value for name in LOOKS_OF_MESHES
+                 if are_alone and (value := getattr(self, name)) is not None}  # fmt: skip
+        known = [mesh.with_looks(**looks) for mesh in there] if looks else there
+        return [*known, *(self.mesh or ())]  # type: ignore[misc]  # checked: a list
 
     def _glyph(self, name: str, now: Any) -> Any:
         value = getattr(self, name)

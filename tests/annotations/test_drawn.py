@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
-from raytracer.annotations.from_scene import length_unit, scales_of
+from raytracer.annotations.from_scene import scales_of
 from raytracer.annotations.labels import _apart
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
 from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.length_unit import length_unit
 
 Pixels = NDArray[Any]
 

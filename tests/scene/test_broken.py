@@ -198,7 +198,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.PVTU", "", "files ending in '.pvtu' cannot"),
     ("a.top", "", "atoms without coordinates"),
     ("a.tpr", "", "is damaged, or not a valid TPR file"),
-    ("a.xyz.zip", "", "unpack it first"),
+    ("a.xyz.zip", "", "it is empty or damaged"),
     ("a.xzy", "", "files ending in '.xzy' cannot be read; supported are"),
     ("a.json", "[1, 2]", "does not hold an object"),
     ("a.json", f'{{"title": {"1" * 10_000}}}', "cannot be read as JSON"),

@@ -16,6 +16,7 @@ from raytracer.scene.particles.labels import type_color
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.viewer.watch import Watch
+from raytracer.warning import collected
 from support.particle_files import write
 
 ODD = "a;b;c;size\n0;0;0;1\n2;0,5;0;0,5\n"
@@ -125,3 +126,29 @@ def test_several_files_are_data(tmp_path: Path) -> None:
         load([table, tmp_path / "c.csv"])
     with pytest.raises(DataFileError, match="there is no column named 'q'"):
         load([table, table], arrays={"x": "q"})
+
+
+@pytest.mark.parametrize(
+    ("names", "other", "is_warned"),
+    [("x [mm],y [mm],z [mm]", "x [m],y [m],z [m]", True), ("x,y,z", "x [m],y [m],z [m]", False),
+     ("x [m],y [m],z [m]", "x [m],y [m],z [m]", False)],
+)  # fmt: skip
+def test_files_with_different_units(
+    tmp_path: Path, names: str, other: str, is_warned: bool
+) -> None:
+    files = [write(tmp_path / f"{place}.csv", f"{line}\n1,2,3\n2,3,4\n")
+             for place, line in enumerate((names, other))]  # fmt: skip
+    with collected() as warnings:
+        load(files)
+    sentence = "different units of length"
+    assert any(sentence in each for each in warnings) == is_warned
+
+
+def test_measure_takes_several_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(write(tmp_path / f"{place}.csv", f"x,y,z,radius\n{place},0,0,1\n"))
+             for place in (0, 1)]  # fmt: skip
+    target = tmp_path / "measured.npz"
+    assert main(["measure", *files, "--samples", "64", "-o", str(target)]) == 0
+    with np.load(target) as measured:
+        assert measured["set"].tolist() == [0, 1]
+        assert (measured["accessible_area"] < 4 * np.pi).all()

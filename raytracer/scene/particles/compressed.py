@@ -1,4 +1,4 @@
-"""Compressed files (.gz, .bz2, .xz, .zst), decompressed into a temporary file for reading."""
+"""Compressed files (.gz, .bz2, .xz, .zst, .zip), decompressed into a temporary file for reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, memory_share, reading
 from raytracer.memory import size_text
 
@@ -18,18 +18,22 @@ PIECE = 1 << 20  # bytes that are decompressed at a time
 MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
 RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
 
-UTF16 = "utf-16"
+UTF16, ZIP = "utf-16", "zipfile"
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
     b"BZh": ("bz2", ".bz2"),
     b"\xfd7zXZ\x00": ("lzma", ".xz"),
     b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"),
+    b"PK\x03\x04": (ZIP, ".zip"),
     b"\xff\xfe": (UTF16, ""),
     b"\xfe\xff": (UTF16, ""),
 }
 """Module that decompresses, and file ending, by the first bytes of a file; texts in UTF-16 become
-UTF-8."""
+UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of a spreadsheet."""
 
+HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
+
+MAX_DEPTH = 4  # most times that a file is compressed
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
@@ -52,8 +56,8 @@ def keeping_unpacked() -> Iterator[None]:
 
 
 @contextmanager
-def unpacked(file: OpenFile) -> Iterator[OpenFile]:
-    """Yield the decompressed content of a file; an uncompressed file as it is.
+def unpacked(file: OpenFile, depth: int = 0) -> Iterator[OpenFile]:
+    """Yield the decompressed content of a file, `depth` times so far; an uncompressed one as it is.
 
     Raises:
         DataFileError: the file is damaged, larger than memory, or its library is not installed.
@@ -62,9 +66,12 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
     start = file.file.read(8)
     file.file.seek(0)
     packed = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
-    if packed is None:
+    member = _member(file) if packed and packed[0] == ZIP else ""
+    if packed is None or (packed[0] == ZIP and not member):
         yield file
         return
+    if depth == MAX_DEPTH:
+        raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
     from tempfile import TemporaryFile
 
     module, suffix = packed
@@ -76,17 +83,19 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
         copy: Any = TemporaryFile()  # noqa: SIM115 - it may be kept
         if kept is None:
             stack.enter_context(copy)
-        with reading(file.source, suffix), _stream(file, module) as stream:
+        with reading(file.source, suffix), _stream(file, module, member) as stream:
             _copy(stream, copy, file)
         copy.flush()
         copy.seek(0)
         path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
+        path = path.with_name(Path(member).name) if member else path
         content = OpenFile(copy, path, file.source)
         if kept is not None:
             kept[key] = content
             if len(kept) > MAX_KEPT:
                 kept.pop(next(iter(kept))).file.close()
-        yield stack.enter_context(unpacked(content)) if module != UTF16 else content
+        is_last = module == UTF16
+        yield content if is_last else stack.enter_context(unpacked(content, depth + 1))
     file.file.seek(0)
 
 
@@ -100,8 +109,37 @@ def stem(path: Path) -> str:
     return Path(path.stem).stem if path.suffix.lower() in SUFFIXES else path.stem
 
 
+def _member(file: OpenFile) -> str:
+    """Return the name of the only file in an archive, "" if archives like it are read as they are.
+
+    Raises:
+        DataFileError: it has several files, or is damaged.
+    """
+    if file.path.suffix.lower() != ".zip":
+        return ""
+    from zipfile import ZipFile
+
+    with reading(file.source, ".zip"), ZipFile(file.file) as archive:
+        names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    file.file.seek(0)
+    names = [name for name in names if not name.startswith(HIDDEN)]
+    if all(name.endswith(".npy") for name in names):
+        return ""
+    if len(names) > 1:
+        listed = ", ".join(shown(name) for name in names[:3]) + ", ..." * (len(names) > 3)
+        raise DataFileError(f"{file.source}: is an archive of {len(names):,} files ({listed}): "
+                            "unpack it and name one")  # fmt: skip
+    return names[0]
+
+
 @contextmanager
-def _stream(file: OpenFile, module: str) -> Iterator[IO[bytes]]:
+def _stream(file: OpenFile, module: str, member: str) -> Iterator[IO[bytes]]:
+    if member:
+        from zipfile import ZipFile
+
+        with ZipFile(file.file) as archive, archive.open(member) as inner:
+            yield inner
+        return
     if module == UTF16:
         stream: Any = codecs.EncodedFile(file.file, "utf-8", UTF16)
         yield stream

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -14,6 +15,9 @@ from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 BLOCK_BYTES = 1 << 20  # bytes that are read at a time
 HEAD_BYTES = 1 << 12  # longest line that can be a number of atoms
 MAX_DIGITS = 18  # most digits of a number of atoms
+
+COUNT = r"(?i:n_?atoms\s*[=:]?\s*|atoms\s*[=:]\s*)?(\d{1,18})(?i:\s+(?:atoms|particles))?"
+"""A number of atoms, alone or with a word: "6", "6 atoms", "natoms = 6"."""
 
 BOM = b"\xef\xbb\xbf"
 
@@ -153,9 +157,10 @@ def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
     rows = text.splitlines()
     if len(rows) <= place or not text.strip():
         return None
-    word = rows[place].removeprefix(BOM).strip().partition(b" ")[0]
-    if word.isdigit() and len(word) <= MAX_DIGITS:
-        return int(word)
+    line = rows[place].removeprefix(BOM).strip()
+    if count := re.match(rf"{COUNT}(?!\S)".encode(), line):
+        return int(count[1])
+    word = line.partition(b" ")[0]
     if not word and not rows[0].strip():
         return None  # blank lines at the end
     what = shown(word.decode("utf-8", "replace"), 40)

@@ -2,23 +2,39 @@
 
 Names are compared without their unit ("x [nm]") and "particle", in any case, with one underscore
 for each run of spaces, points, colons and hyphens: OVITO's "Position.X", ParaView's "Points:0" and
-"Particle X-Coordinate" of Rocky are known.
+"Particle X-Coordinate" of Rocky are known. Coordinates under other names are three names that
+differ in their axis alone, and have a word for a place: "Center of Mass X (mm)", "rlnCoordinateX".
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from raytracer.errors import DataFileError, shown
 
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
-            "coordinates", "coords", "points", "xyz")  # fmt: skip
+            "coordinates", "coords", "points", "xyz", "locations", "location", "loc",
+            "nodes")  # fmt: skip
 
 USUAL = {
     "centers": _CENTERS,
-    "radius": ("radii", "radius", "rad", "radius_of_particle", "equivalent_radius"),
-    "diameter": ("diameters", "diameter", "diam", "equivalent_diameter"),
+    "radius": ("radii", "radius", "rad", "radius_of_particle", "equivalent_radius", "pscale"),
+    "diameter": (
+        "diameters",
+        "diameter",
+        "diam",
+        "equivalent_diameter",
+        "eq_diameter",
+        "eqdiameter",
+        "equivdiameter",
+        "equivalentdiameter",
+        "esd",
+        "equivalent_spherical_diameter",
+        "areashape_equivalentdiameter",
+        "durchmesser",
+    ),
     "color": ("colors", "color", "colours", "colour", "rgb", "hex"),
     "r": ("r", "red", "color_r", "rgb_0", "color_0", "colors_0"),
     "g": ("g", "green", "color_g", "rgb_1", "color_1", "colors_1"),
@@ -31,7 +47,7 @@ ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3"
 
 _STEMS = ("position", "pos", "coordinates", "coordinate", "coords", "coord", "centers", "center",
           "centres", "centre", "centroid", "points", "location", "loc", "positions", "com", "c",
-          "p", "r")  # fmt: skip
+          "p", "r", "q")  # fmt: skip
 _UNITS = ("m", "mm", "um", "µm", "nm", "km", "cm", "pc", "kpc", "mpc", "au", "px", "pix", "world")
 for _index, _axis in enumerate("xyz"):
     USUAL[_axis] = (
@@ -43,11 +59,29 @@ for _index, _axis in enumerate("xyz"):
         *(f"{stem}_{_index}" for stem in _STEMS[:15] if stem != "centroid"),
         f"centroid_{2 - _index}",  # of scikit-image: z, y, x
         *(f"{_axis}_{unit}" for unit in _UNITS),
+        *(f"{_axis}{unit}" for unit in ("nm", "um", "µm", "mm")),
+        f"axis_{2 - _index}",  # of napari: z, y, x
     )
+
+_PLACES = frozenset((*_CENTERS, *_STEMS[:16], "coor", "point", "barycenter", "bary", "world"))
+"""Words of names that are places."""
+
+_OTHERS = frozenset(
+    ("acceleration", "angle", "bounding", "box", "color", "colors", "err", "error", "extent",
+     "force", "forces", "gradient", "intensity", "max", "maximum", "min", "minimum", "momentum",
+     "normal", "normals", "orientation", "precision", "rate", "rgb", "rotation", "sigma", "size",
+     "spin", "std", "v", "vel", "velocities", "velocity", "width")
+)  # fmt: skip
+"""Words of names of vectors that are no places."""
+
+_AXES = ("xyz", "012", "123")
+"""Letters or digits by which names differ."""
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 # Compiled by `re` at first use: most files need none of them.
+_WORDS = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
+_COMPONENT = r"(?i)[\[(]\s*([xyz012])\s*[\])]\s*$"  # of P[x], which is no unit
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
 _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
@@ -57,7 +91,8 @@ def plain(name: str) -> str:
     """Return a name in the form for comparison."""
     text = name.lower()
     if not name.isidentifier():  # the usual case has neither unit nor separators
-        text = re.sub(r"[\s.:-]+", "_", re.sub(_UNIT, "", name).strip(" '_").lower())
+        name = re.sub(_COMPONENT, r"_\1", name)
+        text = re.sub(r"[\s.:_-]+", "_", re.sub(_UNIT, "", name).strip(" '_").lower())
     return text.removeprefix("particle_")
 
 
@@ -90,7 +125,43 @@ def usual(part: str, known: Iterable[str]) -> str | None:
             return name
         if name in by_plain:
             return by_plain[name]
-    return None
+    return _placed(names).get(part) if part in "xyz" else _named_last(names, part)
+
+
+def _placed(names: list[str]) -> dict[str, str]:
+    """Return names by their axes: the first three with a word for a place that differ in these."""
+    groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
+    for name in names:
+        words = [word.lower() for word in re.findall(_WORDS, name)]
+        for place, word in enumerate(words):
+            others = words[:place] + words[place + 1 :]
+            if len(word) > 1 or _PLACES.isdisjoint(others) or not _OTHERS.isdisjoint(others):
+                continue
+            for axes in _AXES:
+                if word in axes:
+                    group = groups[axes, *words[:place], "", *words[place + 1 :]]
+                    group.setdefault(axes.index(word), name)
+    for end in ("", "v"):  # of Athena++
+        numbered = {place: f"x{place + 1}{end}" for place in range(3)}
+        if all(name in names for name in numbered.values()):
+            groups[end, "numbered"] = numbered
+    whole = next((group for group in groups.values() if len(group) == len("xyz")), {})
+    return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
+
+
+def _named_last(names: list[str], part: str) -> str | None:
+    """Return the first name of centres whose last word says so: GroupPos of halo finders."""
+    if part != "centers":
+        return None
+    last = ((name, re.findall(_WORDS, name)[1:]) for name in names)
+    return next((name for name, words in last if words and words[-1].lower() in _CENTERS
+                 and _OTHERS.isdisjoint(map(str.lower, words))), None)  # fmt: skip
+
+
+def is_other(name: str) -> bool:
+    """Whether a name says that a vector is no place: a velocity, a normal, ..."""
+    words = (word.lower() for word in re.findall(_WORDS, name))
+    return not _OTHERS.isdisjoint(words)
 
 
 def plural(noun: str) -> str:

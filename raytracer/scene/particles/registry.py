@@ -15,8 +15,8 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 
 if TYPE_CHECKING:
-    from raytracer.scene.particles.formats.csv import Table
     from raytracer.scene.particles.source import ParticleSource
+    from raytracer.scene.particles.table_layout import Table
 
 SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
 
@@ -30,6 +30,7 @@ LIBRARIES = {
     "formats.mat": "scipy",
     "formats.pcd": "pypcd4",
     "formats.ply": "plyfile",
+    "formats.spreadsheet": "python_calamine",
     "formats.vtk": "vtkmodules",
     "formats.yaml": "yaml",
     "objects.astropy": "astropy",
@@ -38,6 +39,7 @@ LIBRARIES = {
     "objects.gsd": "gsd",
     "objects.mdanalysis": "MDAnalysis",
     "objects.pyarrow": "pyarrow",
+    "objects.rdkit": "rdkit",
 }
 """The library of each module that needs one; it runs in a worker process.
 
@@ -82,9 +84,10 @@ class Format(NamedTuple):
         Raises:
             DataFileError: the file is of another format, or has no inner paths.
         """
-        if inner and self.module != "formats.hdf5":
+        if inner and self.module not in WITH_PARTS:
             raise DataFileError(
-                f"{file.source}: a path after a colon is for HDF5; this is a {self.name} file"
+                f"{file.source}: a path after a colon is for HDF5 and spreadsheets; this is a "
+                f"{self.name} file"
             )
         source: ParticleSource
         variant = inner or self.variant
@@ -106,6 +109,7 @@ class Format(NamedTuple):
         return self._replace(name=self.name or ending[1:].upper(), variant=ending)
 
 
+WITH_PARTS = ("formats.hdf5", "formats.spreadsheet")  # modules of files with several tables
 WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")  # endings that need a topology
 
 
@@ -116,7 +120,8 @@ _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
 _COUNTS = r"(?:[ \t]*+[A-Za-z][^\n]*+\n)?+[ \t]*+\d++[ \t\d]*+[^\n]*+\n[ \t]*+[SsDdCcKk]"
 _POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[^\n]*+\n(?:{_LINE}){{3}}{_COUNTS}"
 _ATOM = r"[ \t]*+\S++(?:[ \t]++[-+.\dEeDd]++){3}"
-_XYZ = rf"\d++[ \t\f\v]*+(?:\Z|(?:\r\n?|\n)[^\n]*+(?:\Z|\n(?:\s*+\Z|{_ATOM})))"
+_NUMBER_OF = r"(?:(?:n_?atoms|atoms)[ \t]*+[=:]?[ \t]*+)?+\d++(?:[ \t]++(?:atoms|particles)\b)?+"
+_XYZ = rf"{_NUMBER_OF}[ \t\f\v]*+(?:\Z|(?:\r\n?|\n)[^\n]*+(?:\Z|\n(?:\s*+\Z|{_ATOM})))"
 _PLACE = r"(?:[ \t]++-?\d++\.\d++){3}"
 _TINKER = rf"\d++[^\n]*+\n(?:[ \t\d.]++\n)?+[ \t]*+1[ \t]++[A-Za-z]\S*+{_PLACE}[ \t]++\d"
 
@@ -137,7 +142,7 @@ _DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
 _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
 _COLUMN = rf"columns|index|data|schema|@module|[xyzXYZ]|{_PARTS}"
 _VALUE = r'(?:\[\s*(?:-?\d|")|\{\s*"\d+")'
-_ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d|null|"[^"]*"\s*,))|\{[^{}\[\]]*+\}\s*\{'
+_ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d[^\s,\]]*+\s*[,\]]|null|"[^"]*"\s*,))|\{[^{}\[\]]*+\}\s*\{'
 _KEYS = "spheres|capsules|camera|render|lights|background"  # of scenes
 _HELD = rf'(?![\s\S]*?"(?:{_KEYS})"\s*:)(?=[\s\S]*?"(?:{_PARTS}|pos|geometry|[xX])"\s*:)'
 _JSON = rf'{_ROWS}|\{{{_HELD}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
@@ -150,14 +155,34 @@ _GADGET = (
 
 _TABLE = rf"(?i){_cell('x')}{_cell('y')}{_cell('z')}"
 _CIF = r"(?:#[^\n]*\n\s*)*data_\S*\s"
-_HOOMD = r"(?i)(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<hoomd_xml"
+_HOOMD = r"(?i)(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:hoomd|galamost)_xml"
+_TECPLOT = (
+    r"(?i)(?:#[^\n]*\n\s*)*(?:title\s*=[^\n]*\n\s*)?(?:filetype\s*=[^\n]*\n\s*)?variables\s*="
+)
+_MAESTRO = r"(?:#[^\n]*\n\s*)*\{\s*s_m_m2io_version"
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
+
+OUTPUTS = (
+    ("Gaussian output", "Entering Gaussian System", "gaussian-out"),
+    ("ORCA output", r"\* O   R   C   A \*", "orca-output"),
+    ("NWChem output", "Northwest Computational Chemistry Package", "nwchem-out"),
+    ("GAMESS output", "GAMESS VERSION", "gamess-us-out"),
+    ("Quantum ESPRESSO output", "Program PWSCF", "espresso-out"),
+    ("FHI-aims output", r"Invoking FHI-aims \.\.\.", "aims-output"),
+    ("ABINIT output", r"\.Version [^\n]* of ABINIT", "abinit-out"),
+    ("ONETEP output", "Linear-Scaling Ab Initio Total Energy Program", "onetep-out"),
+)
+"""Outputs of quantum chemistry that ASE reads: names, what they begin with, formats of ASE."""
 
 TABLE = "formats.csv"
 _CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
 
 FORMATS = (
     Format("NumPy archive", "formats.npz", (".npz",), pattern=r"PK\x03\x04"),
+    Format(
+        "spreadsheet", "formats.spreadsheet", (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+        pattern=r"PK\x03\x04|\xd0\xcf\x11\xe0",
+    ),
     Format("NumPy array", "formats.npy", (".npy",), (b"\x93NUMPY",)),
     Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
     Format("JSON", "formats.json", (".jsonl", ".ndjson"), pattern=_JSON),
@@ -165,6 +190,12 @@ FORMATS = (
     Format("table", TABLE, (".txt", ".dat", ".asc", ".prn")),
     Format("Leica PTX", TABLE, (".ptx",), variant=".ptx"),
     Format("Leica PTS", TABLE, (".pts",), variant=".pts"),
+    Format("spheres", TABLE, (".xyzr",), variant=".xyzr"),
+    Format("points with normals", TABLE, (".xyzn",), variant=".xyzn"),
+    Format("points with colours", TABLE, (".xyzrgb",), variant=".xyzrgb"),
+    Format("SWC", TABLE, (".swc",), variant=".swc"),
+    Format("STAR", TABLE, (".star",), variant=".star"),
+    Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
     Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
     Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
     Format("Gadget", "formats.gadget", (".gad", ".gadget", ".gadget2"), pattern=_GADGET),
@@ -221,6 +252,7 @@ FORMATS = (
     Format("PSF", _CHEMFILES, (".psf",), pattern=r"PSF\b"),
     Format("MOL2", _CHEMFILES, (".mol2",), (b"@<TRIPOS>",)),
     Format("", _CHEMFILES, _endings("tng sdf mol cml mmtf cssr arc txyz tpr molden")),
+    Format("Maestro", "objects.rdkit", (".mae", ".maegz"), pattern=_MAESTRO),
     Format("Amber topology", _MDANALYSIS, (".prmtop", ".parm7"), (b"%VERSION",)),
     Format("CHARMM coordinates", _MDANALYSIS, (".crd", ".cor"), pattern=_CHARMM),
     Format("DL_POLY history", _MDANALYSIS, (".history",), pattern=_HISTORY),
@@ -232,6 +264,8 @@ FORMATS = (
     Format("ASE database", _ASE, (".db",), (b"SQLite format 3\0",)),
     Format("Desmond", _MDANALYSIS, (".dms",), (b"SQLite format 3\0",)),
     Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
+    *(Format(name, _ASE, (), pattern=rf"[\s\S]*?{words}", variant=f".{form}")
+      for name, words, form in OUTPUTS),
     Format("Tinker XYZ", _CHEMFILES, (), pattern=_TINKER, variant=".arc"),
     Format("", _ASE, _endings(
         "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "
@@ -245,19 +279,35 @@ FORMATS = (
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 
+OTHERS = {
+    _CHEMFILES: _endings(
+        "arc cif cml cssr dcd gro lammpstrj mmcif mmtf mol mol2 molden nc ncrst pdb psf sdf smi "
+        "tng tpr trj trr txyz xtc xyz"
+    ),
+    _MDANALYSIS: _endings(
+        "arc cif config coor cor crd crdbox data dcd dms ent gms gro gsd history in inpcrd lammps "
+        "lammpsdump mdcrd mmcif mmtf mol2 namdbin nc ncdf pdb pdbqt pqr restrt tng tpr trc trj trr "
+        "trz txyz xpdb xtc xyz"
+    ),
+}
+"""Endings that these libraries read; they need not be imported for others."""
 
 WAYS = {
-    ".zip .tar .tgz .7z": "unpack it first",
+    ".tar .tgz .7z .rar": "unpack it first",
     ".top .itp": (
         "it has atoms without coordinates: write a frame with its trajectory, for example "
         "MDAnalysis.Universe('a.top', 'TRAJECTORY').atoms.write('a.xyz')"
     ),
     ".bundle .xtd .gpw": "convert it with ASE: ase.io.write('a.xyz', ase.io.read('a.gpw'))",
     ".stl .obj .off": "it is a mesh: give it as --mesh, or in [[meshes]] of a scene file",
+    ".pvd .xdmf .xmf .case": "it lists other files: name these, as a pattern in quotes for frames, "
+    "as in 'run_*.vtu'",
+    ".bp .sdf5 .silo .exo .cgns .bgeo .vdb .bi4": "export its points as .vtk, .csv or .npz, for "
+    "example with ParaView or Python",
     ".pvtu .pvtp .vti .vtr .vtm": (
         "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vtm').points)"
     ),
-    ".xlsx .xls .ods .dta .sav .sas7bdat .rds .rdata .html": "save it as .csv",
+    ".dta .sav .sas7bdat .rds .rdata .html": "save it as .csv",
     ".pkl .pickle .joblib .pt .pth": (
         "it can run programs when it is opened: save its arrays, as in "
         "numpy.savez('a.npz', centers=points, radii=radii)"
@@ -269,6 +319,14 @@ WAYS = {
     ".restart": "read it with LAMMPS, and write it by the command write_data or write_dump",
 }
 """What to do with files of other programs that cannot be read, by ending."""
+
+LAST_WAYS = {
+    ".inp .mop .gin .zmat": "it may be the input of a program: save its positions as .xyz",
+    ".zip": "it is empty or damaged",
+    ".plt .szplt": "write it as text from Tecplot",
+    ".xml": "this kind of XML is not known: save its positions as .xyz or .csv",
+}
+"""The same, for endings of which some files can be read by their content."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
 
@@ -365,6 +423,9 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     way = next((way for endings, way in WAYS.items() if suffix and suffix in endings.split()), "")
     form = None if way else by_content(start) or next(_further(file, suffix, None), None)
     if form is None:
+        way = way or next(
+            (way for endings, way in LAST_WAYS.items() if suffix in endings.split()), ""
+        )
         what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
         raise DataFileError(f"{file.source}: files {what} cannot be read; {way or _hint(others)}")
     return form
@@ -397,10 +458,11 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
     start = start_of(file)
     if failed is not None and (form := by_content(start)) and form.module != failed.module:
         yield form
-    table = _table_in(file, failed) if b"\0" not in start else None
+    is_text = b"\0" not in start
+    table = _table_in(file, failed) if is_text else None
     if table is not None and table.header:  # with names of coordinates
         yield Format("table", TABLE, ())
-    if failed is None or failed.module.startswith("objects."):
+    if (failed is None and is_text) or (failed and failed.module.startswith("objects.")):
         yield from _by_library(file, suffix, failed)
     if start.startswith(b"CDF"):
         yield Format("NetCDF", "formats.mat", (), variant=".nc")
@@ -415,12 +477,15 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
 
 def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
     """Return the layout of a text that is certainly a table; one of a format that states the number
-    of its rows is none if that format has failed."""
-    from raytracer.scene.particles.formats.csv import table_of
+    of its rows is none if that format has failed, nor is one of numbers alone with a known ending.
+    """
+    from raytracer.scene.particles.table_layout import tabular
 
     with suppress(DataFileError):
-        table = table_of(file)
-        if table.has_rows and (failed is None or not table.is_counted):
+        _, table = tabular(file)
+        is_other = not table.is_counted and by_suffix(file.path.suffix.lower()) is None
+        is_table = table.has_rows or (table.is_bare and (failed is None or is_other))
+        if is_table and (failed is None or not table.is_counted):
             return table
     return None
 
@@ -429,15 +494,20 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
     """Yield a format for each installed library that reads a file, but the one that failed."""
     from importlib.util import find_spec
 
-    from raytracer.scene.particles.isolated import call
-
     for module in (_CHEMFILES, _MDANALYSIS, _ASE):
         is_other = failed is None or failed.module != module
         if is_other and find_spec(LIBRARIES[module]) is not None:
-            knows = import_module(f"raytracer.scene.particles.{module}").knows
             name = suffix[1:].upper() or LIBRARIES[module]
-            if call(file, knows, name):
+            if suffix in OTHERS[module] if module in OTHERS else _ase_knows(file, name):
                 yield Format(name, module, (), variant=suffix)
+
+
+def _ase_knows(file: OpenFile, name: str) -> bool:
+    """Whether ASE reads a file by its name or content, which only ASE can tell."""
+    from raytracer.scene.particles.isolated import call
+    from raytracer.scene.particles.objects.ase import knows
+
+    return call(file, knows, name)
 
 
 def _hint(others: tuple[str, ...]) -> str:

@@ -64,6 +64,7 @@ class Layout(NamedTuple):
     records: tuple[str, ...] = ()  # six-letter starts of rows with fixed columns; () is any row
     stop: str = ""  # six-letter start of the line that ends such rows
     comment: str = ""  # character that starts a comment, or ""
+    end: int = 0  # offset after the last row; 0 is the end of the file
 
     @property
     def shortest(self) -> int:
@@ -157,7 +158,12 @@ class _Table:
             min(BLOCK_BYTES, max(file.size - place, 0)) + MAX_LINE_BYTES + 1, np.uint8
         )
         while count < self.most:
-            there = os.preadv(descriptor, [buffer[kept:-1].data], place + kept)
+            wanted = (
+                buffer[kept:-1]
+                if not layout.end
+                else buffer[kept:-1][: max(layout.end - place - kept, 0)]
+            )
+            there = os.preadv(descriptor, [wanted.data], place + kept)
             length = kept + there
             if end_of_line == b"\r":
                 np.place(buffer[:length], buffer[:length] == ord("\r"), ord("\n"))
@@ -197,6 +203,8 @@ class _Table:
         count = end = 0
         for line, (text, after) in enumerate(file.text_lines(layout.split != FIXED), 1):
             if count == self.most or (layout.stop and text.startswith(layout.stop)):
+                break
+            if layout.end and after > layout.end:
                 break
             if line <= layout.skip or not text.startswith(layout.records or ""):
                 continue

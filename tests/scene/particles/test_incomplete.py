@@ -72,7 +72,7 @@ def test_a_point_cloud_that_is_cut(tmp_path: Path, form: str) -> None:
 
 def test_rows_at_the_end_without_coordinates(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n4,5,6\nnan,nan,nan\nnan,nan,nan\n")
-    with pytest.warns(RaytracerWarning, match="last rows have no coordinates and are left out: 2"):
+    with pytest.warns(RaytracerWarning, match="rows without coordinates are left out: 2"):
         assert load(path).count == 2
 
 

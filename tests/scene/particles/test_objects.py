@@ -72,6 +72,21 @@ def test_chemfiles() -> None:
     assert source.bond_columns["order"].tolist() == [2.0]
 
 
+@pytest.mark.filterwarnings("ignore")  # of chemfiles, which also warns
+@pytest.mark.parametrize("number", [None, 7])
+def test_residues_of_chemfiles_with_and_without_numbers(number: int | None) -> None:
+    """Those of TNG have none."""
+    library = pytest.importorskip("chemfiles")
+    frame = library.Frame()
+    frame.add_atom(library.Atom("O"), [0.0, 1.0, 2.0])
+    residue = library.Residue("SOL") if number is None else library.Residue("SOL", number)
+    residue.atoms.append(0)
+    frame.add_residue(residue)
+    columns = object_source(frame).columns
+    assert "residue" in columns
+    assert ("residue_id" in columns) == (number is not None)
+
+
 def test_mdanalysis() -> None:
     library = pytest.importorskip("MDAnalysis")
     universe = library.Universe.empty(4, 1, atom_resindex=[0] * 4, trajectory=True)

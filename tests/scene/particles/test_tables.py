@@ -166,7 +166,7 @@ def test_a_folder_of_liggghts(tmp_path: Path) -> None:
     assert len(boxes.files) == 2
 
 
-@pytest.mark.parametrize("name", ["a.pkl", "a.xlsx", "a.e57", "a.restart"])
+@pytest.mark.parametrize("name", ["a.pkl", "a.sav", "a.e57", "a.restart"])
 def test_what_to_do_with_other_files(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

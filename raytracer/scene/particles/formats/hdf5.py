@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, is_file, opened
+from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.formats import hdf5_tables, openpmd
+from raytracer.scene.particles.formats import hdf5_tables, mdtraj, openpmd
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
     found_at,
@@ -33,6 +33,7 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.snapshot_parts import parts_of
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -45,7 +46,6 @@ from raytracer.scene.particles.source import (
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
-MAX_PARTS = 10_000  # most files of a snapshot
 NANOMETRE = 10.0  # angstrom
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
 
@@ -71,8 +71,14 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         return openpmd.Source(file, variant, source.root)
     if found := source.tables():
         return hdf5_tables.Source(file, variant, found)
-    others = source.other_files()
-    return Snapshot(file, variant, others) if others else source
+    if mdtraj.is_trajectory(source.root):
+        return mdtraj.Source(file, variant)
+    if not variant and (alone := source.only_vectors()):
+        source = Source(file, alone)
+        source.notes.append(("", f"{source.name}: '{shown(alone)}' is taken as the coordinates"))
+        return source
+    files = source.files()
+    return Snapshot(file, variant, files) if files else source
 
 
 class Source(ColumnSource):
@@ -86,6 +92,20 @@ class Source(ColumnSource):
         if not fstat(self.file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
+
+    def only_vectors(self) -> str:
+        """Return the path of the only dataset (N, 3) of numbers, "" if there are none or others, or
+        coordinates with a usual name."""
+        if next(self._candidates(), None) is not None:
+            return ""
+        found = [
+            each.dataset.name.strip("/")
+            for group in self._groups()
+            for each in _datasets(members(group))
+            if not each.series and len(each.shape) == 2 and each.shape[1] == 3
+            and each.dataset.dtype.kind == "f" and not naming.is_other(each.name)
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else ""
 
     def tables(self) -> Any:
         """Return the group in which a table is, or None if there are arrays of coordinates."""
@@ -109,6 +129,14 @@ class Source(ColumnSource):
             raise DataFileError(
                 f"{self.name}: has several sets of particles ({naming.listed(names)}): append one "
                 f"after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
+            )
+        across = (f"{group.name}/{each.name}".strip("/") for group in self._groups()
+                  for each in _datasets(members(group)) if each.shape[:1] == (3,) and
+                  len(each.shape) == 2 and naming.usual("centers", [each.name]))  # fmt: skip
+        if turned := next(across, ""):
+            raise DataFileError(
+                f"{self.name}: the coordinates '{shown(turned)}' have the shape (3, N): save them "
+                "transposed, as (N, 3)"
             )
         raise DataFileError(
             f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
@@ -248,20 +276,9 @@ class Source(ColumnSource):
         files = self._header_numbers("NumFilesPerSnapshot")
         return int(files[0]) if len(files) and 1 < files[0] < inf else 1
 
-    def other_files(self) -> list[Path]:
-        """Return the other files of a Gadget snapshot, NAME.0.hdf5 to NAME.9.hdf5, in order.
-
-        The list is empty for a snapshot in one file, or if a file is missing.
-        """
-        if self._parts <= 1 or self._parts > MAX_PARTS:
-            return []
-        path = self.file.path
-        stem, dot, number = path.stem.rpartition(".")
-        if not dot or not number.isdecimal():
-            return []
-        names = [path.with_name(f"{stem}.{part}{path.suffix}") for part in range(self._parts)]
-        others = [name for name in names if name != path]
-        return others if len(others) == self._parts - 1 and all(map(is_file, others)) else []
+    def files(self) -> list[Path]:
+        """Return the files of a Gadget snapshot in several, in order, [] if it is in one."""
+        return parts_of(self.file.path, self._parts)
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of a header attribute; none if it is missing."""
@@ -298,17 +315,21 @@ class Source(ColumnSource):
         return parent.parent if is_value else parent
 
     def _candidates(self) -> Iterator[Any]:
+        for group in self._groups():
+            datasets = _datasets(members(group))
+            if _coordinates(datasets) or _has_axes(datasets):
+                yield group
+
+    def _groups(self) -> Iterator[Any]:
+        """Yield the groups of the file, the outer before the inner."""
         pending, seen, looked = deque([(self.root, 0)]), set(), 0
         while pending:
             group, depth = pending.popleft()
             if group.id in seen:
                 continue
             seen.add(group.id)
-            known = members(group)
-            datasets = _datasets(known)
-            if _coordinates(datasets) or _has_axes(datasets):
-                yield group
-            for inner in known.values():
+            yield group
+            for inner in members(group).values():
                 looked += 1
                 if looked > MAX_OBJECTS:
                     return
@@ -325,20 +346,20 @@ class Snapshot(Source):
 
     Args:
         file: the file that was opened; box, time and columns are from it.
-        others: the other files. Those without particles of the type are left out.
+        files: all of them, in order. Those without particles of the type are left out.
     """
 
-    def __init__(self, file: OpenFile, variant: str, others: Sequence[Path]) -> None:
+    def __init__(self, file: OpenFile, variant: str, files: Sequence[Path]) -> None:
         super().__init__(file, variant)
-        self._others = others
+        self._all = files
 
     @property
     def further_files(self) -> Sequence[Path]:
-        return self._others
+        return [path for path in self._all if path != self.file.path]
 
     def _files(self) -> Iterator[Source]:
-        path, group = self.file.path, str(self._group.name).strip("/")
-        for each in sorted([*self._others, path], key=_number):
+        group = str(self._group.name).strip("/")
+        for each in self._all:
             with opened(each) as file:
                 part = Source(file, group)
                 if found_at(part.root, group) is not None:
@@ -361,11 +382,6 @@ class Snapshot(Source):
                     )
             parts.append(part.load(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
-
-
-def _number(path: Path) -> int:
-    """Return the number of a file: 3 for "snap_007.3.hdf5"."""
-    return int(path.stem.rpartition(".")[2])
 
 
 def _datasets(known: Mapping[str, Any]) -> list[Member]:

@@ -41,9 +41,9 @@ STYLES = {
 INTEGERS = frozenset(("id", "mol", "type", "ellipsoidflag", "ix", "iy", "iz"))
 
 SECTIONS = (
-    "Atoms", "Masses", "Velocities", "Bonds", "Angles", "Dihedrals", "Impropers", "Ellipsoids",
-    "Lines", "Triangles", "Bodies", "Atom Type Labels", "Bond Type Labels", "Angle Type Labels",
-    "Dihedral Type Labels", "Improper Type Labels",
+    "Atoms", "Coords", "Masses", "Velocities", "Bonds", "Angles", "Dihedrals", "Impropers",
+    "Ellipsoids", "Lines", "Triangles", "Bodies", "Atom Type Labels", "Bond Type Labels",
+    "Angle Type Labels", "Dihedral Type Labels", "Improper Type Labels",
 )  # fmt: skip
 
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
@@ -70,7 +70,9 @@ class Source(TextSource):
         self._sections: dict[str, Section] = {}
         self._scan()
         if "Atoms" not in self._sections:
-            raise DataFileError(f"{self.name}: there is no section Atoms")
+            is_template = "Coords" in self._sections
+            hint = ": it is a molecule template: read it with LAMMPS, and write it by write_data"
+            raise DataFileError(f"{self.name}: there is no section Atoms{hint * is_template}")
         self.atoms = self._total("atoms")
         section, names = self._sections["Atoms"], self._style_columns()
         words = section.first.split()

@@ -166,6 +166,11 @@ class Source(TextSource):
                     break
             if "ATOMS" in sections:
                 break
+        if any(line.startswith("ITEM: GRID ") for line in self._lines):
+            raise DataFileError(
+                f"{self.name}: is a dump of values on a grid, which has no particles: render the "
+                "dump of atoms that LAMMPS writes by `dump ... custom`"
+            )
         for name in ("NUMBER OF ATOMS", "ATOMS"):
             if name not in sections:
                 raise DataFileError(

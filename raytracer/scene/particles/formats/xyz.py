@@ -18,7 +18,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles.columns import LABELS, SPECIES, TYPES
-from raytracer.scene.particles.lines import counted_frames
+from raytracer.scene.particles.lines import COUNT, counted_frames
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -40,8 +40,6 @@ MAX_COLUMNS = 10_000  # most columns in Properties
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
 
 LAMMPS_STEP = re.compile(r"Atoms\. Timestep: *(\d+)")
-_COUNT = re.compile(r"\s*\d{1,18}\s*", re.ASCII)  # int() also accepts 1_000 and Unicode digits
-
 _WORD = re.compile(r"\S+")
 
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
@@ -65,7 +63,7 @@ class Source(TextSource):
     first_line = 3
     has_pieces = True
     announced = "line 1 states"
-    next_frame = r"\d+\Z"
+    next_frame = rf"{COUNT}\Z"
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -166,11 +164,12 @@ def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) ->
 
 def read_head(file: OpenFile) -> tuple[int, str]:
     first, comment = file.lines(2)
-    if not _COUNT.fullmatch(first):
+    count = re.fullmatch(COUNT, first.strip(), re.ASCII)  # int() also accepts 1_000 and others
+    if count is None:
         text = shown(first.strip(), 40)
         problem = f"line 1: '{text}' is not" if text else "line 1 is empty: it must be"
         raise DataFileError(f"{file.source}: {problem} the number of atoms")
-    return int(first), comment
+    return int(count[1]), comment
 
 
 def properties(pairs: Mapping[str, str], source: str) -> dict[str, Property]:

@@ -1,7 +1,10 @@
-"""Dumps of LAMMPS in YAML (.yaml), and other tables in it: the first document. Read by PyYAML."""
+"""Dumps of LAMMPS in YAML (.yaml), and other tables in it, one a document. Read by PyYAML."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,29 +13,46 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box, lammps_box
+from raytracer.scene.particles.lines import starts_with
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import NestedSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
-MEMORY = 200  # bytes of memory per byte of the file while it is parsed
+MEMORY = 200  # bytes of memory per byte of a document while it is parsed
+START, END = b"---", rb"(?m)^\.\.\.\s*$"  # lines before and after a document
+TAIL = 64  # bytes that contain the last line
 
 
 class Source(NestedSource):
-    @cached_property
-    def _documents(self) -> list[Any]:
-        yaml = library("yaml", self.name, "yaml")
-        require_room(self.name, MEMORY * self.file.size)
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        text = self.file.read(self.file.size)
-        return [each for each in yaml.load_all(text, loader) if each is not None]
+    """A document; each begins with a line "---", and is a frame."""
 
-    @property
-    def _document(self) -> Any:
-        return self._documents[self.frame] if self._documents else None
+    has_pieces = True
+
+    def frame_starts(self) -> Sequence[int]:
+        """Return the start of each document; a last one that lacks its end is left out."""
+        starts = [0, *list(starts_with(self.file, START))[1:], self.file.size]
+        if len(starts) > 2 and self._is_ended(*starts[:2]) > self._is_ended(*starts[-2:]):
+            starts.pop()
+        return starts
+
+    def _is_ended(self, start: int, end: int) -> bool:
+        """Whether a document has the line "..." of its end."""
+        tail = os.pread(self.file.file.fileno(), min(TAIL, end - start), max(start, end - TAIL))
+        return bool(re.search(END, tail))
 
     @property
     def frames(self) -> int | None:
-        return len(self._documents)
+        return len(self.frame_starts()) - 1
+
+    @cached_property
+    def _document(self) -> Any:
+        """The first document."""
+        yaml = library("yaml", self.name, "yaml")
+        start, end, *_ = self.frame_starts()
+        require_room(self.name, MEMORY * (end - start))
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        text = os.pread(self.file.file.fileno(), end - start, start)
+        return next((each for each in yaml.load_all(text, loader) if each is not None), None)
 
     def read(self) -> dict[str, NDArray[Any]]:
         return self.found(self._document)

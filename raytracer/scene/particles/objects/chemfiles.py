@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
@@ -24,7 +23,7 @@ from raytracer.scene.particles.objects.source import (
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
-NAMES_ALONE = ("GRO", "PSF")  # formats with atom names, which chemfiles takes for types
+NAMES_ALONE = ("GRO", "PSF", "TNG")  # formats whose types are atom names, or those of a force field
 
 ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,
           "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
@@ -97,15 +96,17 @@ class Source(ObjectSource):
 
     def _residues(self, count: int) -> dict[str, NDArray[Any]]:
         """Return names and numbers of the residues; numbers only if all have one."""
+        from chemfiles import ChemfilesError  # no Exception
+
         names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
         columns: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
         for residue in self.value.topology.residues:
             rows = np.array(residue.atoms, np.int64)
             names[rows] = residue.name.encode("utf-8", "replace")
-            if residue.id is None:
-                columns.pop("residue_id", None)
-            else:
+            try:
                 numbers[rows] = residue.id
+            except ChemfilesError:  # it has none, as in TNG
+                columns.pop("residue_id", None)
         return columns
 
 
@@ -149,12 +150,6 @@ class FileSource(LibraryFile, Source):
 
 
 opened_source = FileSource
-
-
-def knows(file: OpenFile) -> bool:
-    """Whether chemfiles reads files with this ending."""
-    ending = _ending(file.path.suffix.lower())
-    return bool(ending) and any(each.extension == ending for each in _formats())
 
 
 def _formats() -> list[Any]:

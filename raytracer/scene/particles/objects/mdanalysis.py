@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import library
@@ -185,12 +184,3 @@ class FileSource(LibraryFile, Source):
 
 
 opened_source = FileSource
-
-
-def knows(file: OpenFile) -> bool:
-    """Whether MDAnalysis reads coordinates of files with this ending."""
-    import MDAnalysis
-
-    ending = file.path.suffix.lower()
-    known: Any = MDAnalysis._READERS
-    return ALIASES.get(ending, ending[1:].upper()) in known

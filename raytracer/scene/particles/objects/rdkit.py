@@ -1,4 +1,4 @@
-"""Molecules of RDKit: the first conformer in angstrom, bonds with orders."""
+"""Molecules of RDKit: the first conformer in angstrom, bonds with orders; files of Maestro."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of, texts_of
+from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.objects.source import (
+    Entry,
+    LibraryFile,
+    ObjectSource,
+    entries_of,
+    texts_of,
+)
 from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
@@ -67,3 +74,20 @@ class Source(ObjectSource):
                 "rdkit.Chem.AllChem.EmbedMolecule(molecule)"
             )
         return self.value.GetConformer().GetPositions()
+
+
+class FileSource(LibraryFile, Source):
+    """A file of Maestro (.mae); each of its structures is a frame."""
+
+    def opened(self, frame: int) -> tuple[Any, int]:
+        chemistry = library("rdkit.Chem", self.name, "rdkit")
+        self.require_frame()
+        molecules = chemistry.MaeMolSupplier(self.file.name, sanitize=False, removeHs=False)
+        frames = len(molecules)
+        molecule = molecules[frame] if frames else None
+        if molecule is None:
+            raise DataFileError(f"{self.name}: structure {frame} cannot be read by RDKit")
+        return molecule, frames
+
+
+opened_source = FileSource

@@ -3,16 +3,18 @@
 from scene.particles.corpus import (
     by_ase,
     by_chemfiles,
+    by_codes,
     by_hand,
     by_mdanalysis,
     by_others,
     by_ovito,
     by_programs,
+    by_sheets,
     by_tables,
     by_vtk,
 )
 
 __all__ = [
-    "by_ase", "by_chemfiles", "by_hand", "by_mdanalysis", "by_others", "by_ovito", "by_programs",
-    "by_tables", "by_vtk",
+    "by_ase", "by_chemfiles", "by_codes", "by_hand", "by_mdanalysis", "by_others", "by_ovito",
+    "by_programs", "by_sheets", "by_tables", "by_vtk",
 ]  # fmt: skip

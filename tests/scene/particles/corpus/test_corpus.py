@@ -21,7 +21,7 @@ from scene.particles.corpus.table import table
 
 assert modules  # which list the kinds
 
-LEAST = 75
+LEAST = 300
 """Kinds of files, at least."""
 
 

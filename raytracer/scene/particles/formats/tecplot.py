@@ -1,0 +1,119 @@
+"""Points of Tecplot in text (.tec, .plt): ordered or finite-element zones, as POINT or BLOCK.
+
+Zones of the same SOLUTIONTIME, or without one, are one frame. What follows the values of the nodes,
+such as the corners of elements, is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import groupby
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, shown
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.source import Moment, moment_of
+from raytracer.scene.particles.text_table import number
+
+MEMORY = 4  # bytes of memory per byte of the file while it is parsed
+
+_ZONE = rb"(?im)^[ \t]*zone\b"
+_VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
+_ROW = rb"(?m)^[ \t]*[-+]?\.?\d"  # the start of a line of values
+_REPEAT = rb"(\d+)\*(\S+)"  # 3*0.5: three values
+
+
+class Zone(NamedTuple):
+    """A zone: how many nodes it has, how their values are stored, and where these are."""
+
+    nodes: int
+    is_block: bool
+    time: str
+    values: bytes
+
+
+class Source(LoadedSource):
+    noun = "variable"
+
+    @cached_property
+    def _zones(self) -> list[list[Zone]]:
+        """The zones of each frame."""
+        require_room(self.name, MEMORY * self.file.size)
+        head, *rest = re.split(_ZONE, self.file.read(self.file.size))
+        text = head.decode("utf-8", "replace")
+        found = re.search(_VARIABLES, text)
+        self._names = re.findall(r'"([^"]*)"|([^\s",]+)', found[1]) if found else []
+        if not self._names or not rest:
+            raise DataFileError(f"{self.name}: is damaged, or not a text of Tecplot with variables "
+                                "and zones")  # fmt: skip
+        zones = (self._zone(number, each) for number, each in enumerate(rest, 1))
+        return [list(each) for _, each in groupby(zones, lambda zone: zone.time)]
+
+    def _zone(self, number: int, text: bytes) -> Zone:
+        start = re.search(_ROW, text)
+        if start is None:
+            raise DataFileError(f"{self.name}: zone {number} has no values")
+        head = text[: start.start()].decode("utf-8", "replace")
+        keys = dict(_pairs(head))
+        sizes = [keys.get("N") or keys.get("NODES", "")]
+        if not sizes[0]:
+            sizes = [keys[name] for name in "IJK" if name in keys]
+        if not sizes or not all(map(str.isdecimal, sizes)):
+            raise DataFileError(f"{self.name}: zone {number} does not state its number of points, "
+                                "as in I=100")  # fmt: skip
+        packing = keys.get("DATAPACKING") or keys.get("F", "POINT")
+        if "CELLCENTERED" in head.upper():
+            raise DataFileError(f"{self.name}: zone {number} has values of cells, which are not "
+                                "read: write them at the nodes")  # fmt: skip
+        is_block = packing.upper().endswith("BLOCK")
+        return Zone(prod(map(int, sizes)), is_block, keys.get("SOLUTIONTIME", ""),
+                    text[start.start() :])  # fmt: skip
+
+    @property
+    def frames(self) -> int | None:
+        return len(self._zones)
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self.__dict__.pop("arrays", None)
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        parts = [self._values(zone) for zone in self._zones[self.frame]]
+        rows = np.concatenate(parts)
+        return {quoted or plain: rows[:, place]
+                for place, (quoted, plain) in enumerate(self._names)}  # fmt: skip
+
+    def _values(self, zone: Zone) -> NDArray[np.float64]:
+        """Return the values of a zone, (nodes, variables)."""
+        text = re.sub(_REPEAT, lambda found: (found[2] + b" ") * int(found[1]), zone.values)
+        width = len(self._names)
+        words = text.split()[: zone.nodes * width]
+        try:
+            values = np.array(words, "S32").astype(np.float64)
+        except ValueError:
+            texts = (each.decode("utf-8", "replace") for each in words)
+            wrong = next((each for each in texts if isinstance(number(each), str)), "")
+            raise DataFileError(f"{self.name}: '{shown(wrong, 40)}' is not a number") from None
+        if len(values) < zone.nodes * width:
+            raise DataFileError(
+                f"{self.name}: is incomplete: a zone of {zone.nodes:,} points and {width} "
+                f"variables has {len(values):,} values"
+            )
+        return values.reshape(width, -1).T if zone.is_block else values.reshape(-1, width)
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._zones[self.frame][0].time)
+
+
+def _pairs(head: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a zone in capitals, and their values."""
+    for key, quoted, value in re.findall(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s,]+))', head):
+        yield key.upper(), quoted or value

@@ -1,0 +1,365 @@
+"""Layout of a text table: where its rows are, how they are separated, and what names the columns.
+
+The rows are the first lines with the same cells of which three are numbers. The names of the
+columns are in a line above them: the nearest that names coordinates, which may be a comment, or
+stand above others, a line of units or further tables; or in as many lines, one name each. Without
+names the first three columns of numbers are the coordinates, after one that counts the rows.
+Brackets around rows are spaces. The rows end with the last that has coordinates.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
+
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.lines import pieces
+from raytracer.scene.particles.text_table import BLANK, cells_of, number_in
+
+SEPARATORS = (",", ";", "\t", "|")  # separators of cells; without any of these, white space
+COMMENTS = ("#", "%", "//", "!", "@")
+HEAD_LINES = 1000  # most lines before the first row
+SAMPLE = 4  # rows that must have the same cells
+TAIL_BYTES = 1 << 16  # most bytes after the last row
+MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
+
+_PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
+
+_LISTED = (
+    r"[#%!;/*]*\s*(?:col(?:umn)?\.?\s*)?(?P<number>\d+)(?:\s*[:.)=-]\s*|\s+)(?P<name>[^\d\s].*?)\s*$",
+    r"_(?P<name>\S+)\s+#(?P<number>\d+)\s*$",  # of STAR
+    r"(?i)@attribute\s+(?P<name>\S+)",  # of ARFF
+    r'(?i)(?:variables\s*=\s*)?"(?P<name>[^"]*)"\s*,?\s*$',  # of Tecplot
+)
+"""Lines of which each has the name of one column, and of some its number."""
+
+_NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
+
+_OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
+_CALL = rb"[A-Za-z_][\w.]*[ \t]*=?[ \t]*(?=[\[({])"  # words before brackets: points = array([[1,
+_BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
+
+
+class Table(NamedTuple):
+    """The layout of a table."""
+
+    separator: str | None  # one character; None is any white space
+    columns: list[str]  # names, in order
+    skip: int  # lines before the first row
+    first: str  # the first row, or ""
+    header: int = 0  # number of the line with the names, from 1; 0 if there is none
+    numbers: tuple[int, ...] = ()  # places of columns of numbers, if there are no names
+    is_plain: bool = True  # whether there is nothing above the rows but names, comments and numbers
+    is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
+    is_bare: bool = False  # whether nearly all lines are rows of numbers alone
+    end: int = 0  # offset after the last row; 0 is the end of the file
+    after: str = ""  # the first line after it
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names, not numbers."""
+        return any(self.columns) and not is_numbers(self.columns)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are rows of numbers."""
+        return bool(self.first and _places([self.first], self.separator))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
+        return bool(self.first and (self.is_plain if self.numbers else _has_axes(self.columns)))
+
+
+def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
+    """Return a text and the layout of its table; the first lines are left out.
+
+    Where rows are in brackets, the text is a copy with spaces instead.
+
+    Raises:
+        DataFileError: a line is too long, or not text.
+    """
+    table = table_of(file, skip)
+    if not table.has_numbers:
+        start = os.pread(file.file.fileno(), TAIL_BYTES, 0)
+        if re.search(_OPENING, start):
+            copy = _without_brackets(file)
+            if (bare := table_of(copy, skip)).has_numbers:
+                return copy, bare
+    return file, table
+
+
+def _without_brackets(file: OpenFile) -> OpenFile:
+    """Return a copy of a text of the same length with spaces for brackets, and words before."""
+
+    def write(copy: IO[bytes]) -> None:
+        for number, piece in enumerate(pieces(file)):
+            if number == 0:
+                piece = re.sub(_CALL, lambda found: b" " * len(found[0]), piece)
+            copy.write(piece.translate(_BRACKETS))
+
+    return written(file, write)
+
+
+def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:
+    """Return what a function writes, as a file of the same name until it is no longer used."""
+    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
+    write(copy)
+    copy.flush()
+    text = OpenFile(copy, file.path, file.source)
+    weakref.finalize(text, copy.close)
+    return text
+
+
+def table_of(file: OpenFile, skip: int = 0) -> Table:
+    """Return the layout of a table; its first lines are left out.
+
+    Raises:
+        DataFileError: a line is too long, or not text.
+    """
+    file.guess_encoding()
+    lines = file.lines(2)
+    separator = separator_of(lines[0])
+    if not (_has_axes(cells_of(lines[0], separator)) and _places([lines[1]], separator)):
+        lines = file.lines(HEAD_LINES + SAMPLE)
+    while lines and not lines[-1]:  # after the end of the file
+        lines.pop()
+    lines[:skip] = ["#\n"] * len(lines[:skip])
+    rows = _first_row(lines)
+    if rows is None:
+        return _without_rows(lines)
+    start, separator, numbers = rows
+    cells = _trimmed(cells_of(lines[start], separator))
+    found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
+    if found is None:
+        # One line of a text with numbers, such as an identifier of a molecule, is no table.
+        is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
+        is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
+        table = Table(
+            separator, cells, start, lines[start], 0, _uncounted(lines[start:], separator, numbers),
+            is_plain, any(is_numbers(line.split()) for line in lines[:start]),
+            _are_bare(lines[start:], separator, len(cells)),
+        )  # fmt: skip
+        return _ended(file, table, numbers)
+    header, names = found
+    # A row with a mistake is reported, and a line of units is not a row.
+    for place in range(header + 1, start):
+        if not _is_comment(lines[place]):
+            there = cells_of(lines[place], separator)
+            if len(there) >= len(cells) and any(is_numbers([cell]) for cell in there):
+                start = place
+                break
+    table = Table(separator, names, start, lines[start], header + 1)
+    return _ended(file, table, [names.index(each) for axis in "xyz"
+                                if (each := naming.usual(axis, names)) is not None])  # fmt: skip
+
+
+def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
+    """Return a table with the end of its rows: the last line with values at these places.
+
+    What follows may be totals or other text. A last line that is cut off, or a line below that has
+    as many cells and one of the numbers, is a row with a mistake.
+    """
+    start = max(file.size - TAIL_BYTES, 0)
+    tail = os.pread(file.file.fileno(), TAIL_BYTES, start)
+    place, others = len(tail), list[str]()
+    for line in reversed(tail.splitlines(keepends=True)):
+        text = line.decode(file.encoding, "replace")
+        cells = cells_of(text, table.separator)
+        if text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
+            is_cut = len(others) == 1 and not tail.endswith((b"\n", b"\r"))
+            is_wrong = bool(others) and _is_nearly(
+                cells_of(others[-1], table.separator), cells, places
+            )
+            end = 0 if place == len(tail) or is_cut or is_wrong else start + place
+            return table._replace(end=end, after=others[-1] if others and end else "")
+        if not BLANK.issuperset(cells) and not _is_comment(text):
+            others.append(text.strip())
+        place -= len(line)
+    return table
+
+
+def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
+    """Whether cells have numbers, or nothing, at these places."""
+    return all(place < len(cells) and (cells[place] in BLANK or is_numbers([cells[place]]))
+               for place in places)  # fmt: skip
+
+
+def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
+    """Whether cells are as many as those of a row, with a number at one of these places."""
+    is_long = len(_trimmed(cells)) == len(_trimmed(row))
+    return is_long and any(is_numbers([cells[place]]) for place in places if place < len(cells))
+
+
+def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> tuple[int, ...]:
+    """Return the places of numbers without integers before three decimals: one that counts the
+    rows, or more than three, which are none of places."""
+    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)][:SAMPLE]
+    rows = [row for row in rows if len(row) > numbers[-1]]
+    columns = [[row[place] for row in rows] for place in numbers]
+    are_whole = [all(each.lstrip("+-").isdecimal() for each in column) for column in columns]
+    leading = are_whole.index(False) if False in are_whole else 0
+    rest = columns[leading : leading + 3]
+    if len(rest) < 3 or any(each.lstrip("+-").isdecimal() for column in rest for each in column):
+        return tuple(numbers)
+    ids = [int(each) for each in columns[0]] if leading else []
+    is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
+    return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
+
+
+def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:
+    """Whether nearly all lines are rows of so many numbers."""
+    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
+    good = sum(len(_trimmed(row)) == count and is_numbers(_trimmed(row)) for row in rows)
+    return good >= SAMPLE and len(rows) - good <= min(good, MAX_OTHERS)
+
+
+def _listed(before: list[str], count: int) -> tuple[int, list[str]] | None:
+    """Return the last of as many lines as there are columns, each with a name, and the names."""
+    for pattern in _LISTED:
+        found = [re.match(pattern, line.strip()) for line in before]
+        for last in reversed(range(count - 1, len(before))):
+            matches = [each for each in found[last - count + 1 : last + 1] if each]
+            if len(matches) < count:
+                continue
+            numbers = [int(each["number"]) for each in matches if "number" in each.groupdict()]
+            if numbers and numbers not in ([*range(count)], [*range(1, count + 1)]):
+                continue
+            whole = [each["name"] for each in matches]
+            for names in (whole, [name.split()[0] if name.strip() else "" for name in whole]):
+                if _has_axes(names):
+                    return last, names
+    return None
+
+
+def _first_row(lines: list[str]) -> tuple[int, str | None, list[int]] | None:
+    """Return the line of the first row, its separator, and the places of its numbers."""
+    for start, line in enumerate(lines[:HEAD_LINES]):
+        if _is_comment(line) or not any(map(str.isdigit, line)):
+            continue
+        sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
+        for separator in (*SEPARATORS, None):
+            if (separator is None or separator in line) and (
+                places := _places(sample[:SAMPLE], separator)
+            ):
+                return start, separator, places
+    return None
+
+
+def _places(lines: list[str], separator: str | None) -> list[int]:
+    """Return the places of numbers in rows of the same layout; [] unless there are three."""
+    rows = [cells_of(line, separator) for line in lines]
+    if len({len(row) for row in rows}) != 1:
+        rows = [_trimmed(row) for row in rows]
+    count = len(rows[0])
+    if any(len(row) != count for row in rows):
+        return []
+    places = [
+        place
+        for place in range(count)
+        if all(row[place] in BLANK or is_numbers([row[place]]) for row in rows)
+        and any(row[place] not in BLANK for row in rows)
+    ]
+    return places if len(places) >= 3 and any(rows[0][place] for place in places) else []
+
+
+def _header(
+    before: list[str], separator: str | None, row: list[str]
+) -> tuple[int, list[str]] | None:
+    """Return the line of the names of columns and these, or None.
+
+    Args:
+        before: the lines before the first row.
+        separator: of the rows.
+        row: cells of the first row.
+    """
+    for place in reversed(range(len(before))):
+        known = [names for names in _names_in(before[place], separator) if _has_axes(names)]
+        if known:
+            return place, min(map(partial(_fitted, row=row), known), key=lambda names: (
+                abs(len(names) - len(row))))  # fmt: skip
+    place = next((i for i in reversed(range(len(before))) if before[i].strip()), -1)
+    if place < 0:
+        return None
+    names = _trimmed(cells_of(before[place].strip(" \r\n").lstrip("#%/! "), separator))
+    is_header = len(names) == len(row) if is_numbers(row) else not _is_comment(before[place])
+    return (place, names) if is_header and len(names) > 1 and not is_numbers(names) else None
+
+
+def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
+    """Yield the names that a line may have: with the separator of the rows, or with another."""
+    text = re.sub(_PREFIX, "", line.removeprefix("\ufeff")).strip()
+    yield (names := cells_of(text, separator))
+    yield _trimmed(names)
+    yield from (_trimmed(cells_of(text, each)) for each in SEPARATORS if each in text)
+    yield re.findall(r"\[\s*\d+\s+(.*?)\s*\]", text)  # of SPLASH: [01 x]
+    numbered = re.findall(_NUMBERED, text)
+    yield [name for place, (number, name) in enumerate(numbered, 1) if int(number) == place]
+    yield re.split(r"\s{2,}|\t", text)
+    yield cells_of(text, None)
+    if re.match(r"#\s*format\s", line):  # of YADE: x_y_z_r
+        yield text.split("_")
+
+
+def _fitted(names: list[str], row: list[str]) -> list[str]:
+    """Leave out a word before the names; name a column of row numbers before those of names."""
+    is_word = bool(names) and bool(re.fullmatch(r"\W*|\w|[A-Z]+/\w|\w+[:=]", names[0]))
+    if len(names) == len(row) + 1 and names[-1] and is_word and _has_axes(names[1:]):
+        return names[1:]
+    if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):
+        return ["row", *names]
+    return names
+
+
+def _without_rows(lines: list[str]) -> Table:
+    """Return the table of lines of which none is a row of three numbers."""
+    place = next((i for i, line in enumerate(lines) if not _is_comment(line)), None)
+    comments = [i for i, line in enumerate(lines[:place]) if line.strip()]
+    header = place if place is not None else comments[-1] if comments else None
+    if header is None:
+        return Table(None, [], len(lines), "")
+    if comments and place is not None and not _has_axes(cells_of(lines[place], None)):
+        known = [(i, names) for i in reversed(comments) for names in _names_in(lines[i], None)
+                 if _has_axes(names)]  # fmt: skip
+        if known:
+            return Table(separator_of(lines[place]), known[0][1], place, lines[place],
+                         known[0][0] + 1)  # fmt: skip
+    separator = separator_of(lines[header])
+    names = cells_of(lines[header].strip(" \r\n").lstrip("#%/!"), separator)
+    first = lines[header + 1] if header + 1 < len(lines) else ""
+    return Table(separator, names, header + 1, first, header + 1)
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    """Leave out empty cells at the end."""
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return cells
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is blank or a comment."""
+    return not line.strip() or line.lstrip("\ufeff \t").startswith(COMMENTS)
+
+
+def separator_of(line: str) -> str | None:
+    """Return the separator of a line: the commonest of `SEPARATORS` outside quotes."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    best = max(SEPARATORS, key=bare.count)
+    return best if bare.count(best) else None
+
+
+def _has_axes(names: list[str]) -> bool:
+    return all(naming.usual(axis, names) for axis in "xyz")
+
+
+def is_numbers(cells: list[str]) -> bool:
+    """Whether all cells are numbers, in any of the forms of `text_table.number_in`."""
+    return bool(cells) and not any(isinstance(number_in(cell), str) for cell in cells)
