@@ -30,7 +30,6 @@ from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products import skinny
 from raytracer.benchmark.products.tiles import Shape, has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, discover, operations, preferred, products
@@ -183,9 +182,6 @@ def product_macros(op: str, arch: str, every_size: bool) -> list[dict[str, str]]
             shapes = shapes_for(problem, clusters)
             for shape in shapes if every_size else _samples(shapes):
                 made += [tile.macros() for tile in kernels_of(shape, problem)]
-            if clusters:
-                sizes = problem.a.size, problem.c.size
-                made += skinny.every_macros(*sizes, sample=not every_size)
     return made
 
 

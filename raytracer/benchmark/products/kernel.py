@@ -12,7 +12,6 @@ from raytracer.backends.cuda.driver import bindings
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, SizeError, require, resources
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
-from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class ProductKernel:
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product, by default with what `choose` returns."""
         choice = choice or self.choose(problem)
-        tile, cluster = choice.tile, 0
+        tile = choice.tile
         self._used = loaded = self._load(tile.macros())
         # Launches that were bound before keep the shared memory that they need.
         loaded.shared = max(loaded.shared, tile.shared)
@@ -111,19 +110,16 @@ class ProductKernel:
         steps: list[Enqueue] = []
         memory: list[Any] = []  # scratch memory and aligned copies
         with translated(self._session.driver):
-            if isinstance(tile, SkinnyTile):
-                arguments, cluster = tile.arguments(problem, choice.units), tile.parts
+            scratch = self._scratch(choice, tile.rows * tile.cols, memory)
+            if isinstance(tile, TensorTile):
+                copied = not problem.a.aligned, not problem.b.aligned
+                pack = _tensor_arguments
             else:
-                scratch = self._scratch(choice, tile.rows * tile.cols, memory)
-                if isinstance(tile, TensorTile):
-                    copied = not problem.a.aligned, not problem.b.aligned
-                    pack = _tensor_arguments
-                else:
-                    copied, pack = tile.copied, _simt_arguments
-                problem = self._aligned(problem, copied, loaded.module, memory, steps)
-                arguments = pack(problem, choice, *scratch)
+                copied, pack = tile.copied, _simt_arguments
+            problem = self._aligned(problem, copied, loaded.module, memory, steps)
+            arguments = pack(problem, choice, *scratch)
         stream, sizes = self._session.stream, (choice.blocks, tile.threads, tile.shared)
-        launch = bindings().Launch(loaded.function, sizes, arguments, choice.early, cluster)
+        launch = bindings().Launch(loaded.function, sizes, arguments, choice.early)
 
         def enqueue(_memory: Any = memory) -> None:  # keeps it alive
             for step in steps:
