@@ -42,7 +42,6 @@ class Benchmark(ABC):
     by_default = False  # whether it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
     takes_scenes = False  # whether it has scenes to choose from (`--scene`)
-    is_counted = False  # whether it supports the counters of Nsight Compute (`--ncu`)
     note = ""  # what is timed
 
     @abstractmethod

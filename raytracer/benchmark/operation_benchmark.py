@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from raytracer.backends.cuda.check import translated
-from raytracer.benchmark import ncu, record, runner, timing
+from raytracer.benchmark import record, runner, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
@@ -34,7 +34,6 @@ class OperationBenchmark(Benchmark):
 
     by_default = True
     takes_kernels = True
-    is_counted = True
 
     def __init__(self, op: Op) -> None:
         """Create the benchmark of an operation."""
@@ -73,9 +72,6 @@ class OperationBenchmark(Benchmark):
                         self.measure(session, plan, kernels, tell, outcome)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     outcome["failed"] = str(error)
-                if options.ncu and self.is_counted:
-                    tell(f"counting {self.name} with Nsight Compute")
-                    _count(outcome, plan, options, kernels)
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
@@ -156,22 +152,6 @@ class OperationBenchmark(Benchmark):
         return made
 
 
-def _count(
-    result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[Variant]
-) -> None:
-    """Add the counters of Nsight Compute to the timed rows."""
-    labels = {row["label"] for row in result["rows"] if row["status"] == "ok"}
-    timed = [variant for variant in kernels if variant.label in labels]
-    arguments = ["--dtype", plan.dtype, "--input", plan.distribution]
-    arguments += [word for n, size in plan.axes.items() for word in ("--axis", f"{n}={size}")]
-    arguments += [word for v in timed if v.folder is None for word in ("--variant", v.label)]
-    if options.user_kernel:
-        arguments += ["--with", str(options.user_kernel)]
-    if timed:
-        steps = {variant.label: len(variant.entries) for variant in timed}
-        ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
-
-
 def reduced(op: Op, axes: Axes, dtype: str) -> dict[str, int]:
     """Halve the largest axes until bytes and FLOP of a call are below the limits."""
     axes = dict(axes)
@@ -199,7 +179,6 @@ class CopyBenchmark(OperationBenchmark):
     """Copies by the driver; there are no kernels."""
 
     takes_kernels = False
-    is_counted = False
 
     def __init__(self) -> None:
         """Create the benchmark of the operation `copy`."""

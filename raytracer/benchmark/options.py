@@ -36,7 +36,6 @@ class BenchOptions:
     min_time: float = 0.5
     peers: bool = True
     user_kernel: Path | None = None
-    ncu: bool = False
     scenes: tuple[str, ...] = ()
 
     def points(self, op: Op) -> list[dict[str, int]]:
@@ -72,7 +71,6 @@ def validated(
     min_time: float,
     peers: bool,
     with_file: str | Path | None,
-    ncu: bool,
     scene: str | Sequence[str],
 ) -> BenchOptions:
     """Return the options of a call of `raytracer.bench`; raise UserError for invalid ones."""
@@ -87,7 +85,6 @@ def validated(
         min_time=real(min_time, "min_time", error=UserError),
         peers=truth(peers, "peers", UserError),
         user_kernel=None if with_file is None else path_of(with_file, "with_file"),
-        ncu=truth(ncu, "ncu", UserError),
         scenes=texts(scene, "scene"),
     )
     if not 0 < options.min_time <= 3600:

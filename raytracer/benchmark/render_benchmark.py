@@ -14,7 +14,7 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
-from raytracer.benchmark import ncu, record, render_levels, timing
+from raytracer.benchmark import record, render_levels, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions, picture_size
@@ -62,7 +62,6 @@ class RenderBenchmark(Benchmark):
 
     name = "render"
     takes_scenes = True
-    is_counted = True
 
     def listing(self) -> Iterator[str]:
         """Yield sizes, scenes and kernels."""
@@ -87,10 +86,6 @@ class RenderBenchmark(Benchmark):
             )
             for name in chosen(options.scenes)
         ]
-        if options.ncu:
-            for each in results:
-                tell(f"counting render {each['input']} with Nsight Compute")
-                _count(each)
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
         for each in results[:-1]:
             each["note"] = ""  # printed once
@@ -104,7 +99,7 @@ class RenderBenchmark(Benchmark):
         lines += [f"  shows {level}: {text}" for level, text in render_levels.LEVELS.items()]
         for each in rungs("cuda", options.variant):
             assert each.variant is not None
-            lines += ["", *rung_lines(each.variant, arch, {}, {})]
+            lines += ["", *rung_lines(each.variant, arch, {})]
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
@@ -215,14 +210,3 @@ def _prepared(
         tree = build_bvh(buffers)
         stages["build"].append(time.perf_counter() - begin)
     return scene, buffers, tree, stages
-
-
-def _count(result: Result) -> None:
-    """Add the counters of Nsight Compute to the timed rows."""
-    labels = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
-    arguments = ["--scene", result["input"]]
-    for name in ("width", "height"):
-        arguments += ["--axis", f"{name}={result['axes'][name]}"]
-    arguments += [word for label in labels for word in ("--variant", label)]
-    if labels:
-        ncu.add(result, dict.fromkeys(labels, 1), ncu.profile("render", arguments))

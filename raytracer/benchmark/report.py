@@ -1,31 +1,25 @@
-"""Formatting of a record as a table, Markdown, CSV or JSON."""
+"""Formatting of a record as a table, Markdown or JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
-from raytracer.benchmark import ncu
 from raytracer.benchmark.record import Device, Record, Result, Row
 
-FORMATS = ("table", "markdown", "csv", "json")
+FORMATS = ("table", "markdown", "json")
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
     "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes",
     "cost/ray", "upload", "title",
 )  # fmt: skip
-LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
-SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
+LEFT = ("variant", "title")  # columns that are aligned to the left
 
 
 def text(record: Record, form: str) -> str:
     """Format a record in one of FORMATS."""
     if form == "json":
         return json.dumps(record, indent=1) + "\n"
-    if form == "csv":
-        return _csv(record)
     blocks = [_device_line(record)]
     for result in record["results"]:
         inputs = f"; {kind(result)} input, {result['mode']}" if result["work"]["bytes_read"] else ""
@@ -33,9 +27,6 @@ def text(record: Record, form: str) -> str:
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
         blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
-        counters = [line for row in result["rows"] if row.get("ncu") for line in ncu.cells(row)]
-        if counters:
-            blocks.append(_grid(ncu.COLUMNS, counters, form))
         blocks += ["\n".join(_remarks(result)), result["note"]]
     ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
     if record["backend"] == "cpu" and ops:
@@ -215,22 +206,3 @@ def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
         return "\n".join("  ".join(line).rstrip() for line in padded)
     rule = ["-" * (n - 1) + ("-" if at else ":") for n, at in zip(widths, left, strict=True)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))
-
-
-def _csv(record: Record) -> str:
-    """Format one line per row, with numbers in SI units."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = ["median", "min", "q1", "q3", "noise", "count"]
-    identity = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
-    writer.writerow([*identity, *names, *SHARES, "msamples", "reason"])
-    for result in record["results"]:
-        axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
-        for row in result["rows"]:
-            rates = figures(row, result, record["device"])
-            time: dict[str, Any] = {**row["time"]} if "time" in row else {}
-            line = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
-            line += [row["label"], row["kind"], row["status"]]
-            numbers = [*map(time.get, names), *map(rates.get, SHARES), row.get("msamples")]
-            writer.writerow([*line, *numbers, row.get("reason", "")])
-    return out.getvalue()

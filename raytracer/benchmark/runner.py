@@ -214,7 +214,7 @@ def measure(
                 except RaytracerError as error:
                     entry.reject("skipped", error)
         if plan.peers:
-            entries += _peer_entries(session, plan, memory, arrays, tell)
+            entries += _peer_entries(session, plan, arrays, tell)
         free, total = session.driver.mem_get_info()
         into["memory_used"] = int(total - free)
         _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
@@ -243,9 +243,7 @@ def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
     return entry
 
 
-def _peer_entries(
-    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
-) -> list[Entry]:
+def _peer_entries(session: Session, plan: Plan, arrays: Arrays, tell: Tell) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
         if peer.dtypes and plan.dtype not in peer.dtypes:
@@ -253,8 +251,8 @@ def _peer_entries(
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))
         try:
-            entry.launch = peers.prepare(peer, session, plan, memory, arrays)
-            entry.row["version"] = peers.version(peer.package)
+            entry.launch = peers.prepare(peer, session, arrays)
+            entry.row["version"] = peers.version()
         except Exception as error:  # an error of a library must not end the run
             entry.reject("skipped", error)
         entries.append(entry)

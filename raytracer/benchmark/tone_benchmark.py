@@ -84,10 +84,9 @@ class ToneBenchmark(Benchmark):
     def explain(self, options: BenchOptions, arch: str) -> str:
         """Describe idea and resources of each pass."""
         width, height = picture_size(self.name, options.axes, SIZE)
-        axes = {"width": width, "height": height, "n": width * height}
         lines = [f"tone: a film of {width}x{height}, from sums to code values"]
         for each in _kernels():
-            lines += ["", *rung(each, arch, axes, {})]
+            lines += ["", *rung(each, arch, {})]
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:

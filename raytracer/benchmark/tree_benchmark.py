@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ import numpy as np
 from raytracer import layout
 from raytracer.arguments import one_of
 from raytracer.backends.select import select
-from raytracer.benchmark import peers, record, simulation, timing
+from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
 from raytracer.benchmark.options import BenchOptions, picture_size
@@ -41,7 +39,6 @@ STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step
 TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
 NODES = 1 << 16  # that are decoded at a time
 SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
-WARP = {"cpu": ("sah", "cubql"), "cuda": ("lbvh", "cubql")}  # its builders
 
 Rows = dict[str, list[Row]]
 
@@ -113,7 +110,6 @@ class BuildBenchmark(SpheresBenchmark):
         "build: from a packed scene to its tree. build refit: from new positions, at most "
         f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
         f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
-        "Warp is given the boxes of the spheres, and builds again into a tree that it has. "
         f"Seed {SEED}."
     )
 
@@ -129,11 +125,7 @@ class BuildBenchmark(SpheresBenchmark):
             tree = build_bvh(buffers)
         built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
         built["cost_per_ray"] = cost_per_ray(tree)
-        rows = {"build": [built], "build refit": [_refitted(device, buffers, options)]}
-        if options.peers:
-            for op, each in _warp_rows(device, centers, radii, options):
-                rows[op].append(each)
-        return rows
+        return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
 
 
 class LiveBenchmark(SpheresBenchmark):
@@ -146,9 +138,7 @@ class LiveBenchmark(SpheresBenchmark):
         "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
         "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
         f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
-        f"tree that is built for each picture. live view: a step of a simulation in NumPy, or in "
-        "PyTorch on a GPU, that logs each of its steps for a view, in turns with the same "
-        f"simulation that logs none. Seed {SEED}."
+        f"tree that is built for each picture. Seed {SEED}."
     )
 
     def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
@@ -183,9 +173,7 @@ class LiveBenchmark(SpheresBenchmark):
             rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
         for row in rows[:3]:
             row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
-        settings["backend"] = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
-        of_view = simulation.rows(device, centers, float(radii.min()), settings, options.min_time)
-        return {"live": rows, "live view": list(of_view)}
+        return {"live": rows}
 
 
 def _row(
@@ -221,40 +209,6 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
             settle(scene)
 
         return _row("refit", refit, count, options)
-
-
-def _warp_rows(
-    device: Device, centers: Array, radii: Array, options: BenchOptions
-) -> Iterator[tuple[str, Row]]:
-    """Time builders of NVIDIA Warp over the boxes of the spheres."""
-    wp = import_module("warp") if find_spec("warp") else None
-    if wp is None or (device.name == "cuda" and not wp.is_cuda_available()):
-        reason = "this Warp has no CUDA" if wp else "warp is not installed"
-        yield "build", record.row("warp.Bvh", "", "peer", "skipped", reason)
-        return
-    wp.config.log_level = 30  # warnings and errors alone
-    place = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
-    if wp.is_mempool_supported(place):
-        wp.set_mempool_release_threshold(place, 1.0)  # it keeps freed memory for the next build
-    boxes = [
-        wp.array(centers + sign * radii[:, None], dtype=wp.vec3, device=place) for sign in (-1, 1)
-    ]
-    for builder in WARP[device.name]:
-        label, op = f"warp.Bvh {builder}", "build"
-        try:
-            tree = wp.Bvh(*boxes, constructor=builder)
-            for op, work in (("build", tree.rebuild), ("build refit", tree.refit)):
-
-                def run(work: Callable[[], None] = work) -> None:
-                    work()
-                    wp.synchronize_device(place)
-
-                row = _row(label, run, len(radii), options, "peer")
-                row["version"] = peers.version("warp")
-                yield op, row
-        except RuntimeError as error:  # cuBQL is not in every Warp
-            reason = str(error).split("\n")[0]
-            yield op, record.row(label, "", "peer", "failed", reason)
 
 
 def cost_per_ray(tree: Bvh) -> float:

@@ -25,7 +25,6 @@ Examples:
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       ideas and resources of the variants
-  raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
@@ -89,7 +88,7 @@ Examples:
 @click.option(
     "--format",
     "form",
-    type=CHOICE(["table", "markdown", "csv", "json"]),
+    type=CHOICE(["table", "markdown", "json"]),
     default="table",
     show_default=True,
     help="How results are printed.",
@@ -100,7 +99,6 @@ Examples:
 @click.option(
     "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
 )
-@click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -202,11 +200,7 @@ def test_tables(form: str) -> None:
     assert "copy 5,000 GB/s" in text
 
 
-def test_csv_and_json() -> None:
-    rows = list(csv.DictReader(io.StringIO(report.text(record(), "csv"))))
-    assert [row["label"] for row in rows] == ["01_slow", "02_fast", "03_bad", "PyTorch add"]
-    assert float(rows[1]["gbps"]) == pytest.approx(4000)
-    assert rows[2]["median"] == ""
+def test_json_is_the_record() -> None:
     assert json.loads(report.text(record(), "json")) == record()
 
 
@@ -235,14 +229,6 @@ def test_explain_tells_every_rung() -> None:
     for variant in discover("vecadd"):
         assert f"{variant.label}: {variant.title}" in text
     assert "needs sm_75+, not available on sm_70" in text
-
-
-@pytest.mark.parametrize(
-    ("threads", "registers", "shared", "share"),
-    [(256, 32, 0, 1.0), (256, 64, 0, 0.5), (1024, 40, 0, 0.5), (128, 16, 100 << 10, 0.125)],
-)
-def test_occupancy(threads: int, registers: int, shared: int, share: float) -> None:
-    assert explain.occupancy("sm_90a", threads, registers, shared) == pytest.approx(share)
 
 
 # on the CPU

@@ -9,7 +9,7 @@ from raytracer.benchmark import operations, record, registry, report
 from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import UserError
 
 RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
@@ -79,12 +79,6 @@ def test_only_operations_with_kernels_take_a_users_own(name: str) -> None:
     if not found.takes_kernels:
         with pytest.raises(UserError, match="--with needs one operation"):
             raytracer.bench(name, with_file="kernel.cu", backend="cpu")
-    if not found.is_counted:
-        with pytest.raises(UserError, match=f"--ncu: not available for {name}"):
-            raytracer.bench(name, ncu=True, backend="cpu")
-    else:
-        with pytest.raises(BackendError, match="--ncu needs a GPU"):
-            raytracer.bench(name, ncu=True, backend="cpu")
 
 
 @pytest.mark.gpu

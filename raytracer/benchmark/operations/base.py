@@ -63,21 +63,18 @@ class Array:
 
 @dataclass(frozen=True)
 class Peer:
-    """An implementation by a library, timed in the same run if the library is installed.
+    """An implementation by PyTorch, timed in the same run if it is installed.
 
     Attributes:
         name: in tables.
         make: takes PyTorch and the inputs as its tensors on the GPU, by name (16-bit patterns are
             int16: `.view(torch.bfloat16)`); returns a function without arguments that launches
             the work on the current stream.
-        package: "torch"; "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of the
-            toolkit; or "cublaslt" (raytracer/benchmark/cublaslt.py). Only "torch" uses `make`.
         dtypes: supported types of the operation; all if empty.
     """
 
     name: str
-    make: Callable[[Any, dict[str, Any]], Callable[[], Any]] | None = None
-    package: str = "torch"
+    make: Callable[[Any, dict[str, Any]], Callable[[], Any]]
     dtypes: tuple[str, ...] = ()
 
 

@@ -38,7 +38,7 @@ VECADD = Op(
     has_offset=True,
     # The offsets are three different places in 16 bytes.
     awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
-    peers=(Peer("PyTorch add", torch_add), Peer("CUB DeviceTransform", package="cub")),
+    peers=(Peer("PyTorch add", torch_add),),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
 )
 

@@ -147,10 +147,7 @@ OPS = (
         ),  # 3 9: all keys before the first aligned address
         dtypes=("uint8",),
         distributions=DISTRIBUTIONS,
-        peers=(
-            Peer("CUB DeviceHistogram", package="cub"),
-            Peer("PyTorch bincount", torch_bincount),
-        ),
+        peers=(Peer("PyTorch bincount", torch_bincount),),
         note="The time includes clearing the 256 bins; there are no floating-point operations.",
     ),
     HistogramBins(
@@ -172,10 +169,7 @@ OPS = (
         dtypes=tuple(TYPES),
         distributions=DISTRIBUTIONS,
         macros=lambda _, dtype: {"RT_KEY": TYPES[dtype]},
-        peers=(
-            Peer("CUB DeviceHistogram", package="cub"),
-            Peer("PyTorch histc", torch_histc, dtypes=("float32",)),
-        ),
+        peers=(Peer("PyTorch histc", torch_histc, dtypes=("float32",)),),
         note=(
             "Bins are even: of the edges the first and the last are read, the last is outside. The "
             "bins of integers have whole widths. The time includes clearing the counts."
