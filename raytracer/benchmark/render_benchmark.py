@@ -1,4 +1,4 @@
-"""`raytracer bench render`: variants of the render kernel on example scenes and on capsules."""
+"""`raytracer bench render`: variants of the render kernel on example scenes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
@@ -23,21 +21,15 @@ from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
 from raytracer.errors import UserError
 from raytracer.film.film import Film
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
-from raytracer.scene.lights import Ambient, PointLight
 from raytracer.scene.load import load
-from raytracer.scene.materials import Material
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import CapsuleSet, Scene
-from raytracer.settings import RenderSettings
+from raytracer.scene.scene import Scene
 
 if TYPE_CHECKING:
     from raytracer.buffers import Bvh, SceneBuffers
 
 SIZE = (1280, 720)
 BUILDS = 5
-RODS, SLENDER = 100_000, 8.0  # random capsules of the scene of that name; radii of their length
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
 SCENES = (
     "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
@@ -66,7 +58,7 @@ class RenderBenchmark(Benchmark):
     def listing(self) -> Iterator[str]:
         """Yield sizes, scenes and kernels."""
         yield "render: frames and builds of the example scenes, on the CPU or a GPU"
-        yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
+        yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
         for each in rungs("cuda"):
             assert each.variant is not None
             needs = ", ".join(map(str, each.variant.needs))
@@ -127,44 +119,11 @@ class RenderBenchmark(Benchmark):
         return labels
 
 
-def _sticks() -> Scene:
-    """Return the example molecule as balls and sticks."""
-    return load(SCENE_FOLDER / "molecule.toml").styled(style="ball-and-stick")
-
-
-def _rods() -> Scene:
-    """Return equal capsules at random places and in random directions, 8% of the unit cube."""
-    random = np.random.default_rng(20261120)
-    middles, axes = random.random((RODS, 3)) - 0.5, random.normal(size=(RODS, 3))
-    radius = (0.08 / (RODS * np.pi * (SLENDER + 4 / 3))) ** (1 / 3)
-    axes *= 0.5 * SLENDER * radius / np.linalg.norm(axes, axis=1, keepdims=True)
-    starts, ends = ((middles + each).astype(np.float32) for each in (-axes, axes))
-    radii = np.full(RODS, radius, np.float32)
-    material = Material(ambient=1.0, diffuse=0.9, specular=0.0)
-    return Scene(
-        capsules=[CapsuleSet(starts, ends, radii, "white", material=material)],
-        camera=Camera((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), vertical_fov=40.0),
-        lights=(PointLight((2.0, 3.0, 2.0)),),
-        ambient=Ambient(intensity=0.05),
-        background=Background(transparent=True),
-        render=RenderSettings(width=SIZE[0], height=SIZE[1], samples=1, filter="point"),
-    )
-
-
-SOLID_SCENES = {"sticks": _sticks, "rods": _rods}
-"""Scenes with other solids than spheres, by name, beside the examples."""
-
-
-def names() -> list[str]:
-    """Return the names of the example scenes of the ladder, then of those with capsules."""
-    return [*SCENES, *SOLID_SCENES]
-
-
 def chosen(selection: Sequence[str]) -> list[str]:
     """Return example scenes by name, all by default; raise UserError for an unknown one."""
-    return [one_of(name, "render", names(), "example scene", UserError) for name in selection] or (
-        names()
-    )
+    return [
+        one_of(name, "render", SCENES, "example scene", UserError) for name in selection or SCENES
+    ]
 
 
 def result(
@@ -183,7 +142,7 @@ def result(
     ladder = Ladder(buffers, tree, size)
     rows = ladder.run(ladder_rungs, min_time, tell)
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
-    count = scene.count + scene.solid_count
+    count = scene.count
     for what, seconds in stages.items():
         rows.append(timing.row(what, seconds, "on the host, before the first frame", "stage"))
         rows[-1]["mspheres"] = 1e-6 * count / rows[-1]["time"]["median"]
@@ -199,7 +158,7 @@ def _prepared(
     """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
     stages: dict[str, list[float]] = {}
     begin = time.perf_counter()
-    scene = SOLID_SCENES.get(name, lambda: load(SCENE_FOLDER / f"{name}.toml"))()
+    scene = load(SCENE_FOLDER / f"{name}.toml")
     stages["load"] = [time.perf_counter() - begin]
     begin = time.perf_counter()
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))

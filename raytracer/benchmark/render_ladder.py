@@ -13,7 +13,7 @@ from raytracer.benchmark.cuda.kernel import require
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import matching, names_of
 from raytracer.benchmark.record import Resources, Row
-from raytracer.errors import BackendError, RaytracerError, UserError
+from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film
 from raytracer.variants import Variant, discover
 
@@ -144,8 +144,6 @@ class Ladder:
         rung = entry.rung
         if rung.variant is None:
             return  # the pictures of the CPU are the reference
-        if len(self.buffers.axis) and not rung.variant.reads_solids:
-            raise UserError("renders spheres alone; this scene has other solids")
         device = entry.device = rung.device()
         level_buffers = render_levels.view(self.buffers, rung.level, self.checked)
         tree = self.arranged(rung.layout)

@@ -29,12 +29,10 @@ Keys of every kernel:
 
 Keys of variants only:
 
-- `tile`, `layout`: descriptions for the reader. For the operation "render", `layout` is the memory
-  layout of the scene, and `shows` is what the picture of the variant contains
-  (raytracer.benchmark.render_levels).
-- `product`: the production kernel that the variant is, like `render_packet`, which its only line of
-  code includes. Keys that are missing in the header of the variant are taken from the header of
-  that kernel, and both have the same machine code.
+- `layout`, `shows`: of the operation "render", the memory layout of the scene and what the picture
+  of the variant contains (raytracer.benchmark.render_levels).
+- `product`: the production kernel that the variant is, like `render_packet`. The file has no code,
+  and keys that are missing in its header are taken from that of the kernel.
 - `steps`: number of kernels in a chain. With `steps: 3` the entry functions op, op_2 and op_3 are
   launched in this order with the same grid and arguments.
 - `scratch`: device memory of a chain in bytes, an expression like `grid`. Its address follows those

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources.abc import Traversable
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from importlib.resources.abc import Traversable
-
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
 CAPSULES = "render_capsules"  # the production kernel of scenes with capsules
-SOLIDS = "solids"  # layout of a scene whose spheres have records of capsules
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
@@ -179,7 +175,6 @@ class Variant(Kernel):
     sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
     best: tuple[Best, ...] = ()
     dtypes: str = ""
-    tile: str = ""
     layout: str = ""
     shows: str = ""
     product: Kernel | None = None  # the production kernel that it is
@@ -199,11 +194,6 @@ class Variant(Kernel):
     def translation_unit(self) -> Path:
         """The file to compile: of a production kernel its own, so that machine code is shared."""
         return self.product.translation_unit if self.product else super().translation_unit
-
-    @property
-    def reads_solids(self) -> bool:
-        """As of a production kernel."""
-        return self.layout == SOLIDS
 
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""

@@ -13,7 +13,7 @@ from raytracer.cli import main
 from raytracer.errors import DataFileError
 
 SAVED = Path(__file__).parents[2] / "renders" / "bench"
-RECORDS = [path for path in sorted(SAVED.glob("*.json")) if path.name != "render-ncu.json"]
+RECORDS = sorted(SAVED.glob("*.json"))
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)

