@@ -135,7 +135,7 @@ def _sorted(macros: Mapping[str, str]) -> Macros:
 
 
 def _tiles(op: str, arch: str) -> list[dict[str, str]]:
-    """Return the macros of a product of any size: a tile of each kind, of tensor cores any width."""
+    """Return the macros of a product of any size: a tile of each kind."""
     known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
         problem = known.problem(known.axes, dtype, lambda _: 0)

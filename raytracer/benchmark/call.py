@@ -29,8 +29,6 @@ def call(
     one_of(dtype, op.name, op.dtypes, "type", UserError)
     words = [] if variant is None else [text(variant, "variant", UserError)]
     available = select(op, words)
-    if not available:
-        raise UserError(f"{op.name} has no kernels to call; `raytracer bench {op.name}` times it")
     variants = [each for each in available if each.supports(dtype)]
     if not variants:
         raise UserError(f"{variant} of {op.name} does not compute {dtype}")

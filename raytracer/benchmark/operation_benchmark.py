@@ -6,26 +6,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import cast
 
-import numpy as np
-
 from raytracer.backends.cuda.check import translated
 from raytracer.benchmark import record, runner, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
-from raytracer.benchmark.operations.elementwise import COPY
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
 from raytracer.benchmark.record import Result, Row, WorkDone
 from raytracer.errors import RaytracerError, UserError
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
-from raytracer.variants import Variant
 
 MAX_BYTES, MAX_FLOP = 256 << 20, 2e9  # of the default sizes on a CPU
-COPIES = 12  # of each kind
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
 
 
@@ -69,7 +63,7 @@ class OperationBenchmark(Benchmark):
                 results.append(outcome)
                 try:
                     with translated(session.driver):
-                        self.measure(session, plan, kernels, tell, outcome)
+                        runner.measure(session, plan, kernels, tell, outcome)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     outcome["failed"] = str(error)
         return results
@@ -99,17 +93,6 @@ class OperationBenchmark(Benchmark):
                     session.profiled(launch)
                     labels.append(variant.label)
         return labels
-
-    def measure(
-        self,
-        session: Session,
-        plan: runner.Plan,
-        kernels: list[Variant],
-        tell: Tell,
-        into: Result,
-    ) -> None:
-        """Check and time kernels at one size."""
-        runner.measure(session, plan, kernels, tell, into)
 
     def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
         op, dtype, results = self.op, options.dtype_of(self.op), []
@@ -173,53 +156,3 @@ def _numpy_row(op: Op, axes: Axes, dtype: str, options: BenchOptions) -> Row:
             return record.row(label, title, "cpu", "wrong", f"{name} is off by {error:.2g}")
     samples = timing.clocked(lambda: op.compute(arrays), options.min_time)
     return timing.row(label, samples, title, "cpu")
-
-
-class CopyBenchmark(OperationBenchmark):
-    """Copies by the driver; there are no kernels."""
-
-    takes_kernels = False
-
-    def __init__(self) -> None:
-        """Create the benchmark of the operation `copy`."""
-        super().__init__(COPY)
-
-    def profile(self, options: BenchOptions) -> list[str]:
-        """Raise UserError: there are no kernels."""
-        raise UserError("copy has no kernels to profile")
-
-    def measure(
-        self,
-        session: Session,
-        plan: runner.Plan,
-        kernels: list[Variant],
-        tell: Tell,
-        into: Result,
-    ) -> None:
-        """Measure one size."""
-        tell("timing copies")
-        size = plan.axes["n"]
-        pageable = plan.values()["a"]
-        locked = session.driver.pagelocked_empty(size, np.uint8)
-        locked[:] = pageable
-        back, kept = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)
-        with Memory(session, {"a": size, "b": size}) as memory:
-            a, b = memory.address("a"), memory.address("b")
-            driver, stream = session.driver, session.stream
-            ways = {
-                "host to device, pageable": lambda: driver.memcpy_htod_async(a, pageable, stream),
-                "host to device, page-locked": lambda: driver.memcpy_htod_async(a, locked, stream),
-                "device to host, pageable": lambda: driver.memcpy_dtoh_async(back, a, stream),
-                "device to host, page-locked": lambda: driver.memcpy_dtoh_async(kept, a, stream),
-                "on the device": lambda: driver.memcpy_dtod_async(b, a, size, stream),
-            }
-            rows = []
-            for label, launch in ways.items():
-                session.cold(launch, 2, False)
-                samples = session.cold(launch, COPIES, False)
-                rows.append(timing.row(label, samples, label, "copy"))
-                rows[-1]["bytes"] = size * (2 if label == "on the device" else 1)
-            ok = bool((back == pageable).all() and (kept == pageable).all())
-        for row in [] if ok else rows:
-            row["status"], row["reason"] = "wrong", "bytes differ"
-        into["rows"] = rows

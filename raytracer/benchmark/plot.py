@@ -129,11 +129,6 @@ def _roofline(axis: Any, results: list[Result], device: Device) -> None:
     slope = across * ceilings["copy_gbps"] * 1e-3
     top = ceilings.get("fma_tflops")
     axis.plot(across, np.minimum(slope, top) if top else slope, color="black", linewidth=1.2)
-    sheet = device.get("data_sheet")
-    if sheet and any(result["dtype"] == "bfloat16" for result in results):
-        roof = np.minimum(slope, sheet["bfloat16"])
-        axis.plot(across, roof, color="black", linewidth=1, linestyle="--")
-        axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
     for result in results:
         _points(axis, result, device)
     axis.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="TFLOP/s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
-from raytracer.benchmark import record, render_levels, timing
+from raytracer.benchmark import record, render_levels
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions, picture_size
@@ -23,13 +22,11 @@ from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Scene
 
 if TYPE_CHECKING:
     from raytracer.buffers import Bvh, SceneBuffers
 
 SIZE = (1280, 720)
-BUILDS = 5
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
 SCENES = (
     "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
@@ -57,7 +54,7 @@ class RenderBenchmark(Benchmark):
 
     def listing(self) -> Iterator[str]:
         """Yield sizes, scenes and kernels."""
-        yield "render: frames and builds of the example scenes, on the CPU or a GPU"
+        yield "render: frames of the example scenes, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
         for each in rungs("cuda"):
             assert each.variant is not None
@@ -98,7 +95,7 @@ class RenderBenchmark(Benchmark):
         """Render one frame in one launch with each kernel between profiler marks."""
         size = picture_size(self.name, options.axes, SIZE)
         name = chosen(options.scenes)[0] if options.scenes else PROFILED
-        _, buffers, tree, _ = _prepared(name, size)
+        buffers, tree = _prepared(name, size)
         ladder, labels = Ladder(buffers, tree, size), []
         for each in rungs("cuda", options.variant):
             level_buffers, device = render_levels.view(buffers, each.level, size), each.device()
@@ -135,37 +132,19 @@ def result(
     variant: Sequence[str] = (),
     tell: Tell = lambda _: None,
 ) -> Result:
-    """Measure one example scene: the kernels, and the stages before the first frame."""
-    ladder_rungs = rungs(backend, variant)
+    """Measure one example scene."""
     tell(f"loading {name}")
-    scene, buffers, tree, stages = _prepared(name, size)
-    ladder = Ladder(buffers, tree, size)
-    rows = ladder.run(ladder_rungs, min_time, tell)
-    stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
-    count = scene.count
-    for what, seconds in stages.items():
-        rows.append(timing.row(what, seconds, "on the host, before the first frame", "stage"))
-        rows[-1]["mspheres"] = 1e-6 * count / rows[-1]["time"]["median"]
-    sizes = {"width": size[0], "height": size[1], "spheres": count}
-    made = record.result("render", {"scene": name, **sizes}, rows, "frames", name)
+    buffers, tree = _prepared(name, size)
+    rows = Ladder(buffers, tree, size).run(rungs(backend, variant), min_time, tell)
+    axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
+    axes["spheres"] = buffers.count
+    made = record.result("render", axes, rows, "frames", name)
     made["backend"], made["note"], made["device"] = backend, NOTE, device_of(select(backend))
     return made
 
 
-def _prepared(
-    name: str, size: tuple[int, int]
-) -> tuple[Scene, SceneBuffers, Bvh, dict[str, list[float]]]:
-    """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
-    stages: dict[str, list[float]] = {}
-    begin = time.perf_counter()
+def _prepared(name: str, size: tuple[int, int]) -> tuple[SceneBuffers, Bvh]:
+    """Load an example scene, pack it, and build its tree."""
     scene = load(SCENE_FOLDER / f"{name}.toml")
-    stages["load"] = [time.perf_counter() - begin]
-    begin = time.perf_counter()
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
-    stages["pack"] = [time.perf_counter() - begin]
-    stages["build"] = []
-    for _ in range(BUILDS):
-        begin = time.perf_counter()
-        tree = build_bvh(buffers)
-        stages["build"].append(time.perf_counter() - begin)
-    return scene, buffers, tree, stages
+    return buffers, build_bvh(buffers)

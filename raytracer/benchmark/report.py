@@ -9,9 +9,8 @@ from raytracer.benchmark.record import Device, Record, Result, Row
 
 FORMATS = ("table", "markdown", "json")
 COLUMNS = (
-    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
-    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes",
-    "cost/ray", "upload", "title",
+    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
+    "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "cost/ray", "title",
 )  # fmt: skip
 LEFT = ("variant", "title")  # columns that are aligned to the left
 
@@ -46,22 +45,19 @@ def kind(result: Result) -> str:
 
 
 def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
-    """Return TFLOP/s, GB/s and shares of the ceilings of a row; None if not applicable."""
+    """Return TFLOP/s, GB/s and the share of the ceilings of a row; None if not applicable."""
     if not row.get("time"):
         return {}
     median, work, dtype = row["time"]["median"], result["work"], result["dtype"]
-    moved = row.get("bytes", work["bytes_read"] + work["bytes_written"])
-    measured, sheet = device.get("ceilings", {}), device.get("data_sheet")
+    moved = work["bytes_read"] + work["bytes_written"]
+    measured = device.get("ceilings", {})
+    if dtype.startswith("bfloat16"):
+        measured = {}  # on tensor cores, whose rate is not measured
     fma = measured.get("fma_tflops") if dtype == "float32" else None
-    of_sheet = None
-    if sheet and row.get("kind") != "copy":
-        peaks = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
-        of_sheet = _share(median, moved, work["flop"], sheet["memory"], peaks.get(dtype))
     return {
         "tflops": work["flop"] / median * 1e-12,
         "gbps": moved / median * 1e-9,
         "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
-        "of_sheet": of_sheet,
     }
 
 
@@ -107,13 +103,11 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "FLOP/s": _rate(rates["tflops"]) if result["work"]["flop"] else "",
         "GB/s": number(rates["gbps"] or None),
         "of ceiling": _percent(rates["of_ceiling"]),
-        "of sheet": _percent(rates["of_sheet"]),
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
         "nodes": number(row.get("nodes")),
         "cost/ray": number(row.get("cost_per_ray")),
-        "upload": seconds(row["upload"]["median"]) if "upload" in row else "",
     }
 
 

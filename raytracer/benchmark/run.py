@@ -67,18 +67,7 @@ def bench(
         UserError: an argument is invalid.
         BackendError: there is no usable GPU, and "cuda" or `with_file` requires one.
     """
-    options = validated(
-        variant=variant,
-        axes=axes,
-        size=size,
-        dtype=dtype,
-        input=input,
-        mode=mode,
-        min_time=min_time,
-        peers=peers,
-        with_file=with_file,
-        scene=scene,
-    )
+    options = validated(variant, axes, size, dtype, input, mode, min_time, peers, with_file, scene)
     names = texts(names, "names")
     one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")

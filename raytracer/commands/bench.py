@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -103,25 +104,20 @@ Examples:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     require_start()
+    from raytracer.benchmark import record, registry
     from raytracer.benchmark.options import parse_axes, parse_size
 
     options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
     if options["schema"]:
-        import json
-
-        from raytracer.benchmark.record import schema
-
-        click.echo(json.dumps(schema(), indent=1))
-        return 0
-    if options["listed"]:
-        from raytracer.benchmark.registry import listing
-
-        click.echo(listing(ops), nl=False)
-        return 0
-    if options["explain"] or options["profile"]:
-        return _without_timing(ops, options)
-    return _timed(ops, options)
+        click.echo(json.dumps(record.schema(), indent=1))
+    elif options["listed"]:
+        click.echo(registry.listing(ops), nl=False)
+    elif options["explain"] or options["profile"]:
+        _without_timing(ops, options)
+    else:
+        return _timed(ops, options)
+    return 0
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
@@ -154,21 +150,20 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     return int(any(change.verdict == compare.SLOWER for change in changes))
 
 
-def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
+def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.explain import architecture
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
     given = {name: value for name, value in options.items() if name not in OF_COMMAND}
     del given["backend"]
-    bench_options = validated(**given)
+    bench_options = validated(distribution=given.pop("input"), **given)
     for benchmark in selected(ops):
         if options["profile"]:
             labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
             click.echo(f"{benchmark.name}: launched {labels}")
         else:
             click.echo(benchmark.explain(bench_options, architecture()), nl=False)
-    return 0
 
 
 def _tell(line: str) -> None:

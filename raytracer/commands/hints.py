@@ -50,8 +50,6 @@ ELSEWHERE = {
     "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
     "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "dpi": "it is an option of `raytracer render`",
-    "workers farm": "one process uses all cores, and several GPUs with '--backend cuda:all'; "
-    "processes and machines share the frames of a movie with `raytracer animate --part K/N`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
     "frame_rate framerate rate": "use `raytracer animate --fps 30`",
