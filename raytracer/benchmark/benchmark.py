@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result
 from raytracer.errors import UserError
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.cuda.session import Session
 
 Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]

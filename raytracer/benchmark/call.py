@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
@@ -15,9 +16,6 @@ from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute
 from raytracer.errors import BackendError, UserError
 from raytracer.variants import preferred
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def call(

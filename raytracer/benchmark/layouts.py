@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from raytracer.arguments import one_of
-from raytracer.buffers import Bvh
+from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import UserError
 from raytracer.layout import code
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
 
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:

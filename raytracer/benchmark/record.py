@@ -6,15 +6,13 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from raytracer.backends.base import Device as ComputeDevice
 from raytracer.errors import DataFileError, shown
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device as ComputeDevice
 
 FORMAT: Literal[1] = 1
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -234,4 +232,4 @@ def validated(content: object, source: str) -> Record:
         raise DataFileError(
             f"{source}: is not a record of `raytracer bench --save`: {place}: {first['msg']}"
         ) from error
-    return cast(Record, content)
+    return cast("Record", content)

@@ -14,7 +14,6 @@ from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
 from raytracer.errors import UserError, suggestion
 
-
 REMOVED = {
     "copy": "nvbandwidth measures copies over the bus",
     **dict.fromkeys(

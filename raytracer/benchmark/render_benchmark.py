@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
@@ -17,14 +16,11 @@ from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, device_of
 from raytracer.benchmark.render_ladder import Ladder, rungs
-from raytracer.buffers import build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Bvh, SceneBuffers
 
 SIZE = (1280, 720)
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch

@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import nvml, peers, record, timing
+from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
@@ -21,9 +22,6 @@ from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Result, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.benchmark import Tell
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.arguments import one_of
+from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
@@ -18,7 +20,7 @@ from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
-from raytracer.buffers import build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
@@ -27,14 +29,7 @@ from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import SphereUpdate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.backends.base import Device
-    from raytracer.buffers import Bvh, SceneBuffers
-
-    Doubles = NDArray[np.float64]
-
+Doubles = NDArray[np.float64]
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
 TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
 NODES = 1 << 16  # that are decoded at a time

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.transfer import staging
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Session
 
 GUARD = 256  # bytes behind each array
 POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count

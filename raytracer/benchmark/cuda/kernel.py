@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import translated
 from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.record import Resources
 from raytracer.errors import RaytracerError
-
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.cache import Cubin
-    from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.record import Resources
-    from raytracer.variants import Kernel, Variant
+from raytracer.variants import Kernel, Variant
 
 Enqueue = Callable[[], Any]
 Matrix = tuple[int, tuple[int, ...], int]  # address, rows and columns, bytes of a value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.check import translated
@@ -13,10 +13,8 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
+from raytracer.benchmark.record import Device
 from raytracer.errors import BackendError
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.record import Device
 
 Enqueue = Callable[[], Any]
 
@@ -70,7 +68,7 @@ class Session:
         """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
         details = device_details(self.ordinal)
         stable = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
-        return cast("Device", stable | {"l2_bytes": self.l2_bytes})
+        return cast(Device, stable | {"l2_bytes": self.l2_bytes})
 
     @property
     def bus_id(self) -> str:

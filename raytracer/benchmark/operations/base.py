@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.benchmark.products.problem import Problem
 from raytracer.errors import UserError, suggestion
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.benchmark.products.problem import Problem
 
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.benchmark.operations.base import (
     DISTRIBUTIONS,
@@ -19,9 +20,6 @@ from raytracer.benchmark.operations.base import (
     sizes_of,
 )
 from raytracer.errors import UserError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BINS = 256
 PIECE = 1 << 22  # keys that are counted at once, because bincount widens every key

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.driver import bindings
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, SizeError, require, resources
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
+from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
-
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.cache import Cubin
-    from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.products.problem import Operand, Problem
-    from raytracer.benchmark.record import Resources
-    from raytracer.variants import Variant
+from raytracer.benchmark.record import Resources
+from raytracer.variants import Variant
 
 PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
