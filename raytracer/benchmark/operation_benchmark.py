@@ -1,4 +1,4 @@
-"""`raytracer bench OPERATION`: its variants on a GPU, or its NumPy implementation."""
+"""`raytracer bench OPERATION`: its variants on a GPU."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from dataclasses import asdict
 from typing import cast
 
 from raytracer.backends.cuda.check import translated
-from raytracer.benchmark import record, runner, timing
+from raytracer.backends.cuda.probe import why_not
+from raytracer.benchmark import record, runner
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import explain
-from raytracer.benchmark.operations.base import Axes, Op, relative_error
+from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result, Row, WorkDone
-from raytracer.errors import RaytracerError, UserError
-from raytracer.memory import size_text
-from raytracer.resources import available_memory
-
-MAX_BYTES, MAX_FLOP = 256 << 20, 2e9  # of the default sizes on a CPU
-SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
+from raytracer.benchmark.record import Result, WorkDone
+from raytracer.errors import BackendError, RaytracerError, UserError
 
 
 class OperationBenchmark(Benchmark):
@@ -54,7 +50,11 @@ class OperationBenchmark(Benchmark):
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
-            return self._on_host(options, tell)
+            raise BackendError(
+                f"the kernels of {self.name} need an NVIDIA GPU: "
+                f"{why_not() or 'leave out --backend cpu'}; render, tone, preview, build and live "
+                "run on the CPU, too"
+            )
         results = []
         with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
             for axes in options.points(self.op):
@@ -94,26 +94,7 @@ class OperationBenchmark(Benchmark):
                     labels.append(variant.label)
         return labels
 
-    def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
-        op, dtype, results = self.op, options.dtype_of(self.op), []
-        for axes in options.points(op):
-            if not (options.sizes or options.axes):
-                axes = reduced(op, axes, dtype)
-            need, free = 2 * op.work(axes, dtype).bytes, available_memory()
-            if free is not None and need > free:
-                sizes = " ".join(f"{name}={size}" for name, size in axes.items())
-                raise UserError(
-                    f"{op.name} at {sizes} needs about {size_text(need)} of memory and "
-                    f"{size_text(free)} are free: give smaller sizes with --axis"
-                )
-            tell(f"timing {op.name} on the CPU")
-            results.append(self._result(axes, options))
-            row = _numpy_row(op, axes, dtype, options)
-            results[-1]["rows"], results[-1]["mode"] = [row], "NumPy"
-        return results
-
     def _plan(self, axes: Axes, options: BenchOptions) -> runner.Plan:
-        sustained = options.mode == "sustained"
         known = options.distribution in self.op.distributions
         return runner.Plan(
             self.op,
@@ -121,7 +102,7 @@ class OperationBenchmark(Benchmark):
             options.dtype_of(self.op),
             options.distribution if known else "normal",
             options.mode,
-            max(options.min_time, SUSTAINED_SECONDS if sustained else 0.0),
+            options.min_time,
             options.peers,
             timed=True,
         )
@@ -133,26 +114,3 @@ class OperationBenchmark(Benchmark):
         made["dtype"], made["note"] = dtype, self.op.note
         made["work"] = cast(WorkDone, asdict(self.op.work(axes, dtype)))
         return made
-
-
-def reduced(op: Op, axes: Axes, dtype: str) -> dict[str, int]:
-    """Halve the largest axes until bytes and FLOP of a call are below the limits."""
-    axes = dict(axes)
-    while True:
-        work, largest = op.work(axes, dtype), max(axes.values())
-        if (work.bytes <= MAX_BYTES and work.flop <= MAX_FLOP) or largest < 2:
-            return axes
-        axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
-
-
-def _numpy_row(op: Op, axes: Axes, dtype: str, options: BenchOptions) -> Row:
-    """Check and time the NumPy implementation."""
-    label, title = "numpy", "NumPy on the CPU"
-    arrays = op.values(axes, dtype, options.distribution, seed=1)
-    outputs = op.compute(arrays)
-    for name, expected in op.reference(arrays).items():
-        error = relative_error(outputs[name], expected)
-        if not error <= op.tolerance(axes, dtype):
-            return record.row(label, title, "cpu", "wrong", f"{name} is off by {error:.2g}")
-    samples = timing.clocked(lambda: op.compute(arrays), options.min_time)
-    return timing.row(label, samples, title, "cpu")

@@ -19,7 +19,7 @@ from raytracer.errors import UserError, suggestion
 from raytracer.files.access import path_of
 
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
-MODES = ("cold", "hot", "sustained")
+MODES = ("cold", "hot")
 T = TypeVar("T")
 
 

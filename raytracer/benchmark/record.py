@@ -95,7 +95,7 @@ class WorkDone(TypedDict):
 
 @CHECKED
 class Clock(TypedDict, total=False):
-    """Values of NVML while a kernel runs."""
+    """What the driver tells while a kernel runs."""
 
     sm_mhz: int
     watts: int

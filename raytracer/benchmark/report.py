@@ -27,10 +27,6 @@ def text(record: Record, form: str) -> str:
             blocks.append(f"not run: {result['failed']}")
         blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
         blocks += ["\n".join(_remarks(result)), result["note"]]
-    ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
-    if record["backend"] == "cpu" and ops:
-        why = f": {record['why_no_gpu']}" if record["why_no_gpu"] else "."
-        blocks.append(f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU{why}")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark import nvml, peers, record, timing
+from raytracer.benchmark import clock, peers, record, timing
 from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, RefusedError, SizeError
@@ -27,7 +27,7 @@ from raytracer.variants import Variant
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
 MAX_QUEUED = 5000  # launches
-LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
+LOAD_TIME = 0.6  # seconds of queued work during which nvidia-smi reads the clock
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tel
 
 
 def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
-    """Read NVML while the last variant runs for a sampling period of NVML."""
+    """Read the clock while the last variant runs for a sampling period of the driver."""
     ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
     if not ours:
         return {}
@@ -294,11 +294,11 @@ def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
         launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
         for _ in range(min(MAX_QUEUED, launches)):
             launch()
-        time.sleep(0.7 * LOAD_TIME)
-        clock = nvml.read(session.bus_id)
-        if launches > MAX_QUEUED:  # shorter than a sampling period of NVML
-            clock.pop("gpu_percent", None)
-            clock.pop("memory_percent", None)
+        time.sleep(0.3 * LOAD_TIME)
+        found = clock.read(session.bus_id)
+        if launches > MAX_QUEUED:  # shorter than a sampling period
+            found.pop("gpu_percent", None)
+            found.pop("memory_percent", None)
         session.wait()
-        return clock
+        return found
     return {}

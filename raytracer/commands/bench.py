@@ -16,7 +16,7 @@ from raytracer.resources import require_start
 CHOICE = click.Choice
 OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
 
-EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
+EXAMPLES = """Check and time kernels and parts of the renderer.
 
 \b
 Examples:
@@ -81,9 +81,6 @@ Examples:
     help="Flush the L2 cache before each run (default).",
 )
 @click.option("--hot", "mode", flag_value="hot", help="Back to back, warm cache.")
-@click.option(
-    "--sustained", "mode", flag_value="sustained", help="The same for two seconds: power limit."
-)
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
 @click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="Saved run.")
 @click.option(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import raytracer
-from raytracer.benchmark import operations, record, registry, report
+from raytracer.benchmark import operations, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
-from raytracer.errors import UserError
+from raytracer.errors import BackendError, UserError
 
 RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
@@ -28,7 +28,7 @@ def test_operations_then_the_renderer() -> None:
     assert [found.name for found in twice] == ["tone", "vecadd"]
     with pytest.raises(UserError, match="no operation 'rendr' to bench; did you mean 'render'"):
         registry.find("rendr")
-    with pytest.raises(UserError, match="no operation 'mass' to bench; .* contraction is left"):
+    with pytest.raises(UserError, match=r"no operation .mass. to bench; .* contraction is left"):
         registry.find("mass")
 
 
@@ -53,7 +53,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(name: str) -> None:
             registry.find(name).check(options)
 
 
-@pytest.mark.parametrize("name", ["vecadd", "render", "tone"])
+@pytest.mark.parametrize("name", ["render", "tone"])
 def test_it_runs_on_the_cpu(name: str) -> None:
     axes = SMALL.get(name, {"n": [1000]})
     options = BenchOptions(axes=axes, min_time=1e-3, scenes=("three_balls",))
@@ -67,11 +67,9 @@ def test_it_runs_on_the_cpu(name: str) -> None:
         assert {row["status"] for row in result["rows"]} <= {"ok", "skipped"}
 
 
-def test_several_make_one_record() -> None:
-    made = raytracer.bench("matmul", "vecadd", backend="cpu", min_time=1e-3, size=100)
-    assert [result["op"] for result in made["results"]] == ["matmul", "vecadd"]
-    assert record.validated(made, "a run") is made
-    assert "need an NVIDIA GPU" in report.text(made, "table")
+def test_operations_need_a_gpu() -> None:
+    with pytest.raises(BackendError, match=r"kernels of vecadd need an NVIDIA GPU: .* the CPU, too"):
+        raytracer.bench("vecadd", backend="cpu")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -72,7 +72,7 @@ class Session:
 
     @property
     def bus_id(self) -> str:
-        """PCI address of the GPU, as used by NVML."""
+        """PCI address of the GPU, as nvidia-smi takes it."""
         return str(self._context.device.pci_bus_id())
 
     def free_memory(self) -> int:
