@@ -51,12 +51,10 @@ class Job:
 
     @property
     def source(self) -> Path:
-        """The file to compile."""
         return self.kernel.translation_unit
 
     @property
     def label(self) -> str:
-        """For people: file, architecture, and the macros if there are any."""
         macros = "".join(f" {name}={value}" for name, value in self.macros)
         return f"{self.kernel.place} {self.arch}{macros}"
 

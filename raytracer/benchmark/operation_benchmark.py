@@ -26,11 +26,9 @@ class OperationBenchmark(Benchmark):
     takes_kernels = True
 
     def __init__(self, op: Op) -> None:
-        """Create the benchmark of an operation."""
         self.op, self.name = op, op.name
 
     def listing(self) -> Iterator[str]:
-        """Yield axes, types, inputs and variants."""
         op = self.op
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
         yield f"{op.name}: {op.summary}"
@@ -40,7 +38,6 @@ class OperationBenchmark(Benchmark):
             yield f"  {variant.label:<28} {needs:<10} {variant.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """Validate type, input, sizes and variants."""
         options.dtype_of(self.op)
         if options.distribution not in self.op.distributions:
             raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
@@ -48,7 +45,6 @@ class OperationBenchmark(Benchmark):
         select(self.op, options.variant)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
             raise BackendError(
                 f"the kernels of {self.name} need an NVIDIA GPU: "
@@ -69,14 +65,12 @@ class OperationBenchmark(Benchmark):
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe idea and resources of each variant."""
         axes = options.points(self.op)[0]
         return explain(
             self.op, axes, options.dtype_of(self.op), select(self.op, options.variant), arch
         )
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each selected variant once between profiler marks; return their labels."""
         labels = []
         with Session() as session, kernels_of(self.op, options) as kernels:
             plan = self._plan(options.points(self.op)[0], options)
@@ -108,7 +102,6 @@ class OperationBenchmark(Benchmark):
         )
 
     def _result(self, axes: Axes, options: BenchOptions) -> Result:
-        """Return the result at one size, without rows."""
         dtype = options.dtype_of(self.op)
         made = record.result(self.name, axes, [], options.mode, options.distribution)
         made["dtype"], made["note"] = dtype, self.op.note

@@ -41,19 +41,16 @@ class PreviewBenchmark(Benchmark):
     note = NOTE.format(frames=FRAMES["cuda"])
 
     def listing(self) -> Iterator[str]:
-        """Yield the cases of a GPU and of a CPU."""
         yield "preview: from a camera event to its picture, on the CPU or a GPU"
         for backend, cases in CASES.items():
             words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)
             yield f"  {backend}: {', '.join(words)}"
 
     def check(self, options: BenchOptions) -> None:
-        """Raise UserError for sizes and variants: the cases are fixed."""
         if options.axes or options.sizes or options.variant:
             raise UserError("preview has fixed cases: remove sizes and variants")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each case."""
         device, measured = results(machine.backend, tell=tell)
         machine.device.update(device)
         return measured

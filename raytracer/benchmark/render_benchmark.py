@@ -49,7 +49,6 @@ class RenderBenchmark(Benchmark):
     takes_scenes = True
 
     def listing(self) -> Iterator[str]:
-        """Yield sizes, scenes and kernels."""
         yield "render: frames of the example scenes, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
         for each in rungs("cuda"):
@@ -58,12 +57,10 @@ class RenderBenchmark(Benchmark):
             yield f"  {each.label:<28} {needs:<10} {each.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """Validate size and scenes."""
         picture_size(self.name, options.axes, SIZE)
         chosen(options.scenes)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each scene, the smallest first."""
         size = picture_size(self.name, options.axes, SIZE)
         results = [
             result(
@@ -79,7 +76,6 @@ class RenderBenchmark(Benchmark):
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe the levels of the picture, and idea and resources of each kernel."""
         lines = ["render: the example scenes, from a list of spheres to the production kernels"]
         lines += [f"  shows {level}: {text}" for level, text in render_levels.LEVELS.items()]
         for each in rungs("cuda", options.variant):
@@ -88,7 +84,6 @@ class RenderBenchmark(Benchmark):
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Render one frame in one launch with each kernel between profiler marks."""
         size = picture_size(self.name, options.axes, SIZE)
         name = chosen(options.scenes)[0] if options.scenes else PROFILED
         buffers, tree = _prepared(name, size)

@@ -67,7 +67,6 @@ class Ladder:
         size: tuple[int, int],
         checked: tuple[int, int] = CHECKED,
     ) -> None:
-        """Store the scene; nothing is rendered yet."""
         self.buffers, self.size, self.checked = buffers, size, checked
         self._trees: dict[str, Bvh] = {"": tree}
         self._references: dict[str, Film] = {}

@@ -31,12 +31,10 @@ def text(record: Record, form: str) -> str:
 
 
 def sizes(result: Result) -> str:
-    """Format the axes."""
     return ", ".join(f"{name} {size}" for name, size in result["axes"].items())
 
 
 def kind(result: Result) -> str:
-    """Format data type and distribution."""
     return f"{result['dtype']}, {result['input']}"
 
 
@@ -127,7 +125,6 @@ def _ratio(one: float | None, other: float) -> str:
 
 
 def _rate(tflops: float) -> str:
-    """Format a rate, like 51.2 T or 346 G."""
     return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
 
 

@@ -47,11 +47,9 @@ class Plan:
 
     @property
     def outputs(self) -> dict[str, Array]:
-        """The outputs by name."""
         return self.op.output_arrays(self.axes, self.dtype)
 
     def values(self) -> Arrays:
-        """Draw the inputs."""
         return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
 
 

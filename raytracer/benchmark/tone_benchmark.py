@@ -53,20 +53,17 @@ class ToneBenchmark(Benchmark):
     name = "tone"
 
     def listing(self) -> Iterator[str]:
-        """Yield sizes and kernels."""
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
         for each in _kernels():
             yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """Validate the size; raise UserError for variants."""
         picture_size(self.name, options.axes, SIZE)
         if options.variant:
             raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return results for statistics, tone mapping, and both."""
         film, min_time = self._film(options), options.min_time
         tell(f"tone mapping a film of {film.width}x{film.height}")
         if machine.backend == "cpu":
@@ -82,7 +79,6 @@ class ToneBenchmark(Benchmark):
             ]
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe idea and resources of each pass."""
         width, height = picture_size(self.name, options.axes, SIZE)
         lines = [f"tone: a film of {width}x{height}, from sums to code values"]
         for each in _kernels():
@@ -90,7 +86,6 @@ class ToneBenchmark(Benchmark):
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each pass once; return labels."""
         labels = []
         with Session() as session, _on_device(session, self._film(options)) as results:
             for label, run in (each for passes in results.values() for each in passes):
@@ -101,7 +96,6 @@ class ToneBenchmark(Benchmark):
         return labels
 
     def _film(self, options: BenchOptions) -> Film:
-        """Return a film of log-normal values; a tenth of the pixels is empty."""
         width, height = picture_size(self.name, options.axes, SIZE)
         rng = np.random.default_rng(1)
         sums = SAMPLES * np.exp(2.0 * rng.standard_normal((height, width, 4), np.float32) - 2.0)

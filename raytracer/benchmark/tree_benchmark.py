@@ -46,14 +46,12 @@ class SpheresBenchmark(Benchmark):
     counts: tuple[int, ...]  # of spheres, by default
 
     def listing(self) -> Iterator[str]:
-        """Yield the default numbers, and the kinds."""
         yield f"{self.name}: {self.summary}, on the CPU or a GPU"
         yield f"  spheres {', '.join(map(str, self.counts))}; scenes:"
         for kind, (meaning, _) in KINDS.items():
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
-        """Validate kinds and axes; raise UserError for variants."""
         if options.variant:
             raise UserError(f"{self.name} has no variants: remove --variant")
         if options.sizes and min(options.sizes) < 1:
@@ -63,7 +61,6 @@ class SpheresBenchmark(Benchmark):
         self._axes("cpu", options)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return the results of each kind and number of spheres."""
         device, results = select(machine.backend), list[Result]()
         machine.device.update(device_of(device))
         counts = options.sizes or self.counts

@@ -14,7 +14,7 @@ from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.resources import require_start
 
 CHOICE = click.Choice
-OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
+OF_COMMAND = ("listed", "save", "compare", "form", "force", "explain", "profile", "schema")
 
 EXAMPLES = """Check and time kernels and parts of the renderer.
 
@@ -49,7 +49,6 @@ Examples:
         "save",
         "compare",
         "form",
-        "plot",
         "explain",
         "with_file",
     ),
@@ -91,7 +90,6 @@ Examples:
     show_default=True,
     help="How results are printed.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
 @force_option
 @click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
 @click.option(
@@ -118,7 +116,7 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    from raytracer.benchmark import compare, plot, report
+    from raytracer.benchmark import compare, report
     from raytracer.benchmark.run import bench as run
     from raytracer.files import output
 
@@ -126,8 +124,6 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     with output.OutputSet(options["force"]) as outputs:
         if options["save"]:
             output.check_file(outputs.writes(options["save"], "--save"))
-        if options["plot"]:
-            plot.check(outputs.writes(options["plot"], "--plot"))
         given = {name: value for name, value in options.items() if name not in OF_COMMAND}
         record = run(*ops, progress=_tell, **given)
     if sys.stderr.isatty():
@@ -136,10 +132,8 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
     click.echo(report.text(record, options["form"]), nl=False)
-    if options["save"]:  # before the plot, which may fail
+    if options["save"]:
         output.write(options["save"], report.text(record, "json"))
-    if options["plot"]:
-        plot.draw(record, options["plot"])
     if old is None:
         return 0
     changes = compare.compare(old, record)

@@ -92,7 +92,6 @@ def _refused(place: str, key: str, entry: str) -> VariantError:
 
 
 def flags(header: dict[str, str], place: str) -> tuple[str, ...]:
-    """Return the options for nvcc."""
     return tuple(match[0] for match in entries(header, "flags", place, " "))
 
 
@@ -121,7 +120,6 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
 
 
 def ladder_fields(header: dict[str, str], place: str) -> dict[str, Any]:
-    """Return the further fields of `Variant`."""
     maps = []
     for match in entries(header, "maps", place):
         array, rows, cols, swizzle, name = match.groups()

@@ -68,7 +68,6 @@ class Best:
     dtype: str = ""  # "": all types
 
     def applies(self, axes: Mapping[str, int], dtype: str) -> bool:
-        """Whether sizes and type are among them."""
         return self.dtype in ("", dtype) and (not self.axis or axes.get(self.axis) in self.sizes)
 
 
@@ -106,12 +105,10 @@ class Kernel:
 
     @property
     def place(self) -> str:
-        """Path of the file in the repository, for messages."""
         return f"kernels/{PRODUCT}/{self.path.name}"
 
     @property
     def translation_unit(self) -> Path:
-        """The file to compile."""
         return Path(str(self.path))
 
     @property
@@ -121,12 +118,10 @@ class Kernel:
 
     @property
     def threads(self) -> int:
-        """Threads per block."""
         return prod(self.block)
 
     @cached_property
     def code(self) -> str:
-        """The text of the file."""
         return self.path.read_text(encoding="utf-8")
 
     def admits(self, arch: str) -> bool:
@@ -187,12 +182,10 @@ class Variant(Kernel):
 
     @property
     def place(self) -> str:
-        """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{Path(str(self.path)).parent.name}/{self.path.name}"
 
     @property
     def translation_unit(self) -> Path:
-        """The file to compile: of a production kernel its own, so that machine code is shared."""
         return self.product.translation_unit if self.product else super().translation_unit
 
     def supports(self, dtype: str) -> bool:

@@ -1,4 +1,4 @@
-"""`raytracer bench` without a GPU: sizes, statistics, reports, comparison, plot, own kernels."""
+"""`raytracer bench` without a GPU: sizes, statistics, reports, comparison."""
 
 from __future__ import annotations
 
@@ -201,20 +201,6 @@ def test_tables(form: str) -> None:
 
 def test_json_is_the_record() -> None:
     assert json.loads(report.text(record(), "json")) == record()
-
-
-def test_plot_is_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from PIL import Image
-
-    from raytracer.benchmark import plot
-
-    path = tmp_path / "a.png"
-    plot.check(path)
-    plot.draw(record(), path)
-    with Image.open(path) as image:
-        assert image.width > 500
-        assert len(set(image.convert("L").resize((64, 64)).tobytes())) > 10
 
 
 # ladders

@@ -114,10 +114,9 @@ def rows_of(record: Any, op: str) -> dict[str, Any]:
 
 
 def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib")
     words = ["--scene", "web", "--size", "500", "--min-time", "0.001", "--backend", "cpu"]
-    saved, plot = tmp_path / "build.json", tmp_path / "build.png"
-    assert main(["bench", "build", *words, "--save", str(saved), "--plot", str(plot)]) == 0
+    saved = tmp_path / "build.json"
+    assert main(["bench", "build", *words, "--save", str(saved)]) == 0
     table = capsys.readouterr().out
     assert "build refit: scene web, spheres 500" in table
     assert "cost/ray" in table
@@ -129,7 +128,6 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     assert built["cost_per_ray"] == pytest.approx(cost_per_ray(tree), rel=0.02)
     assert built["mspheres"] == pytest.approx(500e-6 / built["time"]["median"])
     assert rows_of(made, "build refit")["refit"]["status"] == "ok"
-    assert plot.stat().st_size > 1000
 
 
 def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> None:

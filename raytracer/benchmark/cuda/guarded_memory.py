@@ -39,11 +39,9 @@ class Memory:
             raise
 
     def address(self, name: str) -> int:
-        """Return the address of an array."""
         return int(self._taken[name]) + self._offsets.get(name, 0)
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
-        """Queue a copy to the device."""
         staging(self._session.ordinal).to_device(array, self.address(name))
 
     def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
@@ -56,7 +54,6 @@ class Memory:
         self._session.fill(self.address(name), _padded(self._sizes[name]) + GUARD, POISON)
 
     def clear(self, name: str) -> None:
-        """Queue the filling of an array with zeros."""
         self._session.fill(self.address(name), self._sizes[name], 0)
 
     def overrun(self, name: str) -> bool:
@@ -69,7 +66,6 @@ class Memory:
         return bool((tail != 0xFF).any())
 
     def close(self) -> None:
-        """Release the memory."""
         while self._taken:
             with suppress(self._session.driver.Error):
                 self._taken.popitem()[1].free()

@@ -38,7 +38,6 @@ def require(variant: Kernel, arch: str) -> None:
 
 
 def resources(functions: Sequence[Any], cubin: Cubin) -> Resources:
-    """Return registers per thread, static shared memory (maximum of functions) and spills."""
     return {
         "compiler": cubin.compiler,
         "registers": max(int(each.num_regs) for each in functions),
@@ -72,7 +71,6 @@ class LoadedKernel:
             raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
 
     def resources(self) -> Resources:
-        """Return the resources of its functions."""
         return resources(self._functions, self._cubin)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:

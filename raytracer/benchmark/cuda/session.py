@@ -76,7 +76,6 @@ class Session:
         return str(self._context.device.pci_bus_id())
 
     def free_memory(self) -> int:
-        """Return the free bytes of device memory."""
         return int(self.driver.mem_get_info()[0])
 
     def fill(self, address: int, nbytes: int, word: int) -> None:

@@ -36,7 +36,6 @@ class Work:
 
     @property
     def bytes(self) -> float:
-        """Bytes read plus bytes written."""
         return self.bytes_read + self.bytes_written
 
 
@@ -49,12 +48,10 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
         return prod(self.shape) * self.itemsize
 
     @property
     def itemsize(self) -> int:
-        """Bytes of a value."""
         return np.dtype(self.dtype).itemsize
 
 
@@ -151,7 +148,6 @@ class Op:
         return self.rounding * (1e-14 if dtype == "float64" else 1e-6)
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Return operations and bytes of one call."""
         read, written = (
             sum(array.nbytes for array in arrays(axes, dtype).values())
             for arrays in (self.input_arrays, self.output_arrays)
@@ -159,7 +155,6 @@ class Op:
         return Work(self.flop(axes), read, written)
 
     def sizes(self, axes: Axes) -> tuple[int, ...]:
-        """Return the integers at the end of the arguments."""
         return tuple(axes[name] for name in self.axes if name not in self.macro_sizes)
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:

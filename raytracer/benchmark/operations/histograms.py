@@ -33,7 +33,6 @@ class Histogram(Op):
     """An operation whose output counts."""
 
     def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
-        """Return the counts, uint32."""
         return super().output_arrays(axes, "uint32")
 
 

@@ -57,14 +57,12 @@ class ProductBf16(Product):
         return super().output_arrays(axes, "uint16" if dtype == BFLOAT16_OUT else "float32")
 
     def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """Draw the bits of bfloat16 values."""
         return {
             name: bfloat16_bits(draw(array.shape, "float32", distribution, seed + number))
             for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
         }
 
     def reference(self, inputs: Arrays) -> Arrays:
-        """The product of the rounded values in float64."""
         a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
         return {"c": a @ b.T}
 

@@ -92,7 +92,6 @@ class ProductKernel:
         )
 
     def seconds(self, problem: Problem, choice: Choice) -> float:
-        """Time a choice, which overwrites C."""
         launches = max(1, min(MAX_LAUNCHES, int(SAMPLE / choice.seconds)))
         return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 

@@ -74,7 +74,6 @@ class Choice:
 
     @property
     def blocks(self) -> int:
-        """Blocks of the launch."""
         return self.units.workers * self.tile.cluster * self.tile.parts
 
 
@@ -178,7 +177,6 @@ class Load(NamedTuple):
 
 
 def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> Load:
-    """Return the work of the busiest worker."""
     split, size = units.split_tiles, tile.cluster * tile.parts
     waves = -(-(units.tiles - split) // units.workers)
     at_once = clusters_at_once(size, tile.per_multiprocessor, multiprocessors) * size
