@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Literal
 
+from raytracer.backends.cuda.check import translated
+from raytracer.benchmark import ceilings
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result
 from raytracer.errors import UserError
+from raytracer.variants import Kernel
 
 Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]
+WIDTH = 96  # characters of a line of ideas
 
 
 class Benchmark(ABC):
@@ -26,11 +29,10 @@ class Benchmark(ABC):
     by_default = False  # whether it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
     takes_scenes = False  # whether it has scenes to choose from (`--scene`)
-    note = ""  # what is timed
 
     @abstractmethod
-    def listing(self) -> Iterator[str]:
-        """Yield the lines of `--list`."""
+    def listing(self, ideas: bool) -> Iterator[str]:
+        """Yield the lines of `--list`; ideas: those of each kernel too."""
 
     @abstractmethod
     def check(self, options: BenchOptions) -> None:
@@ -40,10 +42,6 @@ class Benchmark(ABC):
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Check the outputs, then time them; `tell` is called with a line before each step."""
 
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe what is timed; kernels are compiled for `arch` to tell registers and spills."""
-        return "\n".join([*self.listing(), *wrap(self.note, WIDTH)]) + "\n"
-
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks; return the labels.
 
@@ -51,6 +49,15 @@ class Benchmark(ABC):
             UserError: the benchmark has no kernels.
         """
         raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
+
+
+def kernel_lines(kernels: Iterable[Kernel], ideas: bool) -> Iterator[str]:
+    """Yield the lines of `--list` that describe kernels."""
+    for each in kernels:
+        yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
+        if ideas:
+            for text in (each.idea, f"source: {each.source}"):
+                yield from wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 @dataclass
@@ -63,10 +70,6 @@ class Machine:
     @contextmanager
     def session(self, tell: Tell) -> Iterator[Session]:
         """Open the GPU; measure its ceilings the first time."""
-        from raytracer.backends.cuda.check import translated
-        from raytracer.benchmark import ceilings
-        from raytracer.benchmark.cuda.session import Session
-
         with Session() as session:
             if "ceilings" not in self.device:
                 self.device.update(session.describe())

@@ -9,10 +9,9 @@ from typing import cast
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import record, runner
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
 from raytracer.benchmark.record import Result, WorkDone
@@ -28,14 +27,13 @@ class OperationBenchmark(Benchmark):
     def __init__(self, op: Op) -> None:
         self.op, self.name = op, op.name
 
-    def listing(self) -> Iterator[str]:
+    def listing(self, ideas: bool) -> Iterator[str]:
         op = self.op
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
         yield f"{op.name}: {op.summary}"
         yield f"  axes {axes}; {', '.join(op.dtypes)}; input {', '.join(op.distributions)}"
-        for variant in select(op, ()):
-            needs = ", ".join(map(str, variant.needs))
-            yield f"  {variant.label:<28} {needs:<10} {variant.title}"
+        yield from [f"  {op.note}"] if ideas and op.note else ()
+        yield from kernel_lines(select(op, ()), ideas)
 
     def check(self, options: BenchOptions) -> None:
         options.dtype_of(self.op)
@@ -63,12 +61,6 @@ class OperationBenchmark(Benchmark):
                 except RaytracerError as error:  # memory is insufficient, for instance
                     outcome["failed"] = str(error)
         return results
-
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        axes = options.points(self.op)[0]
-        return explain(
-            self.op, axes, options.dtype_of(self.op), select(self.op, options.variant), arch
-        )
 
     def profile(self, options: BenchOptions) -> list[str]:
         labels = []

@@ -40,7 +40,7 @@ class PreviewBenchmark(Benchmark):
     name = "preview"
     note = NOTE.format(frames=FRAMES["cuda"])
 
-    def listing(self) -> Iterator[str]:
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield "preview: from a camera event to its picture, on the CPU or a GPU"
         for backend, cases in CASES.items():
             words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)

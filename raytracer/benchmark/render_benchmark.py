@@ -11,8 +11,7 @@ from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
 from raytracer.benchmark import record, render_levels
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.explain import rung as rung_lines
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, device_of
 from raytracer.benchmark.render_ladder import Ladder, rungs
@@ -21,6 +20,7 @@ from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
+from raytracer.variants import discover
 
 SIZE = (1280, 720)
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
@@ -48,13 +48,10 @@ class RenderBenchmark(Benchmark):
     name = "render"
     takes_scenes = True
 
-    def listing(self) -> Iterator[str]:
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield "render: frames of the example scenes, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
-        for each in rungs("cuda"):
-            assert each.variant is not None
-            needs = ", ".join(map(str, each.variant.needs))
-            yield f"  {each.label:<28} {needs:<10} {each.title}"
+        yield from kernel_lines(discover("render"), ideas)
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
@@ -74,14 +71,6 @@ class RenderBenchmark(Benchmark):
         for each in results[:1]:
             machine.device.update(each["device"])
         return results
-
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        lines = ["render: the example scenes, from a list of spheres to the production kernels"]
-        lines += [f"  shows {level}: {text}" for level, text in render_levels.LEVELS.items()]
-        for each in rungs("cuda", options.variant):
-            assert each.variant is not None
-            lines += ["", *rung_lines(each.variant, arch, {})]
-        return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
         size = picture_size(self.name, options.axes, SIZE)

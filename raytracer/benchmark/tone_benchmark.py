@@ -12,16 +12,15 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.explain import rung
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants import Kernel, discover, product
+from raytracer.variants import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result
@@ -52,11 +51,10 @@ class ToneBenchmark(Benchmark):
 
     name = "tone"
 
-    def listing(self) -> Iterator[str]:
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
-        for each in _kernels():
-            yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
+        yield from kernel_lines([product("film_histogram"), *discover("tone")], ideas)
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
@@ -78,13 +76,6 @@ class ToneBenchmark(Benchmark):
                 for name, each in passes.items()
             ]
 
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        width, height = picture_size(self.name, options.axes, SIZE)
-        lines = [f"tone: a film of {width}x{height}, from sums to code values"]
-        for each in _kernels():
-            lines += ["", *rung(each, arch, {})]
-        return "\n".join(lines) + "\n"
-
     def profile(self, options: BenchOptions) -> list[str]:
         labels = []
         with Session() as session, _on_device(session, self._film(options)) as results:
@@ -102,11 +93,6 @@ class ToneBenchmark(Benchmark):
         sums[..., 3] = SAMPLES
         sums[rng.random((height, width), np.float32) < 0.1] = 0.0
         return Film(sums, SAMPLES, 0, 0, width, height)
-
-
-def _kernels() -> list[Kernel]:
-    """Return the kernels of statistics, then those of tone mapping."""
-    return [product("film_histogram"), *discover("tone")]
 
 
 def _on_host(film: Film) -> Passes:

@@ -45,7 +45,7 @@ class SpheresBenchmark(Benchmark):
     summary: str
     counts: tuple[int, ...]  # of spheres, by default
 
-    def listing(self) -> Iterator[str]:
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield f"{self.name}: {self.summary}, on the CPU or a GPU"
         yield f"  spheres {', '.join(map(str, self.counts))}; scenes:"
         for kind, (meaning, _) in KINDS.items():

@@ -14,7 +14,7 @@ from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.resources import require_start
 
 CHOICE = click.Choice
-OF_COMMAND = ("listed", "save", "compare", "form", "force", "explain", "profile", "schema")
+OF_COMMAND = ("listed", "save", "compare", "form", "force", "profile", "schema")
 
 EXAMPLES = """Check and time kernels and parts of the renderer.
 
@@ -25,7 +25,7 @@ Examples:
   raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
-  raytracer bench contraction --explain       ideas and resources of the variants
+  raytracer bench contraction --list          ideas of the variants
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
@@ -49,13 +49,17 @@ Examples:
         "save",
         "compare",
         "form",
-        "explain",
         "with_file",
     ),
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
-@click.option("--list", "listed", is_flag=True, help="List operations, axes, types and variants.")
+@click.option(
+    "--list",
+    "listed",
+    is_flag=True,
+    help="List operations, axes, types and variants; with OP also ideas.",
+)
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
@@ -91,7 +95,6 @@ Examples:
     help="How results are printed.",
 )
 @force_option
-@click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
 @click.option(
     "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
 )
@@ -108,8 +111,8 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
         click.echo(json.dumps(record.schema(), indent=1))
     elif options["listed"]:
         click.echo(registry.listing(ops), nl=False)
-    elif options["explain"] or options["profile"]:
-        _without_timing(ops, options)
+    elif options["profile"]:
+        _profile(ops, options)
     else:
         return _timed(ops, options)
     return 0
@@ -141,8 +144,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     return int(any(change.verdict == compare.SLOWER for change in changes))
 
 
-def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> None:
-    from raytracer.benchmark.explain import architecture
+def _profile(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
@@ -150,11 +152,8 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     del given["backend"]
     bench_options = validated(distribution=given.pop("input"), **given)
     for benchmark in selected(ops):
-        if options["profile"]:
-            labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
-            click.echo(f"{benchmark.name}: launched {labels}")
-        else:
-            click.echo(benchmark.explain(bench_options, architecture()), nl=False)
+        labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
+        click.echo(f"{benchmark.name}: launched {labels}")
 
 
 def _tell(line: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 import raytracer
 from raytracer.benchmark import (
     compare,
-    explain,
     report,
     run,
     timing,
@@ -20,7 +19,6 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
-from raytracer.variants import discover
 
 
 @pytest.fixture(autouse=True)
@@ -201,19 +199,6 @@ def test_tables(form: str) -> None:
 
 def test_json_is_the_record() -> None:
     assert json.loads(report.text(record(), "json")) == record()
-
-
-# ladders
-
-
-def test_explain_tells_every_rung() -> None:
-    op = ops.find("vecadd")
-    axes = op.resolve({})
-    text = explain.explain(op, axes, "float32", discover("vecadd"), "sm_70")
-    assert "0.0833 FLOP a byte" in text
-    for variant in discover("vecadd"):
-        assert f"{variant.label}: {variant.title}" in text
-    assert "needs sm_75+, not available on sm_70" in text
 
 
 # on the CPU

@@ -1,4 +1,4 @@
-"""Every benchmark follows one protocol: listed, checked, run, explained, profiled by name."""
+"""Every benchmark follows one protocol: listed, checked, run, profiled by name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
+from raytracer.variants import discover
+from raytracer.variants import operations as operations_of
 
 RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
@@ -33,15 +35,17 @@ def test_operations_then_the_renderer() -> None:
 
 
 @each
-def test_it_is_listed_and_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     found: Benchmark = registry.find(name)
     assert found.name == name
-    assert next(found.listing()).startswith(f"{name}: ")
+    assert next(found.listing(ideas=False)).startswith(f"{name}: ")
     assert main(["bench", name, "--list"]) == 0
-    assert capsys.readouterr().out.splitlines() == list(found.listing())
+    said = capsys.readouterr().out
+    assert said.splitlines() == list(found.listing(ideas=True))
+    for variant in discover(name) if name in operations_of() else ():
+        assert variant.title in said
+        assert variant.idea[:60] in said
     found.check(BenchOptions())
-    # An architecture that no kernel is for, so that none is compiled.
-    assert found.explain(BenchOptions(), "sm_75").startswith(f"{name}: ")
 
 
 @each
