@@ -38,7 +38,6 @@ class PreviewBenchmark(Benchmark):
     """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
-    note = NOTE.format(frames=FRAMES["cuda"])
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "preview: from a camera event to its picture, on the CPU or a GPU"

@@ -43,6 +43,7 @@ class SpheresBenchmark(Benchmark):
 
     takes_scenes = True
     summary: str
+    note: str  # what is timed
     counts: tuple[int, ...]  # of spheres, by default
 
     def listing(self, ideas: bool) -> Iterator[str]:

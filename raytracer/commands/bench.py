@@ -54,12 +54,7 @@ Examples:
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
-@click.option(
-    "--list",
-    "listed",
-    is_flag=True,
-    help="List operations, axes, types and variants; with OP also ideas.",
-)
+@click.option("--list", "listed", is_flag=True, help="List axes, types, variants; with OP ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
