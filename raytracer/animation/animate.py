@@ -366,10 +366,10 @@ class _Movie(_Job):
         self.frames = MovieFrames(
             self.target, self.digest, count, opaque=not self.is_picture, fresh=not self.resume
         )
+        if self.is_part:
+            self.render(animation, 8)
+            return
         try:
-            if self.is_part:
-                self.render(animation, 8)
-                return
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
                 if self._video is not None:
