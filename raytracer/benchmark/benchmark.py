@@ -43,11 +43,7 @@ class Benchmark(ABC):
         """Check the outputs, then time them; `tell` is called with a line before each step."""
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each kernel once between profiler marks; return the labels.
-
-        Raises:
-            UserError: the benchmark has no kernels.
-        """
+        """Launch each kernel once between profiler marks, and return their labels."""
         raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
 
 

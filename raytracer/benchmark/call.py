@@ -53,11 +53,7 @@ def call(
 
 
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """Return the arrays by name.
-
-    Raises:
-        UserError: number, dtype or shape of the arrays is wrong.
-    """
+    """Return the arrays by name; raise UserError if number, dtype or shape is wrong."""
     if len(arrays) != len(op.inputs):
         raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:

@@ -42,9 +42,6 @@ class BenchOptions:
         """Return every combination of sizes, each with all axes of an operation.
 
         `sizes` are those of all axes whose default size is the largest.
-
-        Raises:
-            UserError: an axis is unknown, or a size is below 1.
         """
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
         bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
@@ -128,13 +125,8 @@ def names_of(variant: variants.Variant) -> tuple[str, ...]:
 
 
 def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
-    """Return variants of an operation by label, name or number; all if there are no words.
-
-    Raises:
-        UserError: a variant does not exist.
-    """
-    available = variants.discover(op.name) if op.name in variants.operations() else []
-    return matching(available, words, names_of, op.name)
+    """Return variants of an operation by label, name or number; all if there are no words."""
+    return matching(variants.discover(op.name), words, names_of, op.name)
 
 
 @contextmanager

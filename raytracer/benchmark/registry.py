@@ -49,10 +49,6 @@ def selected(names: tuple[str, ...]) -> list[Benchmark]:
 
 
 def listing(names: Sequence[str] = ()) -> str:
-    """Return the text of `--list`: axes, types and variants; of named benchmarks the ideas, too.
-
-    Raises:
-        UserError: a name is unknown.
-    """
+    """Return the text of `--list`: axes, types and variants; of named benchmarks the ideas, too."""
     lines = [line for name in names or benchmarks() for line in find(name).listing(bool(names))]
     return "\n".join(lines) + "\n"

@@ -154,13 +154,6 @@ def _remarks(result: Result) -> list[str]:
         for row in result["rows"]
         if row["status"] != "ok"
     ]
-    made: dict[str, list[str]] = {}
-    for row in result["rows"]:
-        if compiler := row.get("resources", {}).get("compiler"):
-            made.setdefault(compiler, []).append(row["label"])
-    for compiler, labels in made.items():
-        kernels = "kernels" if len(made) == 1 else ", ".join(labels)
-        lines.append(f"{kernels} compiled by {compiler}")
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")

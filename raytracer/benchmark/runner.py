@@ -96,11 +96,7 @@ def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
 
 
 def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
-    """Load a variant for the type and the sizes of a plan.
-
-    Raises:
-        RefusedError: the device cannot run it, or it does not compute with the type.
-    """
+    """Load a variant for the type and sizes of a plan; raise RefusedError if it cannot run."""
     if not variant.supports(plan.dtype):
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
     if variant.sizes:

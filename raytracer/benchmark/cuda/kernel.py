@@ -111,8 +111,7 @@ class LoadedKernel:
     def _constant(self, name: str, nbytes: int) -> tuple[Any, int]:
         """Return the address of a constant array and how often the bytes fit.
 
-        Raises:
-            RefusedError: they do not fill it.
+        Raise RefusedError if they do not fill it.
         """
         driver = self._session.driver
         with translated(driver):

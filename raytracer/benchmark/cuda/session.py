@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import Any, Self, cast
 
 from raytracer.backends.cuda import compile as compiler
@@ -52,17 +51,12 @@ class Session:
         self.shared_limit = int(read(optin))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._scratch is not None:
             with suppress(self.driver.Error):
                 self._scratch.free()
             self._scratch = None
-        self._open.__exit__(kind, error, at)  # translates exceptions of the driver
+        self._open.__exit__(*error)  # translates exceptions of the driver
 
     def describe(self) -> Device:
         """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
@@ -122,8 +116,7 @@ class Session:
     def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
         """Return `times` samples of seconds per launch, of a graph with `count` launches.
 
-        Raises:
-            BackendError: the work cannot be captured, or cuda-bindings is missing.
+        Raise BackendError if the work cannot be captured, or cuda-bindings is missing.
         """
 
         def work() -> None:

@@ -185,11 +185,7 @@ class Op:
         raise NotImplementedError(f"{self.name} is not a matrix product")
 
     def resolve(self, sizes: Axes) -> dict[str, int]:
-        """Return the sizes of all axes: those of `sizes`, and defaults.
-
-        Raises:
-            UserError: an axis is unknown, or a size is below 1 or has no kernel.
-        """
+        """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
         for name, size in sizes.items():
             if name not in self.axes and not (name == "offset" and self.has_offset):
                 hint = suggestion(name, list(self.axes))
@@ -243,9 +239,6 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of
             these values.
         seed: of the generator.
-
-    Raises:
-        UserError: the distribution is unknown.
     """
     count = prod(shape)
     generator = np.random.default_rng(seed)
