@@ -11,7 +11,6 @@ from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 from raytracer.variants import discover
-from raytracer.variants import operations as operations_of
 
 RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
@@ -42,7 +41,7 @@ def test_it_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", name, "--list"]) == 0
     said = capsys.readouterr().out
     assert said.splitlines() == list(found.listing(ideas=True))
-    for variant in discover(name) if name in operations_of() else ():
+    for variant in discover(name) if name in operations.names() else ():
         assert variant.title in said
         assert variant.idea[:60] in said
     found.check(BenchOptions())
