@@ -47,8 +47,8 @@ struct StagedGroup {
       (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
 
   long long first;  // element
-  int count;        // of elements
-  int shift;        // place of the first number in its line
+  int count;  // of elements
+  int shift;  // place of the first number in its line
 
   RT_DEVICE explicit StagedGroup(long long elements) : first((long long)blockIdx.x * kGroup) {
     count = elements - first < kGroup ? (int)(elements - first) : kGroup;
