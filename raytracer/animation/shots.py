@@ -145,7 +145,7 @@ class Renderer:
         path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         if settings.brightness == AUTO:
             first = replace(first, camera=path.at(0, plan.shots[0].time))
-            backend = "cpu" if plan.backend == "cpu" else "auto"  # workers may have other devices
+            backend = "cpu" if plan.backend == "cpu" else "auto"  # parts may have other devices
             options: dict[str, Any] = {"hashed": False, "blurs": False}
             with prepare(first, backend=backend, threads=plan.threads, **options) as job:
                 settings = job.settings
