@@ -1,6 +1,6 @@
 """Compiles every kernel, for checks and for machines without a compiler.
 
-    python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [--every-size] [-o FOLDER]
+    python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [-o FOLDER]
     python -m raytracer.compile_all --production [--arch sm_80 sm_90a compute_80] [-o FOLDER]
 
 The second compiles what pictures need, without the kernels of the bench. Ends with 1 if a kernel
@@ -30,10 +30,9 @@ from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products import skinny
-from raytracer.benchmark.products.tiles import Shape, has_clusters, kernels_of, shapes_for
+from raytracer.benchmark.products.tiles import has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, discover, operations, preferred, products
+from raytracer.variants import Kernel, discover, operations, products
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -52,12 +51,10 @@ class Job:
 
     @property
     def source(self) -> Path:
-        """The file to compile."""
         return self.kernel.translation_unit
 
     @property
     def label(self) -> str:
-        """For people: file, architecture, and the macros if there are any."""
         macros = "".join(f" {name}={value}" for name, value in self.macros)
         return f"{self.kernel.place} {self.arch}{macros}"
 
@@ -77,9 +74,7 @@ def compile_all(options: argparse.Namespace) -> int:
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
     try:
-        work = jobs(
-            root, options.arch, options.every_size, options.complete, not options.production
-        )
+        work = jobs(root, options.arch, options.complete, not options.production)
     except RaytracerError as error:
         print(error, file=sys.stderr)
         return 1
@@ -109,42 +104,27 @@ def compile_all(options: argparse.Namespace) -> int:
 
 
 def jobs(
-    root: Path,
-    architectures: Sequence[str],
-    every_size: bool = False,
-    complete: Sequence[str] = (),
-    bench: bool = True,
+    root: Path, architectures: Sequence[str], complete: Sequence[str] = (), bench: bool = True
 ) -> list[Job]:
-    """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
+    """Return every kernel under `root`, for the architectures that its `needs:` line admits.
 
-    every_size: whether the fastest kernel of each size is among them where sizes are macros, and
-        not those of the default sizes alone; and all tiles of the products that calls take.
-    complete: architectures for which the kernels that render are compiled with all their
-        features alone, which render every scene.
-    bench: whether the kernels of the bench are among them.
+    complete: architectures for which the kernels that render are compiled with all their features
+    alone, which render every scene. bench: whether the kernels of the bench are among them, at the
+    default sizes where sizes are macros.
     """
-    made = [
-        Job(kernel, arch, _sorted(macros_without(missing)))
-        for kernel, arch in itertools.product(products(root), architectures)
-        for missing in (
-            every_variant(kernel.name)
-            if kernel.name in PRODUCTION and arch not in complete
-            else [()]
-        )
-    ]
-    made += [
-        Job(kernel, arch, _sorted(IMAGES))
-        for kernel, arch in itertools.product(products(root), architectures)
-        if kernel.name in OF_IMAGES
-    ]
+    made = list[Job]()
+    for kernel, arch in itertools.product(products(root), architectures):
+        has_variants = kernel.name in PRODUCTION and arch not in complete
+        for missing in every_variant(kernel.name) if has_variants else [()]:
+            made.append(Job(kernel, arch, _sorted(macros_without(missing))))
+        if kernel.name in OF_IMAGES:
+            made.append(Job(kernel, arch, _sorted(IMAGES)))
     for op, arch in itertools.product(operations(root) if bench else (), architectures):
         known = OPERATIONS.get(op)
         usual = [known.macros(known.axes, dtype) for dtype in known.dtypes] if known else [{}]
         for variant in discover(op, root):
-            each = product_macros(op, arch, every_size) if variant.sizes else usual
+            each = _tiles(op, arch) if variant.sizes else usual
             made += [Job(variant.product or variant, arch, _sorted(macros)) for macros in each]
-        if every_size:
-            made += fastest(op, root, [arch])
     return [job for job in dict.fromkeys(made) if job.kernel.admits(job.arch)]
 
 
@@ -152,49 +132,16 @@ def _sorted(macros: Mapping[str, str]) -> Macros:
     return tuple(sorted(macros.items()))
 
 
-def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
-    """The kernel that is the fastest at each size of an operation whose sizes are macros."""
-    if op not in OPERATIONS:
-        return []
-    known, made = OPERATIONS[op], list[Job]()
-    for arch in architectures:
-        variants = [each for each in discover(op, root) if each.admits(arch)]
-        for name, sizes in known.macro_sizes.items():
-            for size, dtype in itertools.product(sizes, known.dtypes):
-                axes = known.resolve({name: size})
-                order = preferred([v for v in variants if v.supports(dtype)], axes, dtype)
-                made += [Job(order[0], arch, _sorted(known.macros(axes, dtype)))]
-    return made
-
-
-def product_macros(op: str, arch: str, every_size: bool) -> list[dict[str, str]]:
-    """The macros of a product of any size, for operands in their usual layout.
-
-    every_size: whether all tiles and kernels for skinny products are among them, and those for rows
-        of any alignment; otherwise the least and the greatest width of each kind.
-        Without a compiler, a product takes the fastest of the tiles that are at hand.
-    """
-    known, clusters = OPERATIONS[op], has_clusters(arch)
-    odd = {name: size + 1 for name, size in known.axes.items()}
-    made = list[dict[str, str]]()
+def _tiles(op: str, arch: str) -> list[dict[str, str]]:
+    """Return the macros of a product of any size: a tile of each kind."""
+    known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
-        for axes in [known.axes, odd] if every_size else [known.axes]:
-            problem = known.problem(axes, dtype, lambda _: 0)
-            shapes = shapes_for(problem, clusters)
-            for shape in shapes if every_size else _samples(shapes):
-                made += [tile.macros() for tile in kernels_of(shape, problem)]
-            if clusters:
-                sizes = problem.a.size, problem.c.size
-                made += skinny.every_macros(*sizes, sample=not every_size)
+        problem = known.problem(known.axes, dtype, lambda _: 0)
+        shapes = shapes_for(problem, has_clusters(arch))
+        widths = problem.a.size == 4
+        kinds = {(each.rows, widths * each.cols, each.kind, each.parts): each for each in shapes}
+        made += [tile.macros() for each in kinds.values() for tile in kernels_of(each, problem)]
     return made
-
-
-def _samples(shapes: Sequence[Shape]) -> list[Shape]:
-    """The least and the greatest width of the tiles of each kind."""
-    kinds = dict[tuple[int, str, int], list[Shape]]()
-    for each in shapes:
-        kinds.setdefault((each.rows, each.kind, each.parts), []).append(each)
-    return [each for kind in kinds.values() for each in kind[:: len(kind) - 1 or 1]]
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:
@@ -220,11 +167,7 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a module that compiles kernels."""
     parser = argparse.ArgumentParser(prog=f"python -m raytracer.{name}", description=description)
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
-    )
-    choice.add_argument(
+    parser.add_argument(
         "--production", action="store_true", help="the kernels that pictures need alone"
     )
     parser.add_argument(

@@ -1,7 +1,6 @@
-"""Adds compiled kernels to a wheel, for machines without a compiler.
+"""Adds the compiled kernels that pictures need to a wheel, for machines without a compiler.
 
-    python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [--every-size] [-o FOLDER]
-    python -m raytracer.pack_wheel [WHEEL] --production
+    python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [-o FOLDER]
 
 Without a wheel, the sources of the current folder are built first. The kernels are compiled from
 the sources in the wheel, and lie beside them: an installed package finds them there. Ends with 1 if
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{wheel}: is no wheel of this package: {error}", file=sys.stderr)
             return 2
         compiled = folder / "cubins"
-        options.kernels, options.output = kernels, compiled
+        options.kernels, options.output, options.production = kernels, compiled, True
         if status := compile_all.compile_all(options):
             return status
         output.mkdir(parents=True, exist_ok=True)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
-    from raytracer.farm.tiles import TileCrew
     from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
@@ -91,8 +90,6 @@ def render(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
-    workers: int | None = None,
-    farm: str | None = None,
     progress: ProgressCall | None = None,
     show: Show | None = None,
     **settings: Unpack[Settings],
@@ -129,10 +126,6 @@ def render(
             such pictures differ in their number of samples.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
-        workers: processes of this machine that render tiles, a GPU or a share of the cores each;
-            None renders in this process.
-        farm: address of the scheduler of a Dask cluster whose workers render tiles, as
-            "tcp://node17:8786" (`pip install 'raytracer[farm]'`).
         progress: called now and then with the fraction done; what it raises stops the render.
         show: called with the unfinished picture while it renders, at most every 5 seconds.
 
@@ -162,9 +155,8 @@ def render(
     with (
         prepare(
             source, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
-            annotations=annotations, workers=workers, farm=farm,
+            annotations=annotations,
         ) as job,
-        job.helped(),
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):  # fmt: skip
         image = job.render(
@@ -206,8 +198,6 @@ def prepare(
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
-    workers: int | None = None,
-    farm: str | None = None,
     blurs: bool = True,
 ) -> Job:
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
@@ -227,7 +217,6 @@ def prepare(
         values: what the texts of annotations may name in braces beside the values of the scene.
         hashed: whether films and pictures have a digest of the scene; without one, samples cannot
             be added to such a film later.
-        workers, farm: who renders in the block of `Job.helped`; see `render`.
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
@@ -235,11 +224,6 @@ def prepare(
     from raytracer.scene.packing.pack import pack_with_camera
 
     source = Source.of(scene)
-    if workers is not None or farm is not None:
-        from raytracer.farm.choice import check_crew
-
-        check_crew(workers, farm)
-        keep = True
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
         device = _device(backend, threads)
@@ -303,7 +287,7 @@ def prepare(
         space = buffers.center, buffers.scale
     return Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend), blur=blur,
+        camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
 
 
@@ -327,9 +311,7 @@ class Job:
     noise: float | None = None  # of the last picture (`raytracer.film.noise`), if measured
     tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
     plan: Plan | None = None  # of what is drawn over pictures
-    crew: tuple[int | None, str | None, Any] = None, None, "auto"  # workers, farm, backend
     blur: MotionBlur | None = None  # if the scene moves while the shutter is open
-    helpers: TileCrew | None = None  # workers that render instead of this process
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
@@ -465,14 +447,10 @@ class Job:
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None, first: int
     ) -> float:
         """Add samples to a film of which all pixels have as many, and return the seconds."""
-        if self.helpers is None and self.blur is not None:
+        if self.blur is not None:
             scene, view = self.scene, self.view
             return self.blur.add(on_device, self.device, scene, view, count, progress, first=first)
-        if self.helpers is None:
-            return on_device.add(self.scene, self.view, count, progress, first=first)
-        seconds = self.helpers.add(on_device, count, progress, first)
-        self.about["workers"] = self.helpers.about()
-        return seconds
+        return on_device.add(self.scene, self.view, count, progress, first=first)
 
     def _check_samples_of(self, film: Film, first: int, count: int) -> None:
         """Refuse a film of another picture, and samples without a number. Raises UserError."""
@@ -494,27 +472,6 @@ class Job:
     def digest(self) -> str:
         """Hash of scene, camera and settings, without the number of samples."""
         return str(self.about["scene"]["digest"])
-
-    @contextmanager
-    def helped(self) -> Iterator[None]:
-        """Let the workers of `prepare`, if any, render in the block."""
-        workers, farm, backend = self.crew
-        if workers is None and farm is None:
-            yield
-            return
-        from raytracer.farm.choice import crew_of
-        from raytracer.farm.tiles import TileCrew, TileOrder
-
-        assert self.kept is not None
-        threads = self.threads if farm is not None else 0  # local ones have a share each
-        bands = self.device.has_own_memory
-        with crew_of(workers, farm, backend, self.threads) as crew:
-            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands, self.blur)
-            self.helpers = TileCrew(crew, order)
-            try:
-                yield
-            finally:
-                self.helpers = None
 
     def check_film(self, film: Film) -> None:
         """Refuse a film with samples of another picture. Raises UserError."""

@@ -86,11 +86,24 @@ NAMES = {
 }
 
 
+_PARTS = (
+    "one process uses all cores, and several GPUs with '--backend cuda:all'; processes and "
+    "machines share the frames of a movie with `raytracer animate --part K/N`"
+)
+
 REMOVED = {
+    "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
+    "registers",
+    "farm": _PARTS,
     "half": "OpenEXR files have 32-bit floats",
     "histogram": "'--stats' prints the distribution of the light",
     "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
     "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
+    "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
+    "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
+    "saved record",
+    "sustained": "'--hot --min-time 2' reaches the power limit",
+    "workers": _PARTS,
 }
 """Options and arguments of earlier versions, and what to use in their place."""
 

@@ -196,8 +196,3 @@ def test_counts_that_differ_within_a_tile_are_refused(image: raytracer.Image) ->
     for settings in (SMALL, SMALL | {"noise": 0.05}):
         with pytest.raises(UserError, match="counts: differ within tiles of 32x32 pixels"):
             raytracer.render(SCENE, film=film, **settings)
-
-
-def test_workers_add_to_tiles_too(image: raytracer.Image) -> None:
-    helped = raytracer.render(SCENE, noise=0.05, workers=1, **SMALL)
-    np.testing.assert_array_equal(helped.film.sums, image.film.sums)

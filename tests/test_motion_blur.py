@@ -222,14 +222,12 @@ def test_samples_that_are_added_later_continue_the_same_times(backend: str) -> N
         raytracer.render(faster, **options, film=first.film)
 
 
-def test_parts_of_pictures_and_workers_have_the_same_bytes() -> None:
+def test_parts_of_pictures_have_the_same_bytes() -> None:
     scene = raytracer.Scene.from_arrays(**_cloud())
     options = SMALL | {"backend": "cpu", "shutter": 0.3, "width": 130, "height": 70}
     whole = raytracer.render(scene, **options)
     part = raytracer.render(scene, **options, crop=(20, 30, 90, 60))
     np.testing.assert_array_equal(part.film.sums, whole.film.sums[30:60, 20:90])
-    shared = raytracer.render(scene, **options, workers=2)
-    np.testing.assert_array_equal(shared.film.sums, whole.film.sums)
 
 
 def test_a_noise_level_and_a_time_take_the_same_samples() -> None:

@@ -39,7 +39,6 @@ LAYERS = [
     {"scene", "backends"},
     {"annotations", "trajectory"},
     {"passes", "adaptive", "brightness", "motion_blur"},
-    {"farm"},
     {"pipeline", "progress"},
     {"following", "live_scene", "measurements", "moving_set"},
     {"animation", "viewer"},

@@ -1,4 +1,4 @@
-"""Fits the constants of the model to times of this GPU, and prints them for model.py and skinny.py.
+"""Fits the constants of the model to times of this GPU, and prints them for model.py.
 
     python docs/research/product_model.py matmul_bf16 --count 200 --seed 1  # needs SciPy
 
@@ -21,12 +21,12 @@ from scipy.optimize import least_squares
 
 from raytracer import variants
 from raytracer.benchmark import operations
-from raytracer.benchmark.products import model, skinny
+from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.problem import Problem
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
-SMALLEST, LARGEST = 256, 16_384  # of m, n and k; every fourth size has one of 1 to 255
+SMALLEST, LARGEST = 256, 16_384  # of m, n and k
 NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
 ROUNDS = 12
@@ -48,29 +48,21 @@ class Times(NamedTuple):
 
 
 def _predicted(problem: Problem, multiprocessors: int, choice: Choice) -> float:
-    tile, units = choice.tile, choice.units
-    if isinstance(tile, skinny.SkinnyTile):
-        at_once = model.clusters_at_once(tile.parts, tile.layers, multiprocessors)
-        return skinny.predicted(problem, tile, units, multiprocessors, at_once)
-    return model.predicted(problem, tile, units, multiprocessors, choice.early)
+    return model.predicted(problem, choice.tile, choice.units, multiprocessors, choice.early)
 
 
 def constants(size: int) -> dict[str, dict[Any, Any]]:
     """Return the constants of products whose values have `size` bytes, by name."""
-    direct = {key: v for key, v in skinny.DIRECT_FACTORS.items() if key[0] == size}
-    found: dict[str, dict[Any, Any]] = (
-        {"TENSOR": model.TENSOR, "TENSOR_TILES": model.TENSOR_TILES}
-        if size == 2
-        else {"SIMT": model.SIMT, "SIMT_TILES": model.SIMT_TILES}
-    )
-    return found | {"FACTORS": {size: skinny.FACTORS[size]}, "DIRECT_FACTORS": direct}
+    if size == 2:
+        return {"TENSOR": model.TENSOR, "TENSOR_TILES": model.TENSOR_TILES}
+    return {"SIMT": model.SIMT, "SIMT_TILES": model.SIMT_TILES}
 
 
 def put(size: int, values: Sequence[float]) -> None:
     """Set the constants to values in the order of `flat`."""
     left = iter(values)
     for name, table in constants(size).items():
-        target: dict[Any, Any] = getattr(skinny if "FACTORS" in name else model, name)
+        target: dict[Any, Any] = getattr(model, name)
         for key, value in table.items():
             own = tuple(next(left) for _ in value) if isinstance(value, tuple) else next(left)
             target[key] = own
@@ -116,8 +108,6 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
     for number in range(count):
         step = 64 if number % 2 else 1
         sizes = SMALLEST * (LARGEST / SMALLEST) ** generator.random(3) // step * step
-        if number % 4 == 0:
-            sizes[generator.integers(3)] = 255 ** generator.random()
         yield {name: int(size) for name, size in zip("mnk", sizes, strict=True)}
 
 

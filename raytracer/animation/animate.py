@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -14,7 +15,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from raytracer._version import __version__
 from raytracer.animation.encoder import (
@@ -28,12 +29,10 @@ from raytracer.animation.encoder import (
 )
 from raytracer.animation.frames import NUMBER, FrameFiles, MovieFrames, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.errors import OutputError, UserError, shown, suggestion
-from raytracer.farm.choice import check_crew, crew_of
+from raytracer.errors import OutputError, UserError, shown, shown_value, suggestion
 from raytracer.fields import definitions
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
-from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
@@ -44,10 +43,6 @@ from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import chosen_frames, frames_of
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.animation.farmed import Rendered
-    from raytracer.farm.crew import Crew
 
 STILL_SECONDS = 6.0
 
@@ -97,8 +92,7 @@ class Animation:
         *,
         poster: bool = True,
         resume: bool = True,
-        workers: int | None = None,
-        farm: str | None = None,
+        part: str | None = None,
         progress: FrameCall | None = None,
     ) -> Path:
         """Write a movie, a moving picture, or numbered pictures.
@@ -112,10 +106,8 @@ class Animation:
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
             poster: whether to write the first frame beside a movie.
             resume: whether to use finished frames of an earlier run.
-            workers: number of local processes that render, with a GPU or an equal part of the cores
-                each; None renders in this process.
-            farm: address of the scheduler of a Dask cluster whose workers render, as in
-                "tcp://node17:8786" (`pip install 'raytracer[farm]'`).
+            part: "K/N" renders every N-th frame alone, from the K-th on, and keeps them where the
+                call without it finds them. Processes and machines may render parts side by side.
             progress: called with the numbers of finished and of all frames.
 
         Returns:
@@ -125,18 +117,13 @@ class Animation:
             UserError: it cannot be written.
         """
         target = path_of(path)
-        check_crew(workers, farm)
         job: _Movie | _Pictures
         if NUMBER.search(target.name):
-            job = _Pictures(self._plan, target, resume, progress)
+            job = _Pictures(self._plan, target, resume, part, progress)
         else:
-            job = _Movie(self._plan, target, poster, resume, progress)
-        if workers is not None or farm is not None:
-            job.crew = partial(crew_of, workers, farm, self._plan.backend, self._plan.threads)
-            if farm is None:
-                self._plan.source.sent()
-                job.plan = replace(job.plan, threads=0)  # each worker has its part
-        with output.claimed(target), job.outputs:
+            job = _Movie(self._plan, target, poster, resume, part, progress)
+        claim = f"{target.name}.part{job.first}" if part else target.name
+        with output.claimed(target.with_name(claim)), job.outputs:
             job.run(self)
         return target
 
@@ -226,6 +213,21 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
     return shots, count / settings.fps
 
 
+def _part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
+    """Return the index of the first frame of a part, and the step to the next one."""
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", part) if isinstance(part, str) else None
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UserError(f"part: {shown_value(part)} is not K/N with K from 1 to N, as in 3/8")
+    if not resume:
+        raise UserError("part: frames of other parts would be removed: leave out --fresh")
+    if plan.source.signature() is None:
+        raise UserError(
+            f"part: {plan.source.name} cannot be compared with what other processes render: save "
+            "the frames to a file"
+        )
+    return int(match[1]) - 1, int(match[2])
+
+
 def _digest(plan: Plan) -> str:
     """Return a hash of all that frames depend on, 16 digits; unique if something is unknown."""
     signature = plan.source.signature()
@@ -259,12 +261,21 @@ class _Job:
     """One call of `Animation.save`: frames from an earlier run, or rendered, in order."""
 
     frames: FrameFiles
-    crew: Callable[[], Crew] | None = None
     hashed = True
     """Whether pictures have a digest of their content."""
 
-    def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        target: Path,
+        resume: bool,
+        part: str | None,
+        progress: FrameCall | None,
+    ) -> None:
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
+        self.is_part = part is not None
+        self.first, step = (0, 1) if part is None else _part(part, resume, plan)
+        self.shots = list(plan.shots[self.first :: step])
         self.digest = _digest(plan)
         self.finished = 0
         self.outputs = output.OutputSet()
@@ -275,14 +286,13 @@ class _Job:
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
         self.frames.save(shot.index, image, exposure)
 
-    def take(self, shot: Shot, rendered: Rendered | None = None) -> None:
-        """Use a frame on the disk, from a worker or an earlier run; on the writing thread."""
+    def take(self, shot: Shot) -> None:
+        """Use a frame of an earlier run; on the writing thread."""
 
     def render(self, animation: Animation, bits: int | None) -> None:
         """Render the missing frames, and pass all to a writing thread in order."""
-        shots = self.plan.shots
+        shots = self.shots
         missing = [shot for shot in shots if not (self.resume and self.frames.has(shot.index))]
-        unfinished = {shot.index for shot in missing}
         with ExitStack() as stack:
             writer = ThreadPoolExecutor(1, "movie")
             stack.callback(writer.shutdown, cancel_futures=True)
@@ -292,10 +302,15 @@ class _Job:
                 renderer = stack.enter_context(Renderer(self.plan, hashed=self.hashed))
                 if self.resume and renderer.tone.automatic:
                     renderer.exposure = self.frames.exposure()
+                    if renderer.exposure is None and missing[0].index > 0:  # it meters the exposure
+                        shots.insert(0, self.plan.shots[0])
+                        missing.insert(0, shots[0])
                 self.begin(renderer.settings.width, renderer.settings.height)
                 # Closed before the renderer, because it waits for the frame being read.
-                render = self._here if self.crew is None else self._by_crew
-                tasks = stack.enter_context(closing(render(animation, renderer, missing, bits)))
+                tasks = stack.enter_context(
+                    closing(self._render(animation, renderer, missing, bits))
+                )
+            unfinished = {shot.index for shot in missing}
             for shot in shots:
                 task = next(tasks) if shot.index in unfinished else partial(self.take, shot)
                 # Warnings of the other thread are handled like those of this one.
@@ -305,39 +320,20 @@ class _Job:
             while waiting:
                 self._finish(waiting.popleft())
 
-    def _here(
+    def _render(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
     ) -> Generator[Callable[[], None]]:
-        """Render shots in this process, and yield a function that writes each."""
+        """Render shots, and yield a function that writes each."""
         animation.seconds = renderer.seconds
         with closing(renderer.images(shots, bits)) as images:
             for shot, image in images:
                 yield partial(self.keep, shot, image, renderer.exposure)
 
-    def _by_crew(
-        self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
-    ) -> Generator[Callable[[], None]]:
-        """Let workers render shots, and yield a function that uses each."""
-        from raytracer.animation.farmed import rendered_by
-
-        assert self.crew is not None
-        animation.seconds = []
-        with (
-            self.crew() as crew,
-            closing(rendered_by(crew, renderer, self.frames, shots, bits)) as finished,
-        ):
-            for shot, rendered in finished:
-                for sentence in rendered.warnings:
-                    renderer.warn(sentence)
-                if rendered.seconds is not None:
-                    animation.seconds.append(rendered.seconds)
-                yield partial(self.take, shot, rendered)
-
     def _finish(self, task: Future[None]) -> None:
         task.result()
         self.finished += 1
         if self.progress is not None:
-            self.progress(self.finished, len(self.plan.shots))
+            self.progress(self.finished, len(self.shots))
 
 
 class _Movie(_Job):
@@ -347,9 +343,15 @@ class _Movie(_Job):
     frames: MovieFrames
 
     def __init__(
-        self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
+        self,
+        plan: Plan,
+        target: Path,
+        poster: bool,
+        resume: bool,
+        part: str | None,
+        progress: FrameCall | None,
     ) -> None:
-        super().__init__(plan, target, resume, progress)
+        super().__init__(plan, target, resume, part, progress)
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         output.check_file(self.outputs.writes(target, "the movie"))
         self.poster = poster_of(target) if poster else None
@@ -364,6 +366,9 @@ class _Movie(_Job):
         self.frames = MovieFrames(
             self.target, self.digest, count, opaque=not self.is_picture, fresh=not self.resume
         )
+        if self.is_part:
+            self.render(animation, 8)
+            return
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
@@ -396,16 +401,12 @@ class _Movie(_Job):
         self.frames.write(shot.index, pixels, exposure)
         self._encode(pixels)
 
-    def take(self, shot: Shot, rendered: Rendered | None = None) -> None:
-        if rendered is not None and shot.index == 0 and self.poster is not None:
-            text = {"Software": f"raytracer {__version__}"}
-            text |= {png.KEY: json.dumps(rendered.metadata)} if rendered.metadata else {}
-            output.write(self.poster, png.encode(self.frames.read(0), text))
-        if not self.is_picture:
+    def take(self, shot: Shot) -> None:
+        if not (self.is_picture or self.is_part):
             self._encode(self.frames.read(shot.index))
 
     def _encode(self, pixels: Pixels) -> None:
-        if self.is_picture:
+        if self.is_picture or self.is_part:
             return
         if self._video is None:
             assert self._file is not None
@@ -421,8 +422,15 @@ class _Movie(_Job):
 class _Pictures(_Job):
     frames: NumberedPictures
 
-    def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
-        super().__init__(plan, target, resume, progress)
+    def __init__(
+        self,
+        plan: Plan,
+        target: Path,
+        resume: bool,
+        part: str | None,
+        progress: FrameCall | None,
+    ) -> None:
+        super().__init__(plan, target, resume, part, progress)
         suffix = target.suffix.lower()
         if suffix not in (".png", ".exr"):
             raise OutputError(f"{target}: numbered pictures end in .png or .exr")

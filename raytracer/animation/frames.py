@@ -13,10 +13,9 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
 from math import isnan, nan
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +47,6 @@ class FrameFiles(ABC):
     def __init__(self, target: Path, digest: str, count: int) -> None:
         self.target, self.digest, self.count = target, digest, count
         self.folder = target.parent
-
-    def in_folder(self, folder: Path) -> Self:
-        other = copy(self)
-        other.folder = folder
-        return other
 
     @abstractmethod
     def path(self, index: int) -> Path:

@@ -76,7 +76,6 @@ class Plan:
 class Fixed(NamedTuple):
     """What the first frame determines for all."""
 
-    inferred: InferredDefaults
     settings: RenderSettings
     tone: ToneSettings
     origin: (
@@ -98,7 +97,6 @@ class Renderer:
 
     Args:
         plan: of the animation.
-        fixed: results of another renderer for the first frame; None reads it.
         hashed: whether pictures have a digest of their content; the first shot's always does.
         in_place: whether the spheres of a shot take the places of those before where they can;
             such pictures have no digest.
@@ -109,9 +107,7 @@ class Renderer:
         seconds: rendering time of each shot so far.
     """
 
-    def __init__(
-        self, plan: Plan, fixed: Fixed | None = None, hashed: bool = True, in_place: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, hashed: bool = True, in_place: bool = False) -> None:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
@@ -128,9 +124,9 @@ class Renderer:
         self._warned: set[str] = set()
         self._frame_keys = FrameKeys(plan.source)
         self._uses = Counter(shot.frame for shot in plan.shots)
-        self._inferred = InferredDefaults() if fixed is None else fixed.inferred
+        self._inferred = InferredDefaults()
         try:
-            self.fixed = fixed or self._context.run(self._begin)
+            self.fixed = self._context.run(self._begin)
         except BaseException:
             self._context.run(self._kept.close)
             raise
@@ -149,12 +145,12 @@ class Renderer:
         path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         if settings.brightness == AUTO:
             first = replace(first, camera=path.at(0, plan.shots[0].time))
-            backend = "cpu" if plan.backend == "cpu" else "auto"  # workers may have other devices
+            backend = "cpu" if plan.backend == "cpu" else "auto"  # parts may have other devices
             options: dict[str, Any] = {"hashed": False, "blurs": False}
             with prepare(first, backend=backend, threads=plan.threads, **options) as job:
                 settings = job.settings
         tone = ToneSettings.of(plan.tone, first.tone)
-        return Fixed(self._inferred, settings, tone, origin, path)
+        return Fixed(settings, tone, origin, path)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile.

@@ -22,7 +22,6 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.length_unit import length_unit
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.particles.naming import plain
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, triple
 from raytracer.scene.sphere_set import SphereSet

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
@@ -16,9 +17,6 @@ from raytracer.benchmark.runner import Plan, compute
 from raytracer.errors import BackendError, UserError
 from raytracer.variants import preferred
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 def call(
     op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None, dtype: str | None = None
@@ -29,8 +27,6 @@ def call(
     one_of(dtype, op.name, op.dtypes, "type", UserError)
     words = [] if variant is None else [text(variant, "variant", UserError)]
     available = select(op, words)
-    if not available:
-        raise UserError(f"{op.name} has no kernels to call; `raytracer bench {op.name}` times it")
     variants = [each for each in available if each.supports(dtype)]
     if not variants:
         raise UserError(f"{variant} of {op.name} does not compute {dtype}")
@@ -57,11 +53,7 @@ def call(
 
 
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """Return the arrays by name.
-
-    Raises:
-        UserError: number, dtype or shape of the arrays is wrong.
-    """
+    """Return the arrays by name; raise UserError if number, dtype or shape is wrong."""
     if len(arrays) != len(op.inputs):
         raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:

@@ -32,7 +32,6 @@ class Change:
 
 
 def compare(old: Record, new: Record) -> list[Change]:
-    """Compare the rows that both records have, in the order of the new one."""
     before = dict(_rows(old))
     return [change(where, before[where], time) for where, time in _rows(new) if where in before]
 
@@ -52,7 +51,6 @@ def change(where: str, old: Times, new: Times) -> Change:
 
 
 def text(changes: list[Change], old: Record, new: Record) -> str:
-    """Return the comparison as text."""
     lines = [fitted(str(change)) for change in changes] or ["the records have no row in common"]
     devices = [record["device"].get("device") for record in (old, new)]
     if devices[0] != devices[1]:

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from raytracer.arguments import one_of
-from raytracer.buffers import Bvh
+from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import UserError
 from raytracer.layout import code
-from raytracer.variants.kernel import SOLIDS
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
 
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Return the arrays of a layout of the wide tree; raise UserError for an unknown layout."""
     one_of(layout, "a render kernel", LAYOUTS, "layout", UserError)
     return LAYOUTS[layout](buffers, tree)
-
-
-def _solids(_: SceneBuffers, tree: Bvh) -> Bvh:
-    """The same with records of solids of any form, float32 (N, 8): spheres have no length."""
-    padding = 8 - tree.spheres.shape[1]
-    return replace(tree, spheres=np.pad(tree.spheres, ((0, 0), (0, padding)))) if padding else tree
 
 
 def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
@@ -54,7 +43,6 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
     "": lambda _, tree: tree,  # wide compressed nodes; spheres float32 (N, 4) in leaf order
-    SOLIDS: _solids,
     "list": _list,
     "soa": _soa,
     "aos": _aos,

@@ -1,4 +1,4 @@
-"""`raytracer bench OPERATION`: its variants on a GPU, or its NumPy implementation."""
+"""`raytracer bench OPERATION`: its variants on a GPU."""
 
 from __future__ import annotations
 
@@ -6,27 +6,16 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import cast
 
-import numpy as np
-
 from raytracer.backends.cuda.check import translated
-from raytracer.benchmark import ncu, record, runner, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.backends.cuda.probe import why_not
+from raytracer.benchmark import record, runner
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.explain import explain
-from raytracer.benchmark.operations.base import Axes, Op, relative_error
-from raytracer.benchmark.operations.elementwise import COPY
+from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result, Row, WorkDone
-from raytracer.errors import RaytracerError, UserError
-from raytracer.memory import size_text
-from raytracer.resources import available_memory
-from raytracer.variants import Variant
-
-MAX_BYTES, MAX_FLOP = 256 << 20, 2e9  # of the default sizes on a CPU
-COPIES = 12  # of each kind
-SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
+from raytracer.benchmark.record import Result, WorkDone
+from raytracer.errors import BackendError, RaytracerError, UserError
 
 
 class OperationBenchmark(Benchmark):
@@ -34,24 +23,19 @@ class OperationBenchmark(Benchmark):
 
     by_default = True
     takes_kernels = True
-    is_counted = True
 
     def __init__(self, op: Op) -> None:
-        """Create the benchmark of an operation."""
         self.op, self.name = op, op.name
 
-    def listing(self) -> Iterator[str]:
-        """Yield axes, types, inputs and variants."""
+    def listing(self, ideas: bool) -> Iterator[str]:
         op = self.op
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
         yield f"{op.name}: {op.summary}"
         yield f"  axes {axes}; {', '.join(op.dtypes)}; input {', '.join(op.distributions)}"
-        for variant in select(op, ()):
-            needs = ", ".join(map(str, variant.needs))
-            yield f"  {variant.label:<28} {needs:<10} {variant.title}"
+        yield from [f"  {op.note}"] if ideas and op.note else ()
+        yield from kernel_lines(select(op, ()), ideas)
 
     def check(self, options: BenchOptions) -> None:
-        """Validate type, input, sizes and variants."""
         options.dtype_of(self.op)
         if options.distribution not in self.op.distributions:
             raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
@@ -59,9 +43,12 @@ class OperationBenchmark(Benchmark):
         select(self.op, options.variant)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
-            return self._on_host(options, tell)
+            raise BackendError(
+                f"the kernels of {self.name} need an NVIDIA GPU: "
+                f"{why_not() or 'leave out --backend cpu'}; render, tone, preview, build and live "
+                "run on the CPU, too"
+            )
         results = []
         with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
             for axes in options.points(self.op):
@@ -70,23 +57,12 @@ class OperationBenchmark(Benchmark):
                 results.append(outcome)
                 try:
                     with translated(session.driver):
-                        self.measure(session, plan, kernels, tell, outcome)
+                        runner.measure(session, plan, kernels, tell, outcome)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     outcome["failed"] = str(error)
-                if options.ncu and self.is_counted:
-                    tell(f"counting {self.name} with Nsight Compute")
-                    _count(outcome, plan, options, kernels)
         return results
 
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe idea and resources of each variant."""
-        axes = options.points(self.op)[0]
-        return explain(
-            self.op, axes, options.dtype_of(self.op), select(self.op, options.variant), arch
-        )
-
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each selected variant once between profiler marks; return their labels."""
         labels = []
         with Session() as session, kernels_of(self.op, options) as kernels:
             plan = self._plan(options.points(self.op)[0], options)
@@ -104,37 +80,7 @@ class OperationBenchmark(Benchmark):
                     labels.append(variant.label)
         return labels
 
-    def measure(
-        self,
-        session: Session,
-        plan: runner.Plan,
-        kernels: list[Variant],
-        tell: Tell,
-        into: Result,
-    ) -> None:
-        """Check and time kernels at one size."""
-        runner.measure(session, plan, kernels, tell, into)
-
-    def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
-        op, dtype, results = self.op, options.dtype_of(self.op), []
-        for axes in options.points(op):
-            if not (options.sizes or options.axes):
-                axes = reduced(op, axes, dtype)
-            need, free = 2 * op.work(axes, dtype).bytes, available_memory()
-            if free is not None and need > free:
-                sizes = " ".join(f"{name}={size}" for name, size in axes.items())
-                raise UserError(
-                    f"{op.name} at {sizes} needs about {size_text(need)} of memory and "
-                    f"{size_text(free)} are free: give smaller sizes with --axis"
-                )
-            tell(f"timing {op.name} on the CPU")
-            results.append(self._result(axes, options))
-            row = _numpy_row(op, axes, dtype, options)
-            results[-1]["rows"], results[-1]["mode"] = [row], "NumPy"
-        return results
-
     def _plan(self, axes: Axes, options: BenchOptions) -> runner.Plan:
-        sustained = options.mode == "sustained"
         known = options.distribution in self.op.distributions
         return runner.Plan(
             self.op,
@@ -142,105 +88,14 @@ class OperationBenchmark(Benchmark):
             options.dtype_of(self.op),
             options.distribution if known else "normal",
             options.mode,
-            max(options.min_time, SUSTAINED_SECONDS if sustained else 0.0),
+            options.min_time,
             options.peers,
             timed=True,
         )
 
     def _result(self, axes: Axes, options: BenchOptions) -> Result:
-        """Return the result at one size, without rows."""
         dtype = options.dtype_of(self.op)
         made = record.result(self.name, axes, [], options.mode, options.distribution)
         made["dtype"], made["note"] = dtype, self.op.note
         made["work"] = cast(WorkDone, asdict(self.op.work(axes, dtype)))
         return made
-
-
-def _count(
-    result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[Variant]
-) -> None:
-    """Add the counters of Nsight Compute to the timed rows."""
-    labels = {row["label"] for row in result["rows"] if row["status"] == "ok"}
-    timed = [variant for variant in kernels if variant.label in labels]
-    arguments = ["--dtype", plan.dtype, "--input", plan.distribution]
-    arguments += [word for n, size in plan.axes.items() for word in ("--axis", f"{n}={size}")]
-    arguments += [word for v in timed if v.folder is None for word in ("--variant", v.label)]
-    if options.user_kernel:
-        arguments += ["--with", str(options.user_kernel)]
-    if timed:
-        steps = {variant.label: len(variant.entries) for variant in timed}
-        ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
-
-
-def reduced(op: Op, axes: Axes, dtype: str) -> dict[str, int]:
-    """Halve the largest axes until bytes and FLOP of a call are below the limits."""
-    axes = dict(axes)
-    while True:
-        work, largest = op.work(axes, dtype), max(axes.values())
-        if (work.bytes <= MAX_BYTES and work.flop <= MAX_FLOP) or largest < 2:
-            return axes
-        axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
-
-
-def _numpy_row(op: Op, axes: Axes, dtype: str, options: BenchOptions) -> Row:
-    """Check and time the NumPy implementation."""
-    label, title = "numpy", "NumPy on the CPU"
-    arrays = op.values(axes, dtype, options.distribution, seed=1)
-    outputs = op.compute(arrays)
-    for name, expected in op.reference(arrays).items():
-        error = relative_error(outputs[name], expected)
-        if not error <= op.tolerance(axes, dtype):
-            return record.row(label, title, "cpu", "wrong", f"{name} is off by {error:.2g}")
-    samples = timing.clocked(lambda: op.compute(arrays), options.min_time)
-    return timing.row(label, samples, title, "cpu")
-
-
-class CopyBenchmark(OperationBenchmark):
-    """Copies by the driver; there are no kernels."""
-
-    takes_kernels = False
-    is_counted = False
-
-    def __init__(self) -> None:
-        """Create the benchmark of the operation `copy`."""
-        super().__init__(COPY)
-
-    def profile(self, options: BenchOptions) -> list[str]:
-        """Raise UserError: there are no kernels."""
-        raise UserError("copy has no kernels to profile")
-
-    def measure(
-        self,
-        session: Session,
-        plan: runner.Plan,
-        kernels: list[Variant],
-        tell: Tell,
-        into: Result,
-    ) -> None:
-        """Measure one size."""
-        tell("timing copies")
-        size = plan.axes["n"]
-        pageable = plan.values()["a"]
-        locked = session.driver.pagelocked_empty(size, np.uint8)
-        locked[:] = pageable
-        back, kept = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)
-        with Memory(session, {"a": size, "b": size}) as memory:
-            a, b = memory.address("a"), memory.address("b")
-            driver, stream = session.driver, session.stream
-            ways = {
-                "host to device, pageable": lambda: driver.memcpy_htod_async(a, pageable, stream),
-                "host to device, page-locked": lambda: driver.memcpy_htod_async(a, locked, stream),
-                "device to host, pageable": lambda: driver.memcpy_dtoh_async(back, a, stream),
-                "device to host, page-locked": lambda: driver.memcpy_dtoh_async(kept, a, stream),
-                "on the device": lambda: driver.memcpy_dtod_async(b, a, size, stream),
-            }
-            rows = []
-            for label, launch in ways.items():
-                session.cold(launch, 2, False)
-                samples = session.cold(launch, COPIES, False)
-                rows.append(timing.row(label, samples, label, "copy"))
-                rows[-1]["bytes"] = size * (2 if label == "on the device" else 1)
-            ok = bool((back == pageable).all() and (kept == pageable).all())
-        for row in [] if ok else rows:
-            row["status"], row["reason"] = "wrong", "bytes differ"
-        into["rows"] = rows

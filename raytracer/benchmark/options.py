@@ -18,8 +18,8 @@ from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError, suggestion
 from raytracer.files.access import path_of
 
-_POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
-MODES = ("cold", "hot", "sustained")
+_SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
+MODES = ("cold", "hot")
 T = TypeVar("T")
 
 
@@ -36,16 +36,12 @@ class BenchOptions:
     min_time: float = 0.5
     peers: bool = True
     user_kernel: Path | None = None
-    ncu: bool = False
     scenes: tuple[str, ...] = ()
 
     def points(self, op: Op) -> list[dict[str, int]]:
         """Return every combination of sizes, each with all axes of an operation.
 
         `sizes` are those of all axes whose default size is the largest.
-
-        Raises:
-            UserError: an axis is unknown, or a size is below 1.
         """
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
         bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
@@ -62,18 +58,16 @@ class BenchOptions:
 
 
 def validated(
-    *,
-    variant: str | Sequence[str],
-    axes: Mapping[str, int | Sequence[int]] | None,
-    size: int | Sequence[int],
-    dtype: str | None,
-    input: str,  # noqa: A002 - the name of the option
-    mode: str,
-    min_time: float,
-    peers: bool,
-    with_file: str | Path | None,
-    ncu: bool,
-    scene: str | Sequence[str],
+    variant: Any,
+    axes: Any,
+    size: Any,
+    dtype: Any,
+    distribution: Any,
+    mode: Any,
+    min_time: Any,
+    peers: Any,
+    with_file: Any,
+    scene: Any,
 ) -> BenchOptions:
     """Return the options of a call of `raytracer.bench`; raise UserError for invalid ones."""
     axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
@@ -82,12 +76,11 @@ def validated(
         axes={name: _several(value, f"axes[{name!r}]") for name, value in axis_sizes.items()},
         sizes=tuple(_several(size, "size")),
         dtype=None if dtype is None else text(dtype, "dtype", UserError),
-        distribution=one_of(input, "input", DISTRIBUTIONS, "input", UserError),
+        distribution=one_of(distribution, "input", DISTRIBUTIONS, "input", UserError),
         mode=one_of(mode, "mode", MODES, "mode", UserError),
         min_time=real(min_time, "min_time", error=UserError),
         peers=truth(peers, "peers", UserError),
         user_kernel=None if with_file is None else path_of(with_file, "with_file"),
-        ncu=truth(ncu, "ncu", UserError),
         scenes=texts(scene, "scene"),
     )
     if not 0 < options.min_time <= 3600:
@@ -95,7 +88,7 @@ def validated(
     return options
 
 
-def _several(value: int | Sequence[int], name: str) -> list[int]:
+def _several(value: Any, name: str) -> list[int]:
     """Return one or several sizes as a list."""
     several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
@@ -132,13 +125,8 @@ def names_of(variant: variants.Variant) -> tuple[str, ...]:
 
 
 def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
-    """Return variants of an operation by label, name or number; all if there are no words.
-
-    Raises:
-        UserError: a variant does not exist.
-    """
-    available = variants.discover(op.name) if op.name in variants.operations() else []
-    return matching(available, words, names_of, op.name)
+    """Return variants of an operation by label, name or number; all if there are no words."""
+    return matching(variants.discover(op.name), words, names_of, op.name)
 
 
 @contextmanager
@@ -153,20 +141,10 @@ def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[variants.Variant]
 
 def parse_size(text: str) -> int:
     """Parse a whole number: 4096, 1e6, 2^28, 2**28, 1_000; raise UserError for other text."""
-    word = text.strip().replace("_", "")
-    if match := _POWER.fullmatch(word):
-        base, exponent = int(match[1]), int(match[2])
-        if exponent <= 62 and base**exponent < 2**62:
-            return int(base**exponent)
-    elif word.isdecimal() and len(word) < 19:
-        return int(word)
-    else:
-        try:
-            value = float(word)
-        except ValueError:
-            value = float("nan")
-        if value == value and abs(value) < 2**62 and value == int(value):
-            return int(value)
+    if match := _SIZE.fullmatch(text.strip().replace("_", "")):
+        size: int = int(match[1]) ** int(match[2] or 1) * 10 ** int(match[3] or 0)
+        if size < 2**62:
+            return size
     raise UserError(f"size {text!r}: write a whole number like 4096, 1e6 or 2^20")
 
 

@@ -38,22 +38,18 @@ class PreviewBenchmark(Benchmark):
     """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
-    note = NOTE.format(frames=FRAMES["cuda"])
 
-    def listing(self) -> Iterator[str]:
-        """Yield the cases of a GPU and of a CPU."""
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield "preview: from a camera event to its picture, on the CPU or a GPU"
         for backend, cases in CASES.items():
             words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)
             yield f"  {backend}: {', '.join(words)}"
 
     def check(self, options: BenchOptions) -> None:
-        """Raise UserError for sizes and variants: the cases are fixed."""
         if options.axes or options.sizes or options.variant:
             raise UserError("preview has fixed cases: remove sizes and variants")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each case."""
         device, measured = results(machine.backend, tell=tell)
         machine.device.update(device)
         return measured

@@ -1,20 +1,18 @@
 """The record of `raytracer bench`, as saved in JSON, and its JSON Schema.
 
-Times are seconds, sizes bytes, rates per second.
+Times are seconds, sizes bytes, rates per second. Records of other versions may have further keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from raytracer.backends.base import Device as ComputeDevice
 from raytracer.errors import DataFileError, shown
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device as ComputeDevice
 
 FORMAT: Literal[1] = 1
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,13 +20,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Kind = Literal["variant", "mine", "peer", "cpu", "copy", "stage"]
 Status = Literal["ok", "wrong", "skipped", "failed"]
 
-EXACT = with_config(ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True))
-
-
+CHECKED = with_config(ConfigDict(allow_inf_nan=False, use_attribute_docstrings=True))
 Seconds = Annotated[float, Field(gt=0)]
 
 
-@EXACT
+@CHECKED
 class Times(TypedDict):
     """Statistics of samples of a time."""
 
@@ -44,12 +40,10 @@ class Times(TypedDict):
     """Samples."""
 
 
-@EXACT
+@CHECKED
 class Resources(TypedDict, total=False):
     """Resources of a kernel on the GPU."""
 
-    kernel: str
-    """Its label (render ladder)."""
     compiler: str
     """That made the machine code, with its release."""
     registers: int
@@ -58,13 +52,9 @@ class Resources(TypedDict, total=False):
     """Static shared memory of a block, in bytes."""
     spilled: int
     """Bytes of registers spilled, as reported by ptxas."""
-    shared_bytes: int
-    """As `shared` (render ladder)."""
-    local_bytes: int
-    """Local memory of a thread, in bytes (render ladder)."""
 
 
-@EXACT
+@CHECKED
 class Row(TypedDict):
     """A row of a result: a kernel, a library or a stage."""
 
@@ -81,18 +71,10 @@ class Row(TypedDict):
     resources: NotRequired[Resources]
     version: NotRequired[str]
     """Version of the library of a peer."""
-    bytes: NotRequired[int]
-    """Bytes moved, if different from the work of the operation."""
-    ncu: NotRequired[list[dict[str, float]]]
-    """Counters of Nsight Compute for each of its kernels."""
     shows: NotRequired[str]
     """Contents of the picture of a render kernel."""
     msamples: NotRequired[float]
     """Million samples of pixels per second (render ladder)."""
-    mrays: NotRequired[float]
-    mrays_by_kind: NotRequired[dict[str, float]]
-    rays: NotRequired[dict[str, float]]
-    """Rays of a frame; as the two before in records of earlier versions."""
     mspheres: NotRequired[float]
     """Million spheres per second (stages, trees and moves)."""
     bytes_per_sphere: NotRequired[float]
@@ -100,11 +82,9 @@ class Row(TypedDict):
     """Nodes of a tree."""
     cost_per_ray: NotRequired[float]
     """Expected cost of a ray that meets the root, relative to a visit of a node."""
-    upload: NotRequired[Times]
-    """Upload of the scene to the device."""
 
 
-@EXACT
+@CHECKED
 class WorkDone(TypedDict):
     """Operations and bytes of one call."""
 
@@ -113,9 +93,9 @@ class WorkDone(TypedDict):
     bytes_written: float
 
 
-@EXACT
+@CHECKED
 class Clock(TypedDict, total=False):
-    """Values of NVML while a kernel runs."""
+    """What the driver tells while a kernel runs."""
 
     sm_mhz: int
     watts: int
@@ -125,7 +105,7 @@ class Clock(TypedDict, total=False):
     memory_used: int
 
 
-@EXACT
+@CHECKED
 class Ceilings(TypedDict, total=False):
     """Ceilings of the GPU, measured in the same run."""
 
@@ -133,19 +113,7 @@ class Ceilings(TypedDict, total=False):
     fma_tflops: float
 
 
-@EXACT
-class DataSheet(TypedDict):
-    """Peaks of the GPU by its data sheet: GB/s, and TFLOP/s by type."""
-
-    name: str
-    memory: float
-    float32: float
-    float64: float
-    bfloat16: float
-    source: str
-
-
-@EXACT
+@CHECKED
 class Device(TypedDict, total=False):
     """The device of a run."""
 
@@ -163,13 +131,12 @@ class Device(TypedDict, total=False):
     """Python binding of the driver, with its version."""
     l2_bytes: int
     ceilings: Ceilings
-    data_sheet: DataSheet
     isa: str
     """Instruction set of the CPU."""
     threads: int
 
 
-@EXACT
+@CHECKED
 class Result(TypedDict):
     """One benchmark at one size."""
 
@@ -192,13 +159,9 @@ class Result(TypedDict):
     clock: NotRequired[Clock]
     traced: NotRequired[list[int]]
     """Width and height of the smallest picture while the camera moves."""
-    count: NotRequired[dict[str, float | str] | None]
-    hits: NotRequired[int]
-    rays_by_bounce: NotRequired[dict[str, list[int]]]
-    """As the two before in records of earlier versions."""
 
 
-@EXACT
+@CHECKED
 class Versions(TypedDict):
     """Versions of the software."""
 
@@ -207,7 +170,7 @@ class Versions(TypedDict):
     numpy: str
 
 
-@EXACT
+@CHECKED
 class Record(TypedDict):
     """A run of `raytracer bench`."""
 
@@ -269,4 +232,4 @@ def validated(content: object, source: str) -> Record:
         raise DataFileError(
             f"{source}: is not a record of `raytracer bench --save`: {place}: {first['msg']}"
         ) from error
-    return cast(Record, content)
+    return cast("Record", content)

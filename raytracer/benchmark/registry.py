@@ -7,21 +7,27 @@ from functools import cache
 
 from raytracer.benchmark import operations
 from raytracer.benchmark.benchmark import Benchmark
-from raytracer.benchmark.operation_benchmark import CopyBenchmark, OperationBenchmark
+from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.preview_benchmark import PreviewBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
 from raytracer.errors import UserError, suggestion
 
+REMOVED = {
+    "copy": "nvbandwidth measures copies over the bus",
+    **dict.fromkeys(
+        ("advection", "contraction_x", "contraction_y", "contraction_z", "diffusion", "mass"),
+        "of the operators on elements, contraction is left",
+    ),
+}
+"""Operations that were removed, and what to use."""
+
 
 @cache
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
-    copy = CopyBenchmark()
-    every: list[Benchmark] = [
-        copy if op.name == copy.name else OperationBenchmark(op) for op in operations.EVERY
-    ]
+    every: list[Benchmark] = [OperationBenchmark(op) for op in operations.EVERY]
     every += [RenderBenchmark(), ToneBenchmark(), PreviewBenchmark()]
     every += [BuildBenchmark(), LiveBenchmark()]
     return {each.name: each for each in every}
@@ -30,7 +36,7 @@ def benchmarks() -> dict[str, Benchmark]:
 def find(name: str) -> Benchmark:
     """Return a benchmark by name; raise UserError for an unknown one."""
     if name not in benchmarks():
-        hint = suggestion(name, list(benchmarks()))
+        hint = REMOVED.get(name) or suggestion(name, list(benchmarks()))
         raise UserError(f"there is no operation {name!r} to bench; {hint}")
     return benchmarks()[name]
 
@@ -43,10 +49,6 @@ def selected(names: tuple[str, ...]) -> list[Benchmark]:
 
 
 def listing(names: Sequence[str] = ()) -> str:
-    """Return the text of `--list`: axes, types and variants of benchmarks, all by default.
-
-    Raises:
-        UserError: a name is unknown.
-    """
-    lines = [line for name in names or benchmarks() for line in find(name).listing()]
+    """Return the text of `--list`: axes, types and variants; of named benchmarks the ideas, too."""
+    lines = [line for name in names or benchmarks() for line in find(name).listing(bool(names))]
     return "\n".join(lines) + "\n"

@@ -1,44 +1,28 @@
-"""`raytracer bench render`: variants of the render kernel on example scenes and on capsules."""
+"""`raytracer bench render`: variants of the render kernel on example scenes."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
-from raytracer.benchmark import ncu, record, render_levels, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.explain import rung as rung_lines
+from raytracer.benchmark import record, render_levels
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, device_of
 from raytracer.benchmark.render_ladder import Ladder, rungs
-from raytracer.buffers import build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
 from raytracer.film.film import Film
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
-from raytracer.scene.lights import Ambient, PointLight
 from raytracer.scene.load import load
-from raytracer.scene.materials import Material
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Scene
-from raytracer.scene.solids import CapsuleSet
-from raytracer.settings import RenderSettings
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.variants import discover
 
 SIZE = (1280, 720)
-BUILDS = 5
-RODS, SLENDER = 100_000, 8.0  # random capsules of the scene of that name; radii of their length
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
 SCENES = (
     "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
@@ -63,24 +47,17 @@ class RenderBenchmark(Benchmark):
 
     name = "render"
     takes_scenes = True
-    is_counted = True
 
-    def listing(self) -> Iterator[str]:
-        """Yield sizes, scenes and kernels."""
-        yield "render: frames and builds of the example scenes, on the CPU or a GPU"
-        yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
-        for each in rungs("cuda"):
-            assert each.variant is not None
-            needs = ", ".join(map(str, each.variant.needs))
-            yield f"  {each.label:<28} {needs:<10} {each.title}"
+    def listing(self, ideas: bool) -> Iterator[str]:
+        yield "render: frames of the example scenes, on the CPU or a GPU"
+        yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
+        yield from kernel_lines(discover("render"), ideas)
 
     def check(self, options: BenchOptions) -> None:
-        """Validate size and scenes."""
         picture_size(self.name, options.axes, SIZE)
         chosen(options.scenes)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return a result for each scene, the smallest first."""
         size = picture_size(self.name, options.axes, SIZE)
         results = [
             result(
@@ -88,10 +65,6 @@ class RenderBenchmark(Benchmark):
             )
             for name in chosen(options.scenes)
         ]
-        if options.ncu:
-            for each in results:
-                tell(f"counting render {each['input']} with Nsight Compute")
-                _count(each)
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
         for each in results[:-1]:
             each["note"] = ""  # printed once
@@ -99,20 +72,10 @@ class RenderBenchmark(Benchmark):
             machine.device.update(each["device"])
         return results
 
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe the levels of the picture, and idea and resources of each kernel."""
-        lines = ["render: the example scenes, from a list of spheres to the production kernels"]
-        lines += [f"  shows {level}: {text}" for level, text in render_levels.LEVELS.items()]
-        for each in rungs("cuda", options.variant):
-            assert each.variant is not None
-            lines += ["", *rung_lines(each.variant, arch, {}, {})]
-        return "\n".join(lines) + "\n"
-
     def profile(self, options: BenchOptions) -> list[str]:
-        """Render one frame in one launch with each kernel between profiler marks."""
         size = picture_size(self.name, options.axes, SIZE)
         name = chosen(options.scenes)[0] if options.scenes else PROFILED
-        _, buffers, tree, _ = _prepared(name, size)
+        buffers, tree = _prepared(name, size)
         ladder, labels = Ladder(buffers, tree, size), []
         for each in rungs("cuda", options.variant):
             level_buffers, device = render_levels.view(buffers, each.level, size), each.device()
@@ -133,44 +96,11 @@ class RenderBenchmark(Benchmark):
         return labels
 
 
-def _sticks() -> Scene:
-    """Return the example molecule as balls and sticks."""
-    return load(SCENE_FOLDER / "molecule.toml").styled(style="ball-and-stick")
-
-
-def _rods() -> Scene:
-    """Return equal capsules at random places and in random directions, 8% of the unit cube."""
-    random = np.random.default_rng(20261120)
-    middles, axes = random.random((RODS, 3)) - 0.5, random.normal(size=(RODS, 3))
-    radius = (0.08 / (RODS * np.pi * (SLENDER + 4 / 3))) ** (1 / 3)
-    axes *= 0.5 * SLENDER * radius / np.linalg.norm(axes, axis=1, keepdims=True)
-    starts, ends = ((middles + each).astype(np.float32) for each in (-axes, axes))
-    radii = np.full(RODS, radius, np.float32)
-    material = Material(ambient=1.0, diffuse=0.9, specular=0.0)
-    return Scene(
-        capsules=[CapsuleSet(starts, ends, radii, "white", material=material)],
-        camera=Camera((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), vertical_fov=40.0),
-        lights=(PointLight((2.0, 3.0, 2.0)),),
-        ambient=Ambient(intensity=0.05),
-        background=Background(transparent=True),
-        render=RenderSettings(width=SIZE[0], height=SIZE[1], samples=1, filter="point"),
-    )
-
-
-SOLID_SCENES = {"sticks": _sticks, "rods": _rods}
-"""Scenes with other solids than spheres, by name, beside the examples."""
-
-
-def names() -> list[str]:
-    """Return the names of the example scenes of the ladder, then of those with capsules."""
-    return [*SCENES, *SOLID_SCENES]
-
-
 def chosen(selection: Sequence[str]) -> list[str]:
     """Return example scenes by name, all by default; raise UserError for an unknown one."""
-    return [one_of(name, "render", names(), "example scene", UserError) for name in selection] or (
-        names()
-    )
+    return [
+        one_of(name, "render", SCENES, "example scene", UserError) for name in selection or SCENES
+    ]
 
 
 def result(
@@ -182,48 +112,19 @@ def result(
     variant: Sequence[str] = (),
     tell: Tell = lambda _: None,
 ) -> Result:
-    """Measure one example scene: the kernels, and the stages before the first frame."""
-    ladder_rungs = rungs(backend, variant)
+    """Measure one example scene."""
     tell(f"loading {name}")
-    scene, buffers, tree, stages = _prepared(name, size)
-    ladder = Ladder(buffers, tree, size)
-    rows = ladder.run(ladder_rungs, min_time, tell)
-    stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
-    count = scene.count + scene.solid_count
-    for what, seconds in stages.items():
-        rows.append(timing.row(what, seconds, "on the host, before the first frame", "stage"))
-        rows[-1]["mspheres"] = 1e-6 * count / rows[-1]["time"]["median"]
-    sizes = {"width": size[0], "height": size[1], "spheres": count}
-    made = record.result("render", {"scene": name, **sizes}, rows, "frames", name)
+    buffers, tree = _prepared(name, size)
+    rows = Ladder(buffers, tree, size).run(rungs(backend, variant), min_time, tell)
+    axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
+    axes["spheres"] = buffers.count
+    made = record.result("render", axes, rows, "frames", name)
     made["backend"], made["note"], made["device"] = backend, NOTE, device_of(select(backend))
     return made
 
 
-def _prepared(
-    name: str, size: tuple[int, int]
-) -> tuple[Scene, SceneBuffers, Bvh, dict[str, list[float]]]:
-    """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
-    stages: dict[str, list[float]] = {}
-    begin = time.perf_counter()
-    scene = SOLID_SCENES.get(name, lambda: load(SCENE_FOLDER / f"{name}.toml"))()
-    stages["load"] = [time.perf_counter() - begin]
-    begin = time.perf_counter()
+def _prepared(name: str, size: tuple[int, int]) -> tuple[SceneBuffers, Bvh]:
+    """Load an example scene, pack it, and build its tree."""
+    scene = load(SCENE_FOLDER / f"{name}.toml")
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
-    stages["pack"] = [time.perf_counter() - begin]
-    stages["build"] = []
-    for _ in range(BUILDS):
-        begin = time.perf_counter()
-        tree = build_bvh(buffers)
-        stages["build"].append(time.perf_counter() - begin)
-    return scene, buffers, tree, stages
-
-
-def _count(result: Result) -> None:
-    """Add the counters of Nsight Compute to the timed rows."""
-    labels = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
-    arguments = ["--scene", result["input"]]
-    for name in ("width", "height"):
-        arguments += ["--axis", f"{name}={result['axes'][name]}"]
-    arguments += [word for label in labels for word in ("--variant", label)]
-    if labels:
-        ncu.add(result, dict.fromkeys(labels, 1), ncu.profile("render", arguments))
+    return buffers, build_bvh(buffers)

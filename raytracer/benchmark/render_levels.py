@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.backends.base import DeviceFilm, DeviceScene
+from raytracer.buffers import SceneBuffers
 from raytracer.film.film import Film
 from raytracer.layout import code
 from raytracer.settings import FILTER_RADII
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.backends.base import DeviceFilm, DeviceScene
-    from raytracer.buffers import SceneBuffers
-    from raytracer.view import View
+from raytracer.view import View
 
 # Contents of a picture, each level with all before it: `shows:` in the header of a variant.
 LEVELS = {

@@ -1,31 +1,24 @@
-"""Formatting of a record as a table, Markdown, CSV or JSON."""
+"""Formatting of a record as a table, Markdown or JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
-from raytracer.benchmark import ncu
 from raytracer.benchmark.record import Device, Record, Result, Row
 
-FORMATS = ("table", "markdown", "csv", "json")
+FORMATS = ("table", "markdown", "json")
 COLUMNS = (
-    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
-    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes",
-    "cost/ray", "upload", "title",
+    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
+    "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "cost/ray", "title",
 )  # fmt: skip
-LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
-SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
+LEFT = ("variant", "title")  # columns that are aligned to the left
 
 
 def text(record: Record, form: str) -> str:
     """Format a record in one of FORMATS."""
     if form == "json":
         return json.dumps(record, indent=1) + "\n"
-    if form == "csv":
-        return _csv(record)
     blocks = [_device_line(record)]
     for result in record["results"]:
         inputs = f"; {kind(result)} input, {result['mode']}" if result["work"]["bytes_read"] else ""
@@ -33,44 +26,32 @@ def text(record: Record, form: str) -> str:
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
         blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
-        counters = [line for row in result["rows"] if row.get("ncu") for line in ncu.cells(row)]
-        if counters:
-            blocks.append(_grid(ncu.COLUMNS, counters, form))
         blocks += ["\n".join(_remarks(result)), result["note"]]
-    ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
-    if record["backend"] == "cpu" and ops:
-        why = f": {record['why_no_gpu']}" if record["why_no_gpu"] else "."
-        blocks.append(f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU{why}")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def sizes(result: Result) -> str:
-    """Format the axes."""
     return ", ".join(f"{name} {size}" for name, size in result["axes"].items())
 
 
 def kind(result: Result) -> str:
-    """Format data type and distribution."""
     return f"{result['dtype']}, {result['input']}"
 
 
 def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
-    """Return TFLOP/s, GB/s and shares of the ceilings of a row; None if not applicable."""
+    """Return TFLOP/s, GB/s and the share of the ceilings of a row; None if not applicable."""
     if not row.get("time"):
         return {}
     median, work, dtype = row["time"]["median"], result["work"], result["dtype"]
-    moved = row.get("bytes", work["bytes_read"] + work["bytes_written"])
-    measured, sheet = device.get("ceilings", {}), device.get("data_sheet")
+    moved = work["bytes_read"] + work["bytes_written"]
+    measured = device.get("ceilings", {})
+    if dtype.startswith("bfloat16"):
+        measured = {}  # on tensor cores, whose rate is not measured
     fma = measured.get("fma_tflops") if dtype == "float32" else None
-    of_sheet = None
-    if sheet and row.get("kind") != "copy":
-        peaks = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
-        of_sheet = _share(median, moved, work["flop"], sheet["memory"], peaks.get(dtype))
     return {
         "tflops": work["flop"] / median * 1e-12,
         "gbps": moved / median * 1e-9,
         "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
-        "of_sheet": of_sheet,
     }
 
 
@@ -116,13 +97,11 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "FLOP/s": _rate(rates["tflops"]) if result["work"]["flop"] else "",
         "GB/s": number(rates["gbps"] or None),
         "of ceiling": _percent(rates["of_ceiling"]),
-        "of sheet": _percent(rates["of_sheet"]),
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
         "nodes": number(row.get("nodes")),
         "cost/ray": number(row.get("cost_per_ray")),
-        "upload": seconds(row["upload"]["median"]) if "upload" in row else "",
     }
 
 
@@ -146,7 +125,6 @@ def _ratio(one: float | None, other: float) -> str:
 
 
 def _rate(tflops: float) -> str:
-    """Format a rate, like 51.2 T or 346 G."""
     return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
 
 
@@ -176,13 +154,6 @@ def _remarks(result: Result) -> list[str]:
         for row in result["rows"]
         if row["status"] != "ok"
     ]
-    made: dict[str, list[str]] = {}
-    for row in result["rows"]:
-        if compiler := row.get("resources", {}).get("compiler"):
-            made.setdefault(compiler, []).append(row["label"])
-    for compiler, labels in made.items():
-        kernels = "kernels" if len(made) == 1 else ", ".join(labels)
-        lines.append(f"{kernels} compiled by {compiler}")
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
@@ -215,22 +186,3 @@ def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
         return "\n".join("  ".join(line).rstrip() for line in padded)
     rule = ["-" * (n - 1) + ("-" if at else ":") for n, at in zip(widths, left, strict=True)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))
-
-
-def _csv(record: Record) -> str:
-    """Format one line per row, with numbers in SI units."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = ["median", "min", "q1", "q3", "noise", "count"]
-    identity = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
-    writer.writerow([*identity, *names, *SHARES, "msamples", "reason"])
-    for result in record["results"]:
-        axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
-        for row in result["rows"]:
-            rates = figures(row, result, record["device"])
-            time: dict[str, Any] = {**row["time"]} if "time" in row else {}
-            line = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
-            line += [row["label"], row["kind"], row["status"]]
-            numbers = [*map(time.get, names), *map(rates.get, SHARES), row.get("msamples")]
-            writer.writerow([*line, *numbers, row.get("reason", "")])
-    return out.getvalue()

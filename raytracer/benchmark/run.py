@@ -16,7 +16,6 @@ from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark import registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.ncu import find as find_ncu
 from raytracer.benchmark.options import BenchOptions, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError
@@ -37,7 +36,6 @@ def bench(
     min_time: float = 0.5,
     peers: bool = True,
     with_file: str | Path | None = None,
-    ncu: bool = False,
     scene: str | Sequence[str] = (),
     progress: Tell | None = None,
 ) -> Record:
@@ -51,14 +49,13 @@ def bench(
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
         dtype: one of the operation's; its first by default.
-        backend: "auto" (a GPU if there is one, else NumPy), "cuda" or "cpu".
+        backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
         input: "normal", "uniform", "constant", "few" (four values), "sorted" or "zeros"; affects
             the results.
-        mode: "cold" (L2 cache flushed before each launch), "hot" or "sustained" (back to back).
+        mode: "cold" (L2 cache flushed before each launch) or "hot" (back to back).
         min_time: minimum seconds of measurement for each row.
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
-        ncu: whether to add the counters of Nsight Compute for each kernel.
         scene: example scenes for "render", kinds of spheres for "build" and "live"; all by default.
         progress: called with a line before each step.
 
@@ -68,21 +65,9 @@ def bench(
 
     Raises:
         UserError: an argument is invalid.
-        BackendError: there is no usable GPU, and "cuda", `with_file` or `ncu` requires one.
+        BackendError: there is no usable GPU, and "cuda" or an operation requires one.
     """
-    options = validated(
-        variant=variant,
-        axes=axes,
-        size=size,
-        dtype=dtype,
-        input=input,
-        mode=mode,
-        min_time=min_time,
-        peers=peers,
-        with_file=with_file,
-        ncu=ncu,
-        scene=scene,
-    )
+    options = validated(variant, axes, size, dtype, input, mode, min_time, peers, with_file, scene)
     names = texts(names, "names")
     one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")
@@ -94,11 +79,6 @@ def bench(
     if reason and backend == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
     machine, results = Machine("cpu" if reason or backend == "cpu" else "cuda"), list[Result]()
-    for needed, option in ((options.ncu, "--ncu"), (options.user_kernel is not None, "--with")):
-        if needed and machine.backend == "cpu":
-            raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
-    if options.ncu:
-        find_ncu()
     for each in selection:
         results += each.run(machine, options, progress or (lambda _: None))
     return _record(machine, results)
@@ -111,8 +91,6 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
     if options.scenes and not any(each.takes_scenes for each in selection):
         raise UserError(f"scene: {names}: no scenes; render, build and live have some")
-    if options.ncu and not any(each.is_counted for each in selection):
-        raise UserError(f"--ncu: not available for {names}")
 
 
 def _record(machine: Machine, results: list[Result]) -> Record:

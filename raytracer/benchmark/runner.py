@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark import nvml, peers, record, timing
+from raytracer.benchmark import clock, peers, record, timing
+from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
@@ -22,14 +23,11 @@ from raytracer.benchmark.record import Clock, Result, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
-if TYPE_CHECKING:
-    from raytracer.benchmark.benchmark import Tell
-
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
 MAX_QUEUED = 5000  # launches
-LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
+LOAD_TIME = 0.6  # seconds of queued work during which nvidia-smi reads the clock
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,9 @@ class Plan:
 
     @property
     def outputs(self) -> dict[str, Array]:
-        """The outputs by name."""
         return self.op.output_arrays(self.axes, self.dtype)
 
     def values(self) -> Arrays:
-        """Draw the inputs."""
         return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
 
 
@@ -100,11 +96,7 @@ def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
 
 
 def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
-    """Load a variant for the type and the sizes of a plan.
-
-    Raises:
-        RefusedError: the device cannot run it, or it does not compute with the type.
-    """
+    """Load a variant for the type and sizes of a plan; raise RefusedError if it cannot run."""
     if not variant.supports(plan.dtype):
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
     if variant.sizes:
@@ -214,7 +206,7 @@ def measure(
                 except RaytracerError as error:
                     entry.reject("skipped", error)
         if plan.peers:
-            entries += _peer_entries(session, plan, memory, arrays, tell)
+            entries += _peer_entries(session, plan, arrays, tell)
         free, total = session.driver.mem_get_info()
         into["memory_used"] = int(total - free)
         _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
@@ -243,9 +235,7 @@ def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
     return entry
 
 
-def _peer_entries(
-    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
-) -> list[Entry]:
+def _peer_entries(session: Session, plan: Plan, arrays: Arrays, tell: Tell) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
         if peer.dtypes and plan.dtype not in peer.dtypes:
@@ -253,8 +243,8 @@ def _peer_entries(
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))
         try:
-            entry.launch = peers.prepare(peer, session, plan, memory, arrays)
-            entry.row["version"] = peers.version(peer.package)
+            entry.launch = peers.prepare(peer, session, arrays)
+            entry.row["version"] = peers.version()
         except Exception as error:  # an error of a library must not end the run
             entry.reject("skipped", error)
         entries.append(entry)
@@ -290,7 +280,7 @@ def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tel
 
 
 def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
-    """Read NVML while the last variant runs for a sampling period of NVML."""
+    """Read the clock while the last variant runs for a sampling period of the driver."""
     ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
     if not ours:
         return {}
@@ -298,11 +288,11 @@ def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
         launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
         for _ in range(min(MAX_QUEUED, launches)):
             launch()
-        time.sleep(0.7 * LOAD_TIME)
-        clock = nvml.read(session.bus_id)
-        if launches > MAX_QUEUED:  # shorter than a sampling period of NVML
-            clock.pop("gpu_percent", None)
-            clock.pop("memory_percent", None)
+        time.sleep(0.3 * LOAD_TIME)
+        found = clock.read(session.bus_id)
+        if launches > MAX_QUEUED:  # shorter than a sampling period
+            found.pop("gpu_percent", None)
+            found.pop("memory_percent", None)
         session.wait()
-        return clock
+        return found
     return {}

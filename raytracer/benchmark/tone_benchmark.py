@@ -12,16 +12,15 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.explain import rung
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants import Kernel, discover, product
+from raytracer.variants import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result
@@ -52,21 +51,17 @@ class ToneBenchmark(Benchmark):
 
     name = "tone"
 
-    def listing(self) -> Iterator[str]:
-        """Yield sizes and kernels."""
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
-        for each in _kernels():
-            yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
+        yield from kernel_lines([product("film_histogram"), *discover("tone")], ideas)
 
     def check(self, options: BenchOptions) -> None:
-        """Validate the size; raise UserError for variants."""
         picture_size(self.name, options.axes, SIZE)
         if options.variant:
             raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return results for statistics, tone mapping, and both."""
         film, min_time = self._film(options), options.min_time
         tell(f"tone mapping a film of {film.width}x{film.height}")
         if machine.backend == "cpu":
@@ -81,17 +76,7 @@ class ToneBenchmark(Benchmark):
                 for name, each in passes.items()
             ]
 
-    def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe idea and resources of each pass."""
-        width, height = picture_size(self.name, options.axes, SIZE)
-        axes = {"width": width, "height": height, "n": width * height}
-        lines = [f"tone: a film of {width}x{height}, from sums to code values"]
-        for each in _kernels():
-            lines += ["", *rung(each, arch, axes, {})]
-        return "\n".join(lines) + "\n"
-
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each pass once; return labels."""
         labels = []
         with Session() as session, _on_device(session, self._film(options)) as results:
             for label, run in (each for passes in results.values() for each in passes):
@@ -102,18 +87,12 @@ class ToneBenchmark(Benchmark):
         return labels
 
     def _film(self, options: BenchOptions) -> Film:
-        """Return a film of log-normal values; a tenth of the pixels is empty."""
         width, height = picture_size(self.name, options.axes, SIZE)
         rng = np.random.default_rng(1)
         sums = SAMPLES * np.exp(2.0 * rng.standard_normal((height, width, 4), np.float32) - 2.0)
         sums[..., 3] = SAMPLES
         sums[rng.random((height, width), np.float32) < 0.1] = 0.0
         return Film(sums, SAMPLES, 0, 0, width, height)
-
-
-def _kernels() -> list[Kernel]:
-    """Return the kernels of statistics, then those of tone mapping."""
-    return [product("film_histogram"), *discover("tone")]
 
 
 def _on_host(film: Film) -> Passes:

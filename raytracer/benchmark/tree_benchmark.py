@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.arguments import one_of
+from raytracer.backends.base import Device
 from raytracer.backends.select import select
-from raytracer.benchmark import peers, record, simulation, timing
+from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
 from raytracer.benchmark.options import BenchOptions, picture_size
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
-from raytracer.buffers import build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
@@ -29,19 +29,11 @@ from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import SphereUpdate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.backends.base import Device
-    from raytracer.buffers import Bvh, SceneBuffers
-
-    Doubles = NDArray[np.float64]
-
+Doubles = NDArray[np.float64]
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
 TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
 NODES = 1 << 16  # that are decoded at a time
 SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
-WARP = {"cpu": ("sah", "cubql"), "cuda": ("lbvh", "cubql")}  # its builders
 
 Rows = dict[str, list[Row]]
 
@@ -51,17 +43,16 @@ class SpheresBenchmark(Benchmark):
 
     takes_scenes = True
     summary: str
+    note: str  # what is timed
     counts: tuple[int, ...]  # of spheres, by default
 
-    def listing(self) -> Iterator[str]:
-        """Yield the default numbers, and the kinds."""
+    def listing(self, ideas: bool) -> Iterator[str]:
         yield f"{self.name}: {self.summary}, on the CPU or a GPU"
         yield f"  spheres {', '.join(map(str, self.counts))}; scenes:"
         for kind, (meaning, _) in KINDS.items():
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
-        """Validate kinds and axes; raise UserError for variants."""
         if options.variant:
             raise UserError(f"{self.name} has no variants: remove --variant")
         if options.sizes and min(options.sizes) < 1:
@@ -71,7 +62,6 @@ class SpheresBenchmark(Benchmark):
         self._axes("cpu", options)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Return the results of each kind and number of spheres."""
         device, results = select(machine.backend), list[Result]()
         machine.device.update(device_of(device))
         counts = options.sizes or self.counts
@@ -113,7 +103,6 @@ class BuildBenchmark(SpheresBenchmark):
         "build: from a packed scene to its tree. build refit: from new positions, at most "
         f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
         f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
-        "Warp is given the boxes of the spheres, and builds again into a tree that it has. "
         f"Seed {SEED}."
     )
 
@@ -129,11 +118,7 @@ class BuildBenchmark(SpheresBenchmark):
             tree = build_bvh(buffers)
         built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
         built["cost_per_ray"] = cost_per_ray(tree)
-        rows = {"build": [built], "build refit": [_refitted(device, buffers, options)]}
-        if options.peers:
-            for op, each in _warp_rows(device, centers, radii, options):
-                rows[op].append(each)
-        return rows
+        return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
 
 
 class LiveBenchmark(SpheresBenchmark):
@@ -146,9 +131,7 @@ class LiveBenchmark(SpheresBenchmark):
         "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
         "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
         f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
-        f"tree that is built for each picture. live view: a step of a simulation in NumPy, or in "
-        "PyTorch on a GPU, that logs each of its steps for a view, in turns with the same "
-        f"simulation that logs none. Seed {SEED}."
+        f"tree that is built for each picture. Seed {SEED}."
     )
 
     def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
@@ -183,9 +166,7 @@ class LiveBenchmark(SpheresBenchmark):
             rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
         for row in rows[:3]:
             row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
-        settings["backend"] = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
-        of_view = simulation.rows(device, centers, float(radii.min()), settings, options.min_time)
-        return {"live": rows, "live view": list(of_view)}
+        return {"live": rows}
 
 
 def _row(
@@ -221,40 +202,6 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
             settle(scene)
 
         return _row("refit", refit, count, options)
-
-
-def _warp_rows(
-    device: Device, centers: Array, radii: Array, options: BenchOptions
-) -> Iterator[tuple[str, Row]]:
-    """Time builders of NVIDIA Warp over the boxes of the spheres."""
-    wp = import_module("warp") if find_spec("warp") else None
-    if wp is None or (device.name == "cuda" and not wp.is_cuda_available()):
-        reason = "this Warp has no CUDA" if wp else "warp is not installed"
-        yield "build", record.row("warp.Bvh", "", "peer", "skipped", reason)
-        return
-    wp.config.log_level = 30  # warnings and errors alone
-    place = f"cuda:{device.number}" if device.name == "cuda" else "cpu"
-    if wp.is_mempool_supported(place):
-        wp.set_mempool_release_threshold(place, 1.0)  # it keeps freed memory for the next build
-    boxes = [
-        wp.array(centers + sign * radii[:, None], dtype=wp.vec3, device=place) for sign in (-1, 1)
-    ]
-    for builder in WARP[device.name]:
-        label, op = f"warp.Bvh {builder}", "build"
-        try:
-            tree = wp.Bvh(*boxes, constructor=builder)
-            for op, work in (("build", tree.rebuild), ("build refit", tree.refit)):
-
-                def run(work: Callable[[], None] = work) -> None:
-                    work()
-                    wp.synchronize_device(place)
-
-                row = _row(label, run, len(radii), options, "peer")
-                row["version"] = peers.version("warp")
-                yield op, row
-        except RuntimeError as error:  # cuBQL is not in every Warp
-            reason = str(error).split("\n")[0]
-            yield op, record.row(label, "", "peer", "failed", reason)
 
 
 def cost_per_ray(tree: Bvh) -> float:

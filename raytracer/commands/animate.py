@@ -32,7 +32,6 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
     view_options,
-    worker_options,
 )
 from raytracer.commands.report import file_size, print_json, print_lines, print_warning
 from raytracer.errors import BusyError, counted, escaped
@@ -67,7 +66,9 @@ if TYPE_CHECKING:
 @source_options("format", "topology", "arrays")
 @backend_option
 @threads_option
-@worker_options
+@click.option("--part", metavar="K/N",
+              help="Render every N-th frame alone, from the K-th on; a run without it joins them."
+              )  # fmt: skip
 @click.option("--poster/--no-poster", default=True, show_default=True,
               help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
@@ -86,8 +87,7 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
       raytracer animate "snap_*.h5" --duration 10 --codec h265 -o collapse.mkv
       raytracer animate trajectory.dump --follow center --grain moving -o drift.webm
       raytracer animate scene.toml -o 'frames/####.png'
-      raytracer animate trajectory.gsd --workers 4 -o movie.mp4
-      raytracer animate trajectory.gsd --farm tcp://node17:8786 -o movie.mp4
+      raytracer animate trajectory.gsd --part 3/8 -o movie.mp4
 
     The camera is fitted once, to all frames. Finished frames are saved beside the movie until it is
     complete: after Ctrl-C or a crash, the same command continues. Keyframes of the camera are set
@@ -121,7 +121,7 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
         try:
             animation.save(
                 target, poster=options["poster"], resume=options["resume"],
-                workers=options["workers"], farm=options["farm"], progress=bar.frames,
+                part=options["part"], progress=bar.frames,
             )  # fmt: skip
         except BaseException as error:
             bar.__exit__()
@@ -129,7 +129,8 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
                 _tell_of_rest(target)
             raise
     if as_json or not quiet:
-        _report(animation, target, warnings, time.perf_counter() - start, as_json)
+        seconds = time.perf_counter() - start
+        _report(animation, target, options["part"], warnings, seconds, as_json)
 
 
 def _tell_of_rest(target: Path) -> None:
@@ -143,12 +144,18 @@ def _tell_of_rest(target: Path) -> None:
 
 
 def _report(
-    animation: Animation, target: Path, warnings: list[str], seconds: float, as_json: bool
+    animation: Animation,
+    target: Path,
+    part: str | None,
+    warnings: list[str],
+    seconds: float,
+    as_json: bool,
 ) -> None:
     rendered, fps = animation.seconds, animation.settings.fps
     if as_json:
         print_json({
             "output": str(target),
+            "part": part,
             "frames": len(animation),
             "rendered": len(rendered),
             "duration": animation.duration,
@@ -157,11 +164,14 @@ def _report(
             "warnings": warnings,
         })  # fmt: skip
         return
+    spent = f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
+    if part:
+        print_lines(f"{target}: rendered {counted(len(rendered), 'frame')} of part {part}, {spent}")
+        return
     size = f"{file_size(target)}, " if target.is_file() else ""
     again = len(animation) - len(rendered)
     kept = f", {again} of them from an earlier run" if again else ""
     print_lines(
         f"wrote {target}: {size}{counted(len(animation), 'frame')}{kept}, "
-        f"{animation.duration:.3g} s at {fps:g} frames/s, "
-        f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
+        f"{animation.duration:.3g} s at {fps:g} frames/s, {spent}"
     )

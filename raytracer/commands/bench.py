@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -12,9 +13,9 @@ import click
 from raytracer.commands.options import SettingsCommand, force_option
 
 CHOICE = click.Choice
-OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
+OF_COMMAND = ("listed", "save", "compare", "form", "force", "profile", "schema")
 
-EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
+EXAMPLES = """Check and time kernels and parts of the renderer.
 
 \b
 Examples:
@@ -23,8 +24,7 @@ Examples:
   raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
-  raytracer bench contraction --explain       ideas and resources of the variants
-  raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
+  raytracer bench contraction --list          ideas of the variants
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
@@ -48,14 +48,12 @@ Examples:
         "save",
         "compare",
         "form",
-        "plot",
-        "explain",
         "with_file",
     ),
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
-@click.option("--list", "listed", is_flag=True, help="List operations, axes, types and variants.")
+@click.option("--list", "listed", is_flag=True, help="List axes, types, variants; with OP ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
@@ -80,52 +78,41 @@ Examples:
     help="Flush the L2 cache before each run (default).",
 )
 @click.option("--hot", "mode", flag_value="hot", help="Back to back, warm cache.")
-@click.option(
-    "--sustained", "mode", flag_value="sustained", help="The same for two seconds: power limit."
-)
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
 @click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="Saved run.")
 @click.option(
     "--format",
     "form",
-    type=CHOICE(["table", "markdown", "csv", "json"]),
+    type=CHOICE(["table", "markdown", "json"]),
     default="table",
     show_default=True,
     help="How results are printed.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
 @force_option
-@click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
 @click.option(
     "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
 )
-@click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
+    from raytracer.benchmark import record, registry
     from raytracer.benchmark.options import parse_axes, parse_size
 
     options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
     if options["schema"]:
-        import json
-
-        from raytracer.benchmark.record import schema
-
-        click.echo(json.dumps(schema(), indent=1))
-        return 0
-    if options["listed"]:
-        from raytracer.benchmark.registry import listing
-
-        click.echo(listing(ops), nl=False)
-        return 0
-    if options["explain"] or options["profile"]:
-        return _without_timing(ops, options)
-    return _timed(ops, options)
+        click.echo(json.dumps(record.schema(), indent=1))
+    elif options["listed"]:
+        click.echo(registry.listing(ops), nl=False)
+    elif options["profile"]:
+        _profile(ops, options)
+    else:
+        return _timed(ops, options)
+    return 0
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    from raytracer.benchmark import compare, plot, report
+    from raytracer.benchmark import compare, report
     from raytracer.benchmark.run import bench as run
     from raytracer.files import output
 
@@ -133,8 +120,6 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     with output.OutputSet(options["force"]) as outputs:
         if options["save"]:
             output.check_file(outputs.writes(options["save"], "--save"))
-        if options["plot"]:
-            plot.check(outputs.writes(options["plot"], "--plot"))
         given = {name: value for name, value in options.items() if name not in OF_COMMAND}
         record = run(*ops, progress=_tell, **given)
     if sys.stderr.isatty():
@@ -143,10 +128,8 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
     click.echo(report.text(record, options["form"]), nl=False)
-    if options["save"]:  # before the plot, which may fail
+    if options["save"]:
         output.write(options["save"], report.text(record, "json"))
-    if options["plot"]:
-        plot.draw(record, options["plot"])
     if old is None:
         return 0
     changes = compare.compare(old, record)
@@ -154,21 +137,16 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     return int(any(change.verdict == compare.SLOWER for change in changes))
 
 
-def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    from raytracer.benchmark.explain import architecture
+def _profile(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
     given = {name: value for name, value in options.items() if name not in OF_COMMAND}
     del given["backend"]
-    bench_options = validated(**given)
+    bench_options = validated(distribution=given.pop("input"), **given)
     for benchmark in selected(ops):
-        if options["profile"]:
-            labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
-            click.echo(f"{benchmark.name}: launched {labels}")
-        else:
-            click.echo(benchmark.explain(bench_options, architecture()), nl=False)
-    return 0
+        labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
+        click.echo(f"{benchmark.name}: launched {labels}")
 
 
 def _tell(line: str) -> None:

@@ -162,13 +162,6 @@ def source_options(*names: str) -> Callable[[Function], Function]:
     return _added([SOURCE_OPTIONS[name] for name in names or SOURCE_OPTIONS])
 
 
-worker_options = _added((
-    click.option("--workers", type=int, metavar="N",
-                 help="Render with N processes here: a GPU or a share of the cores each."),
-    click.option("--farm", metavar="tcp://HOST:PORT",
-                 help="Render with the workers of a Dask cluster; the address of its scheduler."),
-))  # fmt: skip
-
 picture_options = _added((
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel, of a PNG."),

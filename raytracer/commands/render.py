@@ -36,7 +36,6 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
     view_options,
-    worker_options,
 )
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted, escaped
@@ -105,7 +104,6 @@ def numbers(
 @source_options()
 @backend_option
 @threads_option
-@worker_options
 @picture_options
 @click.option(
     "--film", type=FILE, metavar="FILE", help="Also save the film, .npz, or .exr for others."
@@ -167,7 +165,6 @@ def render(scenes: tuple[str, ...], **options: Any) -> None:
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
       raytracer render atoms.xyz --noise 0.01 --progressive
       raytracer render atoms.xyz --samples 4 --denoise
-      raytracer render large.npz --samples 256 --farm tcp://node17:8786
 
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
@@ -234,8 +231,7 @@ def prepared(
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
             source, call.settings, annotations=call.annotations, backend=call.backend, crop=crop,
-            threads=call.threads, notice=line, keep=keep, memory_of=output, workers=call.workers,
-            farm=call.farm,
+            threads=call.threads, notice=line, keep=keep, memory_of=output,
         )  # fmt: skip
     tell(call, job, warnings)
     return job
@@ -281,9 +277,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         show = None
         if call.progressive:
             show = lambda image: image.save(target, call.bits, quality=call.quality)  # noqa: E731
-        with (
-            collected() as warnings, job.helped(), ProgressBar(samples, call.shows_progress) as bar
-        ):  # fmt: skip
+        with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
                 job.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
@@ -334,7 +328,7 @@ def crop_of(film: Film | None) -> Crop | None:
 def run_pixel(call: Call) -> None:
     """Print what one pixel shows, or the radiance of one of its samples."""
     option = "--pick" if call.only is None else "--only"
-    names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume")
+    names = ("crop", "time", "progressive", "output", "film", "resume")
     others = [name for name in names if getattr(call, name)]
     others += ["repeat"] * (call.repeat > 1) + ["pick"] * bool(call.only and call.pick)
     if others:

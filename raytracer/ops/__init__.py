@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from raytracer.benchmark import operations
 from raytracer.benchmark.operations import names
 from raytracer.benchmark.operations.base import Op, bfloat16_bits, from_bfloat16
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
 

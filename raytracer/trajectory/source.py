@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +45,6 @@ class FrameSource(ABC):
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
         return None
-
-    def sent(self) -> FrameSource:
-        """Return a source for other processes. Raises UserError: they cannot read it."""
-        return self
 
 
 class LiveSource(FrameSource):
@@ -110,18 +104,6 @@ class FileSource(FrameSource):
             text = f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0"
             state.update(text.encode("utf-8", "surrogateescape"))
         return state.hexdigest()
-
-    def sent(self) -> FrameSource:
-        path, topology = self._source.scene, self._source.topology
-        if path == STANDARD_INPUT:
-            raise UserError("-: workers cannot read standard input: save it to a file")
-        other = copy(self)
-        other._data = [path.absolute() for path in self._data]
-        other._source = replace(
-            self._source, scene=path.absolute(), topology=topology and topology.absolute(),
-            further=tuple(each.absolute() for each in self._source.further),
-        )  # fmt: skip
-        return other
 
     def _count(self, path: Path) -> int:
         """Return the number of frames, and remember which files they are read from."""

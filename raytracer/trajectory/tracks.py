@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -199,14 +198,6 @@ class TrackedSource(FrameSource):
 
     def signature(self) -> str | None:
         return self._source.signature()
-
-    def sent(self) -> FrameSource:
-        if self._unwrap:
-            self._look(self._last)
-        other = copy(self)
-        other._source = self._source.sent()
-        other._kept = OrderedDict()
-        return other
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         scene, tracks = self._read(frame, columns)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources.abc import Traversable
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from importlib.resources.abc import Traversable
-
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
 CAPSULES = "render_capsules"  # the production kernel of scenes with capsules
-SOLIDS = "solids"  # layout of a scene whose spheres have records of capsules
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
@@ -72,7 +68,6 @@ class Best:
     dtype: str = ""  # "": all types
 
     def applies(self, axes: Mapping[str, int], dtype: str) -> bool:
-        """Whether sizes and type are among them."""
         return self.dtype in ("", dtype) and (not self.axis or axes.get(self.axis) in self.sizes)
 
 
@@ -110,12 +105,10 @@ class Kernel:
 
     @property
     def place(self) -> str:
-        """Path of the file in the repository, for messages."""
         return f"kernels/{PRODUCT}/{self.path.name}"
 
     @property
     def translation_unit(self) -> Path:
-        """The file to compile."""
         return Path(str(self.path))
 
     @property
@@ -125,12 +118,10 @@ class Kernel:
 
     @property
     def threads(self) -> int:
-        """Threads per block."""
         return prod(self.block)
 
     @cached_property
     def code(self) -> str:
-        """The text of the file."""
         return self.path.read_text(encoding="utf-8")
 
     def admits(self, arch: str) -> bool:
@@ -179,7 +170,6 @@ class Variant(Kernel):
     sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
     best: tuple[Best, ...] = ()
     dtypes: str = ""
-    tile: str = ""
     layout: str = ""
     shows: str = ""
     product: Kernel | None = None  # the production kernel that it is
@@ -192,18 +182,11 @@ class Variant(Kernel):
 
     @property
     def place(self) -> str:
-        """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{Path(str(self.path)).parent.name}/{self.path.name}"
 
     @property
     def translation_unit(self) -> Path:
-        """The file to compile: of a production kernel its own, so that machine code is shared."""
         return self.product.translation_unit if self.product else super().translation_unit
-
-    @property
-    def reads_solids(self) -> bool:
-        """As of a production kernel."""
-        return self.layout == SOLIDS
 
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""

@@ -335,10 +335,10 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
 
 def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
-    for name in render_benchmark.names():
+    for name in render_benchmark.SCENES:
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
-        _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
+        buffers, tree = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
             buffers.count, len(tree.nodes), choose.Sample(buffers.placed), buffers.camera, 720
         )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cuda import launch
-from raytracer.farm.tiles import Part, TileOrder, TileWorker, spread_bands
+from raytracer.backends.group import divided
+from raytracer.film.film import Film
 from raytracer.pipeline import prepare
 from reference import RefScene, View
 from support.pictures import Bench
@@ -79,17 +80,15 @@ def test_many_launches_give_the_bytes_of_one(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("tiny_launches")
 def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
     size = {"width": WIDTH, "height": HEIGHT, "samples": 3}
-    with prepare(to_project(SCENES["mirrors"]), size, backend="cuda", keep=True) as job:
-        assert job.kept is not None
-        worker = TileWorker(TileOrder(job.kept[1], job.view, "cuda", 0, bands=True))
+    with prepare(to_project(SCENES["mirrors"]), size, backend="cuda") as job:
         together = np.zeros((HEIGHT, WIDTH, 4), np.float32)
-        for bands in spread_bands((0, 0, WIDTH, HEIGHT), 2):
-            crops = bands[::-1]  # in any order
-            first = worker.expose(Part(crops, 0, 2, None))
-            both = worker.expose(Part(crops, 2, 1, first.sums))
-            for (x0, y0, x1, y1), own in zip(crops, both.sums, strict=True):
-                together[y0:y1, x0:x1] = own
-        worker.close()
+        for bands in divided(HEIGHT, 2):
+            with job.film(Film.blank(WIDTH, HEIGHT)) as film:
+                film.add(job.scene, job.view, 2, bands=bands[::-1])  # in any order
+                film.add(job.scene, job.view, 1, first=2, bands=bands)
+                host = film.to_host(bands)
+            for top, bottom in bands:
+                together[top:bottom] = host.sums[top:bottom]
     assert together.tobytes() == sums(samples=3).tobytes()
 
 

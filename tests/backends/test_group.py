@@ -24,7 +24,6 @@ from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene, HostPicture
 from raytracer.backends.group import DeviceGroup, GroupFilm, divided
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError
-from raytracer.farm import tiles
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Job, prepare
@@ -366,25 +365,6 @@ def test_an_environment_map_is_replaced_on_every_device(several: DeviceGroup) ->
         with jobs[1].film(Film.blank(*SIZE)) as one:
             one.add(jobs[1].scene, jobs[1].view, 1)
             assert film.to_host().sums.tobytes() == one.to_host().sums.tobytes()
-
-
-def test_a_worker_with_several_devices_renders_bands(
-    several: DeviceGroup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tiles, "select", lambda *_: several)
-    with prepare(
-        balls(mirror=True), {"width": WIDTH, "height": HEIGHT}, backend="cpu", keep=True
-    ) as job:
-        assert job.kept is not None
-        worker = tiles.TileWorker(tiles.TileOrder(job.kept[1], job.view, "cuda:0,1", 0, bands=True))
-    together = np.zeros((HEIGHT, WIDTH, 4), np.float32)
-    for crops in tiles.spread_bands((0, 0, *SIZE), 2):
-        first = worker.expose(tiles.Part(crops, 0, 2, None))
-        both = worker.expose(tiles.Part(crops, 2, 1, first.sums))
-        for (x0, y0, x1, y1), own in zip(crops, both.sums, strict=True):
-            together[y0:y1, x0:x1] = own
-    worker.close()
-    assert together.tobytes() == sums_of(3).tobytes()
 
 
 @pytest.fixture

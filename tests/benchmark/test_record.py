@@ -13,7 +13,7 @@ from raytracer.cli import main
 from raytracer.errors import DataFileError
 
 SAVED = Path(__file__).parents[2] / "renders" / "bench"
-RECORDS = [path for path in sorted(SAVED.glob("*.json")) if path.name != "render-ncu.json"]
+RECORDS = sorted(SAVED.glob("*.json"))
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -27,11 +27,10 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     schema = json.loads(capsys.readouterr().out)
     assert schema == record.schema()
     assert schema["title"] == "Record"
-    assert schema["additionalProperties"] is False
     assert set(schema["required"]) == set(record.Record.__annotations__)
     row = schema["$defs"]["Row"]
     assert row["properties"]["status"]["enum"] == ["ok", "wrong", "skipped", "failed"]
-    assert row["properties"]["upload"]["description"] == "Upload of the scene to the device."
+    assert row["properties"]["nodes"]["description"] == "Nodes of a tree."
 
 
 def changed(*path: str | int, to: Any) -> Any:
@@ -54,8 +53,7 @@ def changed(*path: str | int, to: Any) -> Any:
         (changed("date", to=None), "date: Field required"),
         (changed("results", 0, "rows", 2, "kind", to="king"), "results.0.rows.2.kind: Input"),
         (changed("results", 0, "rows", 0, "time", "median", to=0.0), "rows.0.time.median: Input"),
-        (changed("device", "color", to="green"), "device.color: Extra inputs are not permitted"),
-        (changed("device", "a" * 5000, to=1), "..."),
+        (changed("device", "memory_total", to="a" * 5000), "device.memory_total: Input"),
         (changed("load_average", to=float("nan")), "load_average: Input should be a finite"),
     ],
 )

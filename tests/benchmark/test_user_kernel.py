@@ -43,8 +43,6 @@ def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
     [
         ("vecadd(", "vectoradd(", UserError, r"pairs.cu: lacks the entry of vecadd"),
         ("// needs: sm_80+\n", "", VariantError, "lacks a value for 'needs'"),
-        ("// block: 256", "// block: 2560", VariantError, "is not a thread block"),
-        ("// idea", "// ideas", VariantError, "unknown key 'ideas'"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(

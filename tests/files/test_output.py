@@ -54,7 +54,6 @@ RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
         ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
         ("bench vecadd --compare record.json --save record.json", ""),
-        ("bench vecadd --save x.png --plot x.png", "give two names"),
         ("preview scene.toml --screenshot soft.png", ""),
     ],
 )
@@ -80,7 +79,6 @@ def test_no_output_is_an_input_or_another_output(
         ("scene schema -o old.json", "old.json"),
         ("scene generate cloud --count 3 -o stars.npz", "stars.npz"),
         ("bench vecadd --save old.json", "old.json"),
-        ("bench vecadd --plot old.png", "old.png"),
     ],
 )
 def test_texts_and_data_that_exist_are_replaced_with_force_alone(

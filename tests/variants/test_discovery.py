@@ -111,6 +111,7 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
         *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
         ("best", "n", "does not name sizes"),
         ("sizes", "even", "give any"),
+        ("steps", "12", "give 1 to 9"),
         *(
             ("maps", each, "is not a tensor map")
             for each in ("a 64", "a 64x512", "a 8x8 swizzle16")
@@ -127,7 +128,7 @@ def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: 
     assert words in message(tmp_path)
     if key == "flags":
         with pytest.raises(VariantError, match=words):
-            flags_of(path, tmp_path)
+            flags_of(path)
 
 
 FUSED = "--fmad=false"
@@ -146,18 +147,18 @@ def test_kernels_of_the_product_are_read_by_name(tmp_path: Path) -> None:
 
 def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
     made = write(tmp_path / PRODUCT, "draw.cu", title="Theirs", flags=f"{FUSED} --maxrregcount=64")
-    header = {**dict.fromkeys(HEADER), "idea": "own", "product": "draw"}
-    include = '"../../cuda/draw.cu"'
-    path = write(tmp_path / SUM, "01_a.cu", include, **header)
+    lines = ["// idea: own", "// product: draw", ""]
+    path = tmp_path / SUM / "01_a.cu"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(lines))
     (rung,) = discover("sum", tmp_path)
     assert (rung.title, rung.idea, rung.block) == ("Theirs", "own", (8, 8, 1))
-    assert rung.flags == flags_of(path, tmp_path) == (FUSED, "--maxrregcount=64")
+    assert rung.flags == (FUSED, "--maxrregcount=64")
     assert (rung.path, rung.translation_unit) == (path, made)
-    write(tmp_path / SUM, "01_a.cu", **header)
-    assert f"its only line of code is #include {include}, and it has no" in message(tmp_path)
-    write(tmp_path / SUM, "01_a.cu", include, **header, flags="-O2")
-    assert f"its only line of code is #include {include}, and it has no" in message(tmp_path)
-    write(tmp_path / SUM, "01_a.cu", **{**header, "product": "drawn"})
+    for more in ("int x;\n", "// flags: --ftz=true\n"):
+        path.write_text("\n".join(lines) + more)
+        assert "is that kernel: it has no code and no" in message(tmp_path)
+    path.write_text("// product: drawn\n")
     assert message(tmp_path) == "there is no kernel 'drawn' in kernels/cuda; did you mean 'draw'?"
 
 

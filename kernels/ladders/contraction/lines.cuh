@@ -5,15 +5,12 @@
 #pragma once
 #include "contraction.cuh"
 
-#ifndef RT_OPERATOR
-#define RT_OPERATOR c_d
-#endif
 // Copies of the operator. The compiler keeps what several products of one thread read from one address in registers,
 // which do not suffice for n > 8; with a copy for each product it is an operand of the multiply-adds.
 #ifndef RT_OPERATOR_COPIES
 #define RT_OPERATOR_COPIES 1
 #endif
-__constant__ rt::Real RT_OPERATOR[RT_OPERATOR_COPIES * rt::kPlaneSize];  // [copies][n][n], filled by the host
+__constant__ rt::Real c_d[RT_OPERATOR_COPIES * rt::kPlaneSize];  // [copies][n][n], filled by the host
 
 namespace rt {
 
@@ -43,10 +40,7 @@ struct Line {
     b = line % kN;
     exists = line < kPlaneSize && element < kElements && (long long)blockIdx.x * kElements + element < elements;
   }
-  // offset of its element in arrays with `numbers` numbers per point
-  RT_DEVICE long long origin(int numbers = 1) const {
-    return ((long long)blockIdx.x * kElements + element) * numbers * kSize;
-  }
+  RT_DEVICE long long origin() const { return ((long long)blockIdx.x * kElements + element) * kSize; }
   template <Axis axis> RT_DEVICE int global(int l) const {
     if (axis == Axis::x) return (l * kN + a) * kN + b;
     if (axis == Axis::y) return (a * kN + l) * kN + b;
@@ -60,12 +54,12 @@ struct Line {
   }
 };
 
-// Calls work(line, turn) for each line of this thread.
+// Calls work(line) for each line of this thread.
 template <class Work> RT_DEVICE void for_lines(long long elements, Work work) {
 #pragma unroll
   for (int turn = 0; turn < kTurns; turn++) {
     Line line(turn, elements);
-    if (line.exists) work(line, turn);
+    if (line.exists) work(line);
   }
 }
 
@@ -106,21 +100,21 @@ template <Axis axis> RT_DEVICE void write_global(Real* to, const Values& values,
   }
 }
 
-// out = d in, or its transpose
-template <bool kTransposed = false, int kCopy = 0> RT_DEVICE void apply(Values& out, const Values& in) {
-  const Real* d = RT_OPERATOR + kCopy % RT_OPERATOR_COPIES * kPlaneSize;
+// out = d in
+template <int kCopy = 0> RT_DEVICE void apply(Values& out, const Values& in) {
+  const Real* d = c_d + kCopy % RT_OPERATOR_COPIES * kPlaneSize;
 #pragma unroll
   for (int r = 0; r < kN; r++) {
     Real sum = 0;
 #pragma unroll
-    for (int l = 0; l < kN; l++) sum = multiply_add(d[kTransposed ? l * kN + r : r * kN + l], in[l], sum);
+    for (int l = 0; l < kN; l++) sum = multiply_add(d[r * kN + l], in[l], sum);
     out[r] = sum;
   }
 }
 
 // The gradient; share [kElements * kShare].
 RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {
-  for_lines(elements, [&](const Line& line, int) {
+  for_lines(elements, [&](const Line& line) {
     Values in, out;
     read_global<Axis::x>(in, u + line.origin(), line);
     write_shared<Axis::x>(share, in, line);
@@ -128,7 +122,7 @@ RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Re
     write_global<Axis::x>(gx + line.origin(), out, line);
   });
   __syncthreads();
-  for_lines(elements, [&](const Line& line, int) {
+  for_lines(elements, [&](const Line& line) {
     Values in, out;
     read_shared<Axis::y>(in, share, line);
     apply(out, in);
@@ -137,32 +131,6 @@ RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Re
     apply(out, in);
     write_global<Axis::z>(gz + line.origin(), out, line);
   });
-}
-
-// The derivatives of an element, for the threads of x lines: along x in registers, along y and z in shared
-// memory, in `share` and in the kShare numbers per element behind it. Ends with a barrier.
-RT_DEVICE void gradient_kept(Real* share, Values (&gx)[kTurns], const Real* u, long long elements) {
-  for_lines(elements, [&](const Line& line, int turn) {
-    Values in;
-    read_global<Axis::x>(in, u + line.origin(), line);
-    write_shared<Axis::x>(share, in, line);
-    apply<false, 0>(gx[turn], in);
-  });
-  __syncthreads();
-  Values y[kTurns], z[kTurns];
-  for_lines(elements, [&](const Line& line, int turn) {
-    Values in;
-    read_shared<Axis::y>(in, share, line);
-    apply<false, 1>(y[turn], in);
-    read_shared<Axis::z>(in, share, line);
-    apply<false, 2>(z[turn], in);
-  });
-  __syncthreads();  // all have read u: its memory is free
-  for_lines(elements, [&](const Line& line, int turn) {
-    write_shared<Axis::y>(share, y[turn], line);
-    write_shared<Axis::z>(share + kElements * kShare, z[turn], line);
-  });
-  __syncthreads();
 }
 
 }  // namespace rt

@@ -1,7 +1,6 @@
-// The gradient for any n, with whole sectors of memory: a block computes a group of elements, which is one
-// contiguous piece of every array. The piece of u is copied to shared memory in 16-byte packs, a thread
-// computes whole lines, and derivatives whose lines do not fill sectors of 32 bytes return to shared memory
-// and leave it in 16-byte packs, too. The operator is an operand of the multiply-adds, in constant memory.
+// Groups of elements of any n, in whole lines of memory: a block computes a group, which is one contiguous piece of every
+// array. The piece of u is copied to shared memory in 16-byte packs, a thread computes whole lines of an element, and
+// derivatives return to shared memory and leave it in such packs, too. The operator is an operand of the multiply-adds.
 #pragma once
 #include <cuda_pipeline.h>
 #ifndef RT_OPERATOR_COPIES
@@ -15,41 +14,17 @@ namespace rt {
 
 constexpr int kPack = 16 / (int)sizeof(Real);  // numbers of a 16-byte access
 
-// Numbers between the planes of an element in shared memory, for whole packs per plane (even n): lines along
-// y are read by threads (i, k), n neighbours in a plane and the next plane, which should be in other banks.
-// The smallest padding with the fewest accesses per warp.
-RT_HD constexpr int accesses_along_y(int plane) {
-  int banks = 128 / (int)sizeof(Real), most = 0;
-  for (int bank = 0; bank < banks; bank++) {
-    int hits = 0;
-    for (int t = 0; t < banks; t++) hits += (t / kN * plane + t % kN) % banks == bank;
-    most = hits > most ? hits : most;
-  }
-  return most;
-}
-RT_HD constexpr int padded_plane() {
-  if (kN % 2 == 1) return kPlaneSize;  // odd strides need no padding, and planes are not whole packs
-  int best = kPlaneSize;
-  for (int plane = kPlaneSize; plane <= kPlaneSize + kN; plane += kPack)
-    if (accesses_along_y(plane) < accesses_along_y(best)) best = plane;
-  return best;
-}
-
 // Numbers of a 128-byte line of memory.
 constexpr int kLineOfMemory = 128 / (int)sizeof(Real);
-// Rows and planes of an element for groups of whole lines. Rows of a multiple of 32 bytes would begin in few banks; the
+// Rows and planes of an element in shared memory. Rows of a multiple of 32 bytes would begin in few banks; the
 // next plane begins in another bank than this one. The headers of rungs count this memory: keep them alike.
 RT_HD constexpr int spread_row() { return kN * sizeof(Real) % 32 == 0 ? kN + kPack : kN; }
 RT_HD constexpr int spread_plane() {
   return kN * spread_row() + (kN % 2 == 1 ? 0 : sizeof(Real) == 4 ? kN / 4 * 4 : 2);
 }
 
-// Elements of a block whose threads are for kLines lines, and its threads: a line each, in whole warps.
+// Elements of a block whose threads are for kLines lines.
 RT_HD constexpr int group_for(int lines) { return lines < 2 * kPlaneSize ? 1 : lines / kPlaneSize; }
-RT_HD constexpr int threads_for(int lines) {
-  int warps = (group_for(lines) * kPlaneSize + 31) / 32 * 32;
-  return warps < lines ? warps : lines;
-}
 // Blocks on a multiprocessor if a thread has about `registers` registers, at most those of 2,048 threads.
 RT_HD constexpr int blocks_for(int threads, int registers) {
   int by_registers = 65536 / (threads * registers), by_threads = 2048 / threads;
@@ -57,57 +32,44 @@ RT_HD constexpr int blocks_for(int threads, int registers) {
   return blocks < 1 ? 1 : blocks > 24 ? 24 : blocks;
 }
 
-// A group of kGroup elements in the shared memory of a block of kThreads threads. kWholeLines: the packs of a warp are
-// whole lines of memory, whatever line the group begins in.
-template <int kThreads, int kGroup, bool kWholeLines = false>
+// A group of kGroup elements in the shared memory of a block of kThreads threads. The packs of a warp are whole lines of
+// memory, whatever line the group begins in.
+template <int kThreads, int kGroup>
 struct StagedGroup {
-  static constexpr int kRow = kWholeLines ? spread_row() : kN;
-  static constexpr int kPlane = kWholeLines ? spread_plane() : padded_plane();
+  static constexpr int kRow = spread_row();
+  static constexpr int kPlane = spread_plane();
   static constexpr int kElement = kN * kPlane;
   static constexpr bool kPadded = kPlane != kPlaneSize;
-  static constexpr int kUnit = kWholeLines ? kLineOfMemory : kPack;  // the first pack begins at a multiple of it
-  static constexpr bool kAligned = kGroup * kSize % kUnit == 0;      // whether groups are whole units
+  static constexpr bool kAligned = kGroup * kSize % kLineOfMemory == 0;  // whether groups are whole lines
   static constexpr int kTurnsOfGroup = (kGroup * kPlaneSize + kThreads - 1) / kThreads;  // lines of a thread
   // of one number a point
   static constexpr int kBuffer =
       (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
 
   long long first;  // element
-  int count;        // of elements
-  int shift;        // place of the first number in its unit
+  int count;  // of elements
+  int shift;  // place of the first number in its line
 
   RT_DEVICE explicit StagedGroup(long long elements) : first((long long)blockIdx.x * kGroup) {
     count = elements - first < kGroup ? (int)(elements - first) : kGroup;
-    shift = kAligned ? 0 : (int)(first * kSize % kUnit);
+    shift = kAligned ? 0 : (int)(first * kSize % kLineOfMemory);
   }
   // place of the first number in its pack, in memory and in shared memory
   RT_DEVICE int skew() const { return shift % kPack; }
-  RT_DEVICE long long origin(int numbers = 1) const { return first * numbers * kSize; }
+  RT_DEVICE long long origin() const { return first * kSize; }
 
   // Calls each(at, whole) for the numbers at .. at + kPack - 1 of `words`, or for a single one at the ends.
   template <class Each> RT_DEVICE void for_packs(int words, Each each) const {
-    if constexpr (kWholeLines) {
-      constexpr int kMost = kGroup * kSize + (kAligned ? 0 : kUnit - 1);
+    constexpr int kMost = kGroup * kSize + (kAligned ? 0 : kLineOfMemory - 1);
 #pragma unroll
-      for (int trip = 0; trip < (kMost + kThreads * kPack - 1) / (kThreads * kPack); trip++) {
-        int at = ((int)threadIdx.x + trip * kThreads) * kPack - shift;
-        if constexpr (kSize % kPack == 0) {
-          if (at >= 0 && at < words) each(at, true);
-        } else if (at >= 0 && at + kPack <= words) {
-          each(at, true);
-        } else if (at > -kPack && at < words) {
-          for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
-        }
-      }
-    } else if constexpr (kSize % kPack == 0) {
-      for (int at = threadIdx.x * kPack; at < words; at += kThreads * kPack) each(at, true);
-    } else {
-      for (int at = (int)threadIdx.x * kPack - shift; at < words; at += kThreads * kPack) {
-        if (at >= 0 && at + kPack <= words) {
-          each(at, true);
-        } else {
-          for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
-        }
+    for (int trip = 0; trip < (kMost + kThreads * kPack - 1) / (kThreads * kPack); trip++) {
+      int at = ((int)threadIdx.x + trip * kThreads) * kPack - shift;
+      if constexpr (kSize % kPack == 0) {
+        if (at >= 0 && at < words) each(at, true);
+      } else if (at >= 0 && at + kPack <= words) {
+        each(at, true);
+      } else if (at > -kPack && at < words) {
+        for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
       }
     }
   }
@@ -121,12 +83,9 @@ struct StagedGroup {
   }
   // place in shared memory of number `at` of a group
   static RT_DEVICE int place(int at) {
-    if constexpr (kWholeLines) {
-      unsigned i = at;  // unsigned, so that divisions by powers of two are shifts
-      if constexpr (kRow != kN) return i / kPlaneSize * kPlane + i % kPlaneSize / kN * kRow + i % kN;
-      if constexpr (kPadded) return i / kPlaneSize * kPlane + i % kPlaneSize;
-    }
-    if constexpr (kPadded) return at / kPlaneSize * kPlane + at % kPlaneSize;
+    unsigned i = at;  // unsigned, so that divisions by powers of two are shifts
+    if constexpr (kRow != kN) return i / kPlaneSize * kPlane + i % kPlaneSize / kN * kRow + i % kN;
+    if constexpr (kPadded) return i / kPlaneSize * kPlane + i % kPlaneSize;
     return at;
   }
   // Starts the copy of the numbers of the group; complete after wait().
@@ -154,25 +113,20 @@ struct StagedGroup {
   static RT_DEVICE void store_whole(float* to, const float* from) { __stwb((float4*)to, *(const float4*)from); }
   static RT_DEVICE void store_whole(double* to, const double* from) { __stwb((double2*)to, *(const double2*)from); }
 
-  // Calls work(t, turn) for the lines t of this thread along one axis. Unrolled: in a loop, the compiler would load
+  // Calls work(t) for the lines t of this thread along one axis. Unrolled: in a loop, the compiler would load
   // the operator into registers, which do not suffice.
   template <class Work> RT_DEVICE void for_lines(Work work) const {
 #pragma unroll
     for (int turn = 0; turn < kTurnsOfGroup; turn++) {
       int t = threadIdx.x + turn * kThreads;
-      if (t < count * kPlaneSize) work(t, turn);
+      if (t < count * kPlaneSize) work(t);
     }
   }
   // place of the first number of line t
   template <Axis axis> static RT_DEVICE int line(int t) {
-    if constexpr (kWholeLines) {
-      unsigned i = t;
-      if (axis == Axis::x) return i / kPlaneSize * kElement + i % kPlaneSize / kN * kRow + i % kN;
-      return i / kN * kPlane + i % kN * (axis == Axis::y ? 1 : kRow);
-    }
-    if (axis == Axis::x) return t / kPlaneSize * kElement + t % kPlaneSize;
-    if (axis == Axis::y) return t / kN * kPlane + t % kN;
-    return t / kN * kPlane + t % kN * kN;
+    unsigned i = t;
+    if (axis == Axis::x) return i / kPlaneSize * kElement + i % kPlaneSize / kN * kRow + i % kN;
+    return i / kN * kPlane + i % kN * (axis == Axis::y ? 1 : kRow);
   }
   template <Axis axis> static constexpr int kStep = axis == Axis::x   ? kPlane
                                                     : axis == Axis::y ? kRow
@@ -207,12 +161,11 @@ struct StagedGroup {
     }
   }
   // along one axis, from one buffer to another or in place
-  template <Axis axis, bool kTransposed = false, int kCopy = (int)axis> RT_DEVICE void contract_lines(
-      Real* to, const Real* from) const {
-    for_lines([&](int t, int) {
+  template <Axis axis> RT_DEVICE void contract_lines(Real* to, const Real* from) const {
+    for_lines([&](int t) {
       Values in, out;
       read<axis>(in, from, t);
-      apply<kTransposed, kCopy>(out, in);
+      apply<(int)axis>(out, in);
       write<axis>(to, out, t);
     });
   }

@@ -12,14 +12,13 @@
 
 namespace rt {
 
-// Row r of the operator, or of its transpose, times a line along each axis.
-template <bool kTransposed, int kCopy>
+// Row r of the operator times a line along each axis.
 RT_DEVICE void apply_row(int r, const Values& x, const Values& y, const Values& z, Real& along_x, Real& along_y,
                          Real& along_z) {
   along_x = along_y = along_z = 0;
 #pragma unroll
   for (int l = 0; l < kN; l++) {
-    const Real d = RT_OPERATOR[kCopy * kPlaneSize + (kTransposed ? l * kN + r : r * kN + l)];
+    const Real d = c_d[r * kN + l];
     along_x = multiply_add(d, x[l], along_x);
     along_y = multiply_add(d, y[l], along_y);
     along_z = multiply_add(d, z[l], along_z);
@@ -28,8 +27,8 @@ RT_DEVICE void apply_row(int r, const Values& x, const Values& y, const Values& 
 
 // kAhead: how many groups further on the group begins that is requested for the L2 cache; 0: none.
 template <int kThreads, int kGroup, int kAhead>
-struct TogetherGradient : StagedGroup<kThreads, kGroup, true> {
-  using Group = StagedGroup<kThreads, kGroup, true>;
+struct TogetherGradient : StagedGroup<kThreads, kGroup> {
+  using Group = StagedGroup<kThreads, kGroup>;
   static_assert(Group::kTurnsOfGroup == 1, "a thread has one line along each axis");
 
   // u [elements][n][n][n]; shared: three buffers, aligned to 16.
@@ -64,7 +63,7 @@ struct TogetherGradient : StagedGroup<kThreads, kGroup, true> {
 #pragma unroll
       for (int r = 0; r < kN; r++) {
         Real along_x, along_y, along_z;
-        apply_row<false, 0>(r, x, y, z, along_x, along_y, along_z);
+        apply_row(r, x, y, z, along_x, along_y, along_z);
         to_x[r * Group::kPlane] = along_x;
         to_y[r * Group::kRow] = along_y;
         pack.v[r % kWidth] = along_z;

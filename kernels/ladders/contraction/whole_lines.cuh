@@ -20,8 +20,8 @@ struct WholeShape {
 // Axis after axis, with two buffers: derivatives along x and y leave through the second one, those along z take the
 // place of u. kAhead: as for TogetherGradient.
 template <int kThreads, int kGroup, int kAhead>
-struct WholeGradient : StagedGroup<kThreads, kGroup, true> {
-  using Group = StagedGroup<kThreads, kGroup, true>;
+struct WholeGradient : StagedGroup<kThreads, kGroup> {
+  using Group = StagedGroup<kThreads, kGroup>;
 
   // u [elements][n][n][n]; shared: two buffers, aligned to 16.
   static RT_DEVICE void run(void* shared, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {

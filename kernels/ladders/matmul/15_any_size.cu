@@ -1,32 +1,16 @@
 // title: any size
 // idea: persistent blocks take whole tiles, and parts along k of the tiles that would be an incomplete wave
 //       ("stream-K"). Operands by rows or by columns, aligned or not, at any distance from row to row: each tile and
-//       layout is a compilation of its own, and a model of waves chooses it, or a kernel for few rows, columns or steps
+//       layout is a compilation of its own, and a model of waves chooses it
 // sizes: any
 // block: 256
 // needs: sm_80+
 // source: own; Osama et al. 2023 (Stream-K); Huerta et al. 2025 (register file of NVIDIA GPUs)
-#include "../matmul_bf16/early_launch.cuh"
-
-// The host side defines the macros (raytracer/benchmark/products).
-#ifdef SKINNY_ROWS
-#include "direct_product.cuh"
-#include "skinny.cuh"
-
-extern "C" __global__ void __launch_bounds__(256, 2) matmul(const __grid_constant__ SkinnyArgs<float, float> args) {
-  let_next_kernel_start();
-  wait_for_kernel_ahead();
-#if DIRECT_COLS
-  DirectProduct<float, float, SKINNY_ROWS, DIRECT_COLS>::run(args);
-#else
-  extern __shared__ __align__(16) float shared[];
-  Skinny<float, float, SKINNY_ROWS, PACK>(args, shared).run();
-#endif
-}
-#else
 #include "../matmul_bf16/align_rows.cuh"
+#include "../matmul_bf16/early_launch.cuh"
 #include "unit_pipeline.cuh"
 
+// The host side defines the macros (raytracer/benchmark/products).
 struct Plan {
   static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
   static constexpr int kParts = PARTS;
@@ -54,4 +38,3 @@ extern "C" __global__ void RT_CLUSTER(PARTS) __launch_bounds__(UnitPipeline<Plan
     UnitPipeline<Plan>::run(stages, walk, args);
   }
 }
-#endif

@@ -1,40 +1,16 @@
 // title: any size
 // idea: C in float32 or bfloat16, which each warp stores by itself; operands by rows or by columns at any distance from
 //       row to row, copied to aligned rows where the engine has no map of them. Tiles of many widths, and parts along k,
-//       so that they fill a whole number of waves: a model of waves chooses one of these compilations, or a kernel for
-//       few rows, columns or steps by multiply-adds (../matmul/skinny.cuh)
+//       so that they fill a whole number of waves: a model of waves chooses one of these compilations
 // sizes: any
 // block: 384
 // needs: sm_90a
 // source: own; Osama et al. 2023 (Stream-K); NVIDIA CUTLASS (ping-pong kernel); deepseek-ai, DeepGEMM (a model of cost)
-#include "early_launch.cuh"
-
-// The host side defines the macros (raytracer/benchmark/products).
-#ifdef SKINNY_ROWS
-#include "../matmul/direct_product.cuh"
-#include "../matmul/skinny.cuh"
-
-#if C_FLOAT
-using SkinnyResult = float;
-#else
-using SkinnyResult = __nv_bfloat16;
-#endif
-
-extern "C" __global__ void __launch_bounds__(256, 2)
-    matmul_bf16(const __grid_constant__ SkinnyArgs<unsigned short, SkinnyResult> args) {
-  let_next_kernel_start();
-  wait_for_kernel_ahead();
-#if DIRECT_COLS
-  DirectProduct<unsigned short, SkinnyResult, SKINNY_ROWS, DIRECT_COLS>::run(args);
-#else
-  extern __shared__ __align__(16) float shared[];
-  Skinny<unsigned short, SkinnyResult, SKINNY_ROWS, PACK>(args, shared).run();
-#endif
-}
-#else
 #include "align_rows.cuh"
+#include "early_launch.cuh"
 #include "product.cuh"
 
+// The host side defines the macros (raytracer/benchmark/products).
 struct Plan {
   static constexpr int kGroups = GROUPS, kBlocks = BLOCKS, kCols = COLS, kStages = STAGES;
   static constexpr int kCluster = CLUSTER, kChunks = CHUNKS, kParts = PARTS;
@@ -54,4 +30,3 @@ extern "C" __global__ void RT_CLUSTER(CLUSTER* PARTS) __launch_bounds__(Product<
   extern __shared__ __align__(1024) unsigned char shared[];
   Product<Plan>(args, shared).run();
 }
-#endif

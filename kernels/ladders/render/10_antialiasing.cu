@@ -4,4 +4,3 @@
 // layout: list
 // shows: samples
 // source: Owen-scrambled Sobol points: Burley 2020; filter importance sampling: Ernst et al. 2006
-#include "../../cuda/render_list.cu"

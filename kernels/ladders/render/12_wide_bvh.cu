@@ -1,3 +1,2 @@
 // product: render_thread
 // shows: samples
-#include "../../cuda/render_thread.cu"

@@ -1,3 +1,2 @@
 // product: render_packet
 // shows: samples
-#include "../../cuda/render_packet.cu"

@@ -1,2 +1,1 @@
 // product: tone
-#include "../../cuda/tone.cu"

@@ -118,7 +118,7 @@ def _identity() -> tuple[str, ...]:
 def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, ...]:
     """Return the options for a kernel: every kernel's, those of its header, and the macros."""
     defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
-    return (*FLAGS, *flags_of(source, root), *defined)
+    return (*FLAGS, *flags_of(source), *defined)
 
 
 def cubin_name(

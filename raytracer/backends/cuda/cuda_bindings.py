@@ -355,11 +355,11 @@ class Launch:
     """A launch of a function with one parameter, a struct; may be queued any number of times."""
 
     def __init__(self, function: Function, sizes: tuple[int, int, int], argument: bytes,
-                 early: bool = False, cluster: int = 0) -> None:  # fmt: skip
+                 early: bool = False) -> None:  # fmt: skip
         """Remember blocks, threads of a block, bytes of dynamic shared memory, and the struct.
 
         early: whether it may start before the kernel ahead has ended (programmatic dependent
-            launch). cluster: blocks of a cluster; 0: as the kernel was compiled.
+            launch).
         """
         self._function = function
         self._argument = ctypes.create_string_buffer(argument, len(argument))
@@ -373,11 +373,6 @@ class Launch:
             attributes.append(cu.CUlaunchAttribute())
             attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
             attributes[-1].value.programmaticStreamSerializationAllowed = 1
-        if cluster:
-            attributes.append(cu.CUlaunchAttribute())
-            attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            size = attributes[-1].value.clusterDim
-            size.x, size.y, size.z = cluster, 1, 1
         made.attrs, made.numAttrs = attributes, len(attributes)
 
     def queue(self, stream: Any) -> None:

@@ -46,7 +46,6 @@ class DeviceTree:
     """A tree over spheres, which are in the memory of a GPU once and for all."""
 
     def __init__(self, number: int, buffers: SceneBuffers) -> None:
-        """Allocate memory, copy the spheres, and load the kernels."""
         self._number, self._context = number, primary_context(number)
         self._memory = DeviceMemory(self._context)
         self._count, self._large = buffers.count, len(buffers.large_id)
@@ -62,7 +61,6 @@ class DeviceTree:
             self._kernels.interleave(self._memory, self._count, copies.stream)
 
     def build(self) -> None:
-        """Build the tree, and wait for it."""
         with self._context.lock, self._context.active():
             stream = staging(self._number).stream
             records = self._memory.address("records")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.transfer import staging
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Session
 
 GUARD = 256  # bytes behind each array
 POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
@@ -41,11 +39,9 @@ class Memory:
             raise
 
     def address(self, name: str) -> int:
-        """Return the address of an array."""
         return int(self._taken[name]) + self._offsets.get(name, 0)
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
-        """Queue a copy to the device."""
         staging(self._session.ordinal).to_device(array, self.address(name))
 
     def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
@@ -58,7 +54,6 @@ class Memory:
         self._session.fill(self.address(name), _padded(self._sizes[name]) + GUARD, POISON)
 
     def clear(self, name: str) -> None:
-        """Queue the filling of an array with zeros."""
         self._session.fill(self.address(name), self._sizes[name], 0)
 
     def overrun(self, name: str) -> bool:
@@ -71,7 +66,6 @@ class Memory:
         return bool((tail != 0xFF).any())
 
     def close(self) -> None:
-        """Release the memory."""
         while self._taken:
             with suppress(self._session.driver.Error):
                 self._taken.popitem()[1].free()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import translated
 from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.record import Resources
 from raytracer.errors import RaytracerError
-
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.cache import Cubin
-    from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.record import Resources
-    from raytracer.variants import Kernel, Variant
+from raytracer.variants import Kernel, Variant
 
 Enqueue = Callable[[], Any]
 Matrix = tuple[int, tuple[int, ...], int]  # address, rows and columns, bytes of a value
@@ -40,7 +38,6 @@ def require(variant: Kernel, arch: str) -> None:
 
 
 def resources(functions: Sequence[Any], cubin: Cubin) -> Resources:
-    """Return registers per thread, static shared memory (maximum of functions) and spills."""
     return {
         "compiler": cubin.compiler,
         "registers": max(int(each.num_regs) for each in functions),
@@ -74,7 +71,6 @@ class LoadedKernel:
             raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
 
     def resources(self) -> Resources:
-        """Return the resources of its functions."""
         return resources(self._functions, self._cubin)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
@@ -115,8 +111,7 @@ class LoadedKernel:
     def _constant(self, name: str, nbytes: int) -> tuple[Any, int]:
         """Return the address of a constant array and how often the bytes fit.
 
-        Raises:
-            RefusedError: they do not fill it.
+        Raise RefusedError if they do not fill it.
         """
         driver = self._session.driver
         with translated(driver):

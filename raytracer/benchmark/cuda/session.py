@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.check import translated
@@ -13,10 +12,8 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
+from raytracer.benchmark.record import Device
 from raytracer.errors import BackendError
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.record import Device
 
 Enqueue = Callable[[], Any]
 
@@ -54,31 +51,25 @@ class Session:
         self.shared_limit = int(read(optin))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._scratch is not None:
             with suppress(self.driver.Error):
                 self._scratch.free()
             self._scratch = None
-        self._open.__exit__(kind, error, at)  # translates exceptions of the driver
+        self._open.__exit__(*error)  # translates exceptions of the driver
 
     def describe(self) -> Device:
         """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
         details = device_details(self.ordinal)
         stable = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
-        return cast("Device", stable | {"l2_bytes": self.l2_bytes})
+        return cast(Device, stable | {"l2_bytes": self.l2_bytes})
 
     @property
     def bus_id(self) -> str:
-        """PCI address of the GPU, as used by NVML."""
+        """PCI address of the GPU, as nvidia-smi takes it."""
         return str(self._context.device.pci_bus_id())
 
     def free_memory(self) -> int:
-        """Return the free bytes of device memory."""
         return int(self.driver.mem_get_info()[0])
 
     def fill(self, address: int, nbytes: int, word: int) -> None:
@@ -125,8 +116,7 @@ class Session:
     def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
         """Return `times` samples of seconds per launch, of a graph with `count` launches.
 
-        Raises:
-            BackendError: the work cannot be captured, or cuda-bindings is missing.
+        Raise BackendError if the work cannot be captured, or cuda-bindings is missing.
         """
 
         def work() -> None:

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.benchmark.products.problem import Problem
 from raytracer.errors import UserError, suggestion
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.benchmark.products.problem import Problem
 
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
@@ -39,7 +36,6 @@ class Work:
 
     @property
     def bytes(self) -> float:
-        """Bytes read plus bytes written."""
         return self.bytes_read + self.bytes_written
 
 
@@ -52,32 +48,27 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
         return prod(self.shape) * self.itemsize
 
     @property
     def itemsize(self) -> int:
-        """Bytes of a value."""
         return np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True)
 class Peer:
-    """An implementation by a library, timed in the same run if the library is installed.
+    """An implementation by PyTorch, timed in the same run if it is installed.
 
     Attributes:
         name: in tables.
         make: takes PyTorch and the inputs as its tensors on the GPU, by name (16-bit patterns are
             int16: `.view(torch.bfloat16)`); returns a function without arguments that launches
             the work on the current stream.
-        package: "torch"; "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of the
-            toolkit; or "cublaslt" (raytracer/benchmark/cublaslt.py). Only "torch" uses `make`.
         dtypes: supported types of the operation; all if empty.
     """
 
     name: str
-    make: Callable[[Any, dict[str, Any]], Callable[[], Any]] | None = None
-    package: str = "torch"
+    make: Callable[[Any, dict[str, Any]], Callable[[], Any]]
     dtypes: tuple[str, ...] = ()
 
 
@@ -157,7 +148,6 @@ class Op:
         return self.rounding * (1e-14 if dtype == "float64" else 1e-6)
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Return operations and bytes of one call."""
         read, written = (
             sum(array.nbytes for array in arrays(axes, dtype).values())
             for arrays in (self.input_arrays, self.output_arrays)
@@ -165,7 +155,6 @@ class Op:
         return Work(self.flop(axes), read, written)
 
     def sizes(self, axes: Axes) -> tuple[int, ...]:
-        """Return the integers at the end of the arguments."""
         return tuple(axes[name] for name in self.axes if name not in self.macro_sizes)
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
@@ -196,11 +185,7 @@ class Op:
         raise NotImplementedError(f"{self.name} is not a matrix product")
 
     def resolve(self, sizes: Axes) -> dict[str, int]:
-        """Return the sizes of all axes: those of `sizes`, and defaults.
-
-        Raises:
-            UserError: an axis is unknown, or a size is below 1 or has no kernel.
-        """
+        """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
         for name, size in sizes.items():
             if name not in self.axes and not (name == "offset" and self.has_offset):
                 hint = suggestion(name, list(self.axes))
@@ -254,9 +239,6 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of
             these values.
         seed: of the generator.
-
-    Raises:
-        UserError: the distribution is unknown.
     """
     count = prod(shape)
     generator = np.random.default_rng(seed)

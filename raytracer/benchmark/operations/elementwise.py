@@ -1,4 +1,4 @@
-"""Copies, and sums element by element: bound by memory."""
+"""Sums element by element: bound by memory."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ from functools import partial
 from typing import Any
 
 from raytracer.benchmark.operations.base import Op, Peer, sizes_of
-
-COPY = Op(
-    name="copy",
-    summary="host to device and back, pageable and page-locked, and on the device",
-    axes={"n": 1 << 28},  # bytes
-    inputs={"a": "n"},
-    outputs={"b": "n"},
-    compute=lambda arrays: {"b": arrays["a"].copy()},
-    awkward=sizes_of("n", "1, 4099"),
-    dtypes=("uint8",),
-    is_exact=True,
-    note="A byte counts once over the bus, and twice (read and written) on the device.",
-)
 
 
 def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
@@ -38,7 +25,7 @@ VECADD = Op(
     has_offset=True,
     # The offsets are three different places in 16 bytes.
     awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
-    peers=(Peer("PyTorch add", torch_add), Peer("CUB DeviceTransform", package="cub")),
+    peers=(Peer("PyTorch add", torch_add),),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
 )
 
@@ -59,4 +46,4 @@ MATRIXADD = Op(
     note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
 )
 
-OPS = (COPY, VECADD, MATRIXADD)
+OPS = (VECADD, MATRIXADD)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.benchmark.operations.base import (
     DISTRIBUTIONS,
@@ -20,9 +21,6 @@ from raytracer.benchmark.operations.base import (
 )
 from raytracer.errors import UserError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 BINS = 256
 PIECE = 1 << 22  # keys that are counted at once, because bincount widens every key
 TYPES = {"float32": "float", "uint32": "unsigned int", "uint16": "unsigned short"}
@@ -35,7 +33,6 @@ class Histogram(Op):
     """An operation whose output counts."""
 
     def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
-        """Return the counts, uint32."""
         return super().output_arrays(axes, "uint32")
 
 
@@ -147,10 +144,7 @@ OPS = (
         ),  # 3 9: all keys before the first aligned address
         dtypes=("uint8",),
         distributions=DISTRIBUTIONS,
-        peers=(
-            Peer("CUB DeviceHistogram", package="cub"),
-            Peer("PyTorch bincount", torch_bincount),
-        ),
+        peers=(Peer("PyTorch bincount", torch_bincount),),
         note="The time includes clearing the 256 bins; there are no floating-point operations.",
     ),
     HistogramBins(
@@ -172,10 +166,7 @@ OPS = (
         dtypes=tuple(TYPES),
         distributions=DISTRIBUTIONS,
         macros=lambda _, dtype: {"RT_KEY": TYPES[dtype]},
-        peers=(
-            Peer("CUB DeviceHistogram", package="cub"),
-            Peer("PyTorch histc", torch_histc, dtypes=("float32",)),
-        ),
+        peers=(Peer("PyTorch histc", torch_histc, dtypes=("float32",)),),
         note=(
             "Bins are even: of the edges the first and the last are read, the last is outside. The "
             "bins of integers have whole widths. The time includes clearing the counts."

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.driver import bindings
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, SizeError, require, resources
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
-from raytracer.benchmark.products.skinny import SkinnyTile
+from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
-
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.cache import Cubin
-    from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.products.problem import Operand, Problem
-    from raytracer.benchmark.record import Resources
-    from raytracer.variants import Variant
+from raytracer.benchmark.record import Resources
+from raytracer.variants import Variant
 
 PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
@@ -95,14 +92,13 @@ class ProductKernel:
         )
 
     def seconds(self, problem: Problem, choice: Choice) -> float:
-        """Time a choice, which overwrites C."""
         launches = max(1, min(MAX_LAUNCHES, int(SAMPLE / choice.seconds)))
         return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product, by default with what `choose` returns."""
         choice = choice or self.choose(problem)
-        tile, cluster = choice.tile, 0
+        tile = choice.tile
         self._used = loaded = self._load(tile.macros())
         # Launches that were bound before keep the shared memory that they need.
         loaded.shared = max(loaded.shared, tile.shared)
@@ -111,19 +107,16 @@ class ProductKernel:
         steps: list[Enqueue] = []
         memory: list[Any] = []  # scratch memory and aligned copies
         with translated(self._session.driver):
-            if isinstance(tile, SkinnyTile):
-                arguments, cluster = tile.arguments(problem, choice.units), tile.parts
+            scratch = self._scratch(choice, tile.rows * tile.cols, memory)
+            if isinstance(tile, TensorTile):
+                copied = not problem.a.aligned, not problem.b.aligned
+                pack = _tensor_arguments
             else:
-                scratch = self._scratch(choice, tile.rows * tile.cols, memory)
-                if isinstance(tile, TensorTile):
-                    copied = not problem.a.aligned, not problem.b.aligned
-                    pack = _tensor_arguments
-                else:
-                    copied, pack = tile.copied, _simt_arguments
-                problem = self._aligned(problem, copied, loaded.module, memory, steps)
-                arguments = pack(problem, choice, *scratch)
+                copied, pack = tile.copied, _simt_arguments
+            problem = self._aligned(problem, copied, loaded.module, memory, steps)
+            arguments = pack(problem, choice, *scratch)
         stream, sizes = self._session.stream, (choice.blocks, tile.threads, tile.shared)
-        launch = bindings().Launch(loaded.function, sizes, arguments, choice.early, cluster)
+        launch = bindings().Launch(loaded.function, sizes, arguments, choice.early)
 
         def enqueue(_memory: Any = memory) -> None:  # keeps it alive
             for step in steps:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from raytracer.benchmark.products import skinny
 from raytracer.benchmark.products.problem import Problem, Units
-from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tiles import Shape, SimtTile, TensorTile, kernels_of, shapes_for
 
-AnyTile = TensorTile | SimtTile | SkinnyTile
+AnyTile = TensorTile | SimtTile
 
 SNAP = 4  # steps along k: a shorter part costs more to hand over than to compute
 BAND_ROWS = 2048  # of C: tiles that are computed at once cover about a square
@@ -76,7 +74,6 @@ class Choice:
 
     @property
     def blocks(self) -> int:
-        """Blocks of the launch."""
         return self.units.workers * self.tile.cluster * self.tile.parts
 
 
@@ -95,8 +92,6 @@ def proposals(
     """
     shapes = shapes_for(problem, clusters)
     choices = list(candidates(problem, shapes, multiprocessors, early=clusters))
-    if clusters:
-        choices += skinny_candidates(problem, multiprocessors)
     distinct = dict.fromkeys(sorted(choices, key=lambda choice: choice.seconds))
     return list(islice((each for each in distinct if usable(each.tile)), count))
 
@@ -115,15 +110,6 @@ def candidates(
                 for start in starts:
                     seconds = predicted(problem, tile, units, multiprocessors, start)
                     yield Choice(tile, units, seconds, start)
-
-
-def skinny_candidates(problem: Problem, multiprocessors: int) -> Iterator[Choice]:
-    """Yield all choices of the kernels for few rows, columns or steps."""
-    for tile in skinny.forms(problem):
-        units = skinny.division(problem, tile)
-        at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
-        seconds = skinny.predicted(problem, tile, units, multiprocessors, at_once)
-        yield Choice(tile, units, seconds, early=True)
 
 
 def divisions(
@@ -191,7 +177,6 @@ class Load(NamedTuple):
 
 
 def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> Load:
-    """Return the work of the busiest worker."""
     split, size = units.split_tiles, tile.cluster * tile.parts
     waves = -(-(units.tiles - split) // units.workers)
     at_once = clusters_at_once(size, tile.per_multiprocessor, multiprocessors) * size

@@ -105,17 +105,14 @@ class TensorTile(Shape):
 
     @property
     def groups(self) -> int:
-        """Multiplying warpgroups; one more copies."""
         return 2 if self.turns or self.rows == 256 else self.rows // 64
 
     @property
     def blocks(self) -> int:
-        """Blocks of 64 rows of a warpgroup."""
         return self.rows // 64 // (1 if self.turns else self.groups)
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
         return 128 * (1 + self.groups)
 
     @property
@@ -147,7 +144,6 @@ class TensorTile(Shape):
         return stages * self._stage + 4 * self.groups * chunks * CHUNK + 16 * stages
 
     def macros(self) -> dict[str, str]:
-        """Return the macros that the kernel is compiled with."""
         stages, chunks = self.buffers
         return _macros(
             {
@@ -183,13 +179,11 @@ class SimtTile(Shape):
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
         warp_rows, warp_cols, _, _ = WARPS[self.rows, self.cols]
         return 32 * warp_rows * warp_cols
 
     @property
     def per_multiprocessor(self) -> int:
-        """Blocks that run at once."""
         return WARPS[self.rows, self.cols][3]
 
     @property
@@ -206,7 +200,6 @@ class SimtTile(Shape):
         return max(stages, self.parts * -(-pieces // self.parts) * self.threads * 16)
 
     def macros(self) -> dict[str, str]:
-        """Return the macros that the kernel is compiled with."""
         warp_rows, warp_cols, groups, blocks = WARPS[self.rows, self.cols]
         return _macros(
             {

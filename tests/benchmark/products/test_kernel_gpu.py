@@ -26,7 +26,6 @@ from raytracer.benchmark.products.model import (
     Choice,
     candidates,
     proposals,
-    skinny_candidates,
 )
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
@@ -227,35 +226,6 @@ def test_tiles_of_every_kind_agree_with_float64(session: Session, shape: Shape) 
             session, case, lambda given: candidates(given, [shape], session.multiprocessors)
         )
     assert tried  # no kind suits all sizes: several parts of a tile need few tiles
-
-
-def skinny_cases() -> list[Case]:
-    """Return products with few rows, columns or steps, of any layout, alignment and pitch."""
-    draw, made = random.Random(7), []
-    for i in range(24):
-        few, *others = int(2 ** draw.uniform(0, 6)), *(int(2 ** draw.uniform(0, 11)) for _ in "nk")
-        if i % 3 == 0:  # steps that are loaded together
-            others = [max(64, each // 64 * 64) for each in others]
-        size = draw.sample([few, *others], 3)
-        layout = frozenset(name for name in "ab" if draw.random() < 0.5)
-        a, b, c = ALIGNED if i % 2 else [draw.randrange(9) for _ in range(3)]
-        dtype = [*DTYPES][i // 2 % 3]
-        made.append(Case((size[0], size[1], size[2]), dtype, layout, (a, b, c),
-                         0 if i % 2 else draw.randrange(8)))  # fmt: skip
-    # Long steps that are loaded together, in several chunks, divided among blocks.
-    for dtype in DTYPES:
-        for long, names in (((3, 500, 20_480), "b"), ((8, 70, 8192), ""), ((500, 5, 24_576), "b")):
-            made.append(Case(long, dtype, frozenset(names), ALIGNED, 0))
-    return made
-
-
-@pytest.mark.parametrize("case", skinny_cases(), ids=str)
-def test_forms_for_skinny_products_agree_with_float64(session: Session, case: Case) -> None:
-    def some(given: Problem) -> list[Choice]:
-        every = list(skinny_candidates(given, session.multiprocessors))
-        return random.Random(3).sample(every, min(40, len(every)))
-
-    assert compare(session, case, some)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

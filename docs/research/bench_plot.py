@@ -1,18 +1,21 @@
-"""Plots of a record: a roofline and bars; requires the extra `plot` (Matplotlib)."""
+"""Draw a record of `raytracer bench --save`: bars for each result, and one roofline for all.
+
+python docs/research/bench_plot.py matmul.json matmul.png
+"""
 
 from __future__ import annotations
 
-import io
-import os
 import re
-from importlib.util import find_spec
+import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
+
+from raytracer.benchmark import compare
 from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.benchmark.report import figures, kind, number, sizes
-from raytracer.errors import UserError
-from raytracer.files import output
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
 GRID = "#e4e4e4"
@@ -21,39 +24,16 @@ LOGARITHMIC = 50  # ratio of bars of render kernels above which their axis is lo
 COLORS = {"peer": PEER, "mine": MINE}
 
 
-def check(path: Path) -> None:
-    """Raise UserError if a plot cannot be drawn or written."""
-    if find_spec("matplotlib") is None:
-        raise UserError("--plot needs Matplotlib: pip install 'raytracer[plot]'")
-    output.check_picture(path)
-
-
-def figure_class() -> Any:
-    """Return Matplotlib's `Figure`, imported without the window backend of MPLBACKEND.
-
-    A file needs no window backend, and one that does not exist would raise on import.
-    """
-    backend = os.environ.pop("MPLBACKEND", None)
-    try:
-        from matplotlib.figure import Figure
-    finally:
-        if backend is not None:
-            os.environ["MPLBACKEND"] = backend
-    return Figure
-
-
-def draw(record: Record, path: Path) -> None:
+def draw(record: Record, path: str) -> None:
     """Draw a record: bars for each result, and one roofline for all."""
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
-    if not results:
-        raise UserError("the record has no timed rows to plot")
     with_roof = "copy_gbps" in record["device"].get("ceilings", {}) and any(
         result["work"]["flop"] for result in results
     )
     count = len(results) + with_roof
     columns = 1 if count <= MAX_ROWS else 2
     lines = -(-count // columns)
-    figure = figure_class()(figsize=(9 * columns, 3.6 * lines), layout="constrained")
+    figure = plt.figure(figsize=(9 * columns, 3.6 * lines), layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     for unused in axes[count:]:
         unused.set_axis_off()
@@ -68,13 +48,10 @@ def draw(record: Record, path: Path) -> None:
         words.append(f"CUDA {toolkit[1]}" if toolkit else record["compiler"])
     origin = " · ".join(word for word in (*words, record["date"][:10]) if word)
     figure.suptitle(origin, fontsize=9, color="#555555")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
-    output.write(path, buffer.getvalue())
+    figure.savefig(path, dpi=150)
 
 
 def _values(rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
-    """Return the values of timed rows, and their unit."""
     if any("msamples" in row for row in rows):
         return [row.get("msamples", 0.0) for row in rows], "Msamples/s"
     if any("mspheres" in row for row in rows):
@@ -122,18 +99,11 @@ def _colors(rows: list[Row], values: list[float]) -> list[str]:
 
 def _roofline(axis: Any, results: list[Result], device: Device) -> None:
     """Draw TFLOP/s over FLOP per byte, both logarithmic, below the measured ceilings."""
-    import numpy as np
-
     ceilings = device["ceilings"]
     across = np.logspace(-2, 4, 200)
     slope = across * ceilings["copy_gbps"] * 1e-3
     top = ceilings.get("fma_tflops")
     axis.plot(across, np.minimum(slope, top) if top else slope, color="black", linewidth=1.2)
-    sheet = device.get("data_sheet")
-    if sheet and any(result["dtype"] == "bfloat16" for result in results):
-        roof = np.minimum(slope, sheet["bfloat16"])
-        axis.plot(across, roof, color="black", linewidth=1, linestyle="--")
-        axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
     for result in results:
         _points(axis, result, device)
     axis.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="TFLOP/s")
@@ -145,7 +115,6 @@ def _roofline(axis: Any, results: list[Result], device: Device) -> None:
 
 
 def _points(axis: Any, result: Result, device: Device) -> None:
-    """Draw the rows of a result, which have the same FLOP per byte."""
     work = result["work"]
     moved = work["bytes_read"] + work["bytes_written"]
     rows = [row for row in result["rows"] if row.get("time")]
@@ -157,3 +126,7 @@ def _points(axis: Any, result: Result, device: Device) -> None:
     best = colors.index(BEST) if BEST in colors else 0
     words = f"{result['op']}: {rows[best]['label'].replace('_', ' ')}  "
     axis.text(work["flop"] / moved, values[best], words, fontsize=8, va="center", ha="right")
+
+
+if __name__ == "__main__":
+    draw(compare.read(Path(sys.argv[1])), sys.argv[2])

@@ -1,1 +1,0 @@
-"""Renders with several workers: processes of this machine, or of a Dask cluster."""

@@ -1,0 +1,89 @@
+"""Parts of animations, rendered by several processes: joined, they are the animation of one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer.cli import main
+from support.movies import assert_same_movie
+
+SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
+FRAMES = 7
+
+
+@pytest.fixture
+def trajectory(tmp_path: Path) -> Path:
+    """Atoms that move apart; in every third frame there is one more."""
+    text = ""
+    for k in range(FRAMES):
+        atoms = [("O", 0.0, 0.0), ("H", 1.0 + k, 0.3), ("H", -1.0 - k, 0.3)]
+        atoms += [("N", 0.0, 2.0)] if k % 3 == 2 else []
+        text += f"{len(atoms)}\n{k}\n" + "".join(f"{s} {x} {y} 0\n" for s, x, y in atoms)
+    path = tmp_path / "water.xyz"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["gif", "mp4"])
+def test_parts_in_any_order_make_the_movie_of_one_run(
+    ending: str, trajectory: Path, tmp_path: Path
+) -> None:
+    """The exposure is metered in the first frame, and each frame has noise of its own."""
+    if ending == "mp4":
+        pytest.importorskip("av")
+    options = SMALL | {"tone": {"exposure": "auto"}, "grain": "moving", "look": "soft"}
+    path, whole = tmp_path / f"a.{ending}", tmp_path / f"whole.{ending}"
+    raytracer.animate(trajectory, **options).save(whole)
+    done: list[tuple[int, int]] = []
+    for part, rendered in (("3/3", 3), ("1/3", 2), ("2/3", 2)):
+        animation = raytracer.animate(trajectory, **options)
+        animation.save(path, part=part, progress=lambda *each: done.append(each))
+        assert len(animation.seconds) == rendered  # 3/3 is 2 of 7, and the first one is metered
+        assert not path.exists()
+    assert done[-1] == (2, 2)
+    joined = raytracer.animate(trajectory, **options)
+    joined.save(path)
+    assert joined.seconds == []
+    assert_same_movie(path, whole)
+    assert not (tmp_path / f"a.{ending}.frames").exists()
+    one, other = (tmp_path / f"{name}.poster.png" for name in ("a", "whole"))
+    np.testing.assert_array_equal(np.asarray(Pillow.open(one)), np.asarray(Pillow.open(other)))
+
+
+def test_the_command_writes_numbered_pictures_of_a_part(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
+    target = tmp_path / "out" / "##.png"
+    assert main(["animate", str(trajectory), "-o", str(target), *size, "--part", "2/3"]) == 0
+    said = capsys.readouterr()
+    assert re.search(r"##.png: rendered 2 frames of part 2/3, in ", said.out)
+    assert sorted(path.name for path in target.parent.iterdir()) == ["01.png", "04.png"]
+    for k, image in enumerate(raytracer.animate(trajectory, **SMALL)):
+        if k in (1, 4):
+            with Pillow.open(tmp_path / "out" / f"{k:02d}.png") as picture:
+                np.testing.assert_array_equal(np.asarray(picture), image.to_uint8())
+    assert main(["animate", str(trajectory), "--part", "2/3", "--fresh", *size]) == 2
+    assert "leave out --fresh" in capsys.readouterr().err
+    assert main(["animate", str(trajectory), "--workers", "2"]) == 2
+    assert "--part K/N" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", 2])
+def test_parts_that_there_are_not(part: Any, trajectory: Path, tmp_path: Path) -> None:
+    with pytest.raises(raytracer.UserError, match="is not K/N with K from 1 to N"):
+        raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", part=part)
+
+
+def test_a_scene_in_memory_has_no_parts(tmp_path: Path) -> None:
+    scene = raytracer.Scene.from_arrays([[0.0, 0, 0]], 0.7)
+    animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
+    with pytest.raises(raytracer.UserError, match="save the frames to a file"):
+        animation.save(tmp_path / "a.gif", part="1/2")
