@@ -51,7 +51,6 @@ THREAD, FIXED = 3 * MIB, 48 * MIB
 """Bytes of a thread that renders or encodes, and of modules, archives, OpenGL and the allocator."""
 
 STRIP = 72 * MIB  # bytes of a strip of first hits
-OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
 BUILD_SPACE, THREAD_SPACE = 24, 74 * MIB  # additional address space of a sphere, and of a thread
 SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
 
@@ -116,7 +115,7 @@ class Need:
         if out.denoise:
             size += min(DENOISE * pixels, MAX_DENOISE)
         if out.window:
-            size += 4 * prod(draft_shape(self.height, self.width)) + 64 * min(self.count, OBSTACLES)
+            size += 4 * prod(draft_shape(self.height, self.width))
         return size + 4 * HITS * bool(aovs) + STRIP * out.overlay
 
     @property

@@ -99,8 +99,6 @@ CONTROLS = (
               shown="1 to 9") for n in range(1, 10)),
     *(Control(GO, (f"CTRL+_{n}",), "keep_view", "save the view" * (n == 1), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
-    Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of actions here",
-            shown="Right click"),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
     Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; again: all is sharp"),
     Control(PICK, ("CTRL+PAGEUP",), "change_aperture", "open the lens", (1.25,),
@@ -186,39 +184,12 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
-_BY_KEY = {key: control for control in CONTROLS for key in control.keys}
-
-
-@dataclass(frozen=True)
-class Item:
-    """A row of the menu: an action, a submenu, or, with neither, a heading or a gap."""
-
-    label: str  # in a few words; "" is a gap
-    action: str = ""  # name of the action, or ""
-    values: Mapping[str, Any] | None = None  # its arguments by name
-    chosen: bool = False  # whether it is the current choice
-    items: tuple[Item, ...] = ()  # submenu
-
-    @property
-    def is_active(self) -> bool:
-        return bool(self.action or self.items)
-
-    @property
-    def key(self) -> str:
-        return key_of(self.action, self.values or {})
-
-    def about(self) -> dict[str, Any]:
-        return {
-            "label": self.label, "action": self.action, "values": dict(self.values or {}),
-            "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
-        }  # fmt: skip
-
-
 def key_of(name: str, values: Mapping[str, Any]) -> str:
     """Return the label of the key of an action with arguments, or ""."""
     return _KEYS.get((name, tuple(values.values())), "")
 
 
+_BY_KEY = {key: control for control in CONTROLS for key in control.keys}
 _KEYS = {
     (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
     for each in reversed(CONTROLS)

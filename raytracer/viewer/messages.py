@@ -71,7 +71,6 @@ class Picked:
     # The point that was hit, scene units; None without a click.
     point: tuple[float, float, float] | None = None
     add: bool = False  # whether earlier picks stay
-    menu: bool = False  # whether to open the menu
 
 
 class Metered(NamedTuple):

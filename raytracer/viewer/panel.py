@@ -1,7 +1,6 @@
 """The panel of settings: rows that a window draws as text and a page as fields.
 
-Each row has an action that sets its value. The menu, and actions that select the next value, use
-the same rows.
+Each row has an action that sets its value. Actions that select the next value use the same rows.
 """
 
 from __future__ import annotations
@@ -216,6 +215,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
     chosen, slice_ = viewer.content.selection, viewer.content.slice
     condition = chosen.condition if chosen else ""
     rows = [
+        *_of_picked(viewer),
         Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3",
             step="ask-selection"),
         Row("Selected", value=f"{data_actions.selected(viewer):,}", buttons=(
@@ -235,16 +235,46 @@ def _selection(viewer: ViewerState) -> list[Row]:
     return rows
 
 
+def _of_picked(viewer: ViewerState) -> list[Row]:
+    """Return the rows of the picked particle; none for a ground or without a pick."""
+    sphere, loaded = viewer.picked, viewer.loaded_scene
+    if sphere is None or sphere.id >= loaded.scene.count:
+        return []
+    name, alike = _kind(viewer, loaded.number_of(sphere.id))
+    buttons = [Button("it", "select what is picked", "select-picked")]
+    if alike:
+        every = {"condition": alike}
+        buttons.append(Button(f"all {name}", f"select all {name}", "select", every))
+    return [Row("Pick", buttons=buttons)]
+
+
+def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
+    """Return element or type of a particle, and the condition for all such particles, or ""."""
+    sets = viewer.loaded_scene.all_particles.spheres
+    labels = sets[0].labels if len(sets) == 1 else None
+    column = None if labels is None else sets[0].columns.about.get("type")
+    if labels is None or column is None:
+        return "", ""
+    name = labels.names[int(labels.ids[number])]
+    condition = f"type == '{name}'" if column.kind == "text" else f"type == {name}"
+    return short(name, MAX_LETTERS), "" if "'" in name else condition
+
+
 def _view(viewer: ViewerState) -> list[Row]:
     kept = [name for name in viewer.views if name in DIGITS]
     free = next((digit for digit in DIGITS if digit not in kept), "")
     keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
-    history = viewer.history
+    history, is_picked = viewer.history, viewer.picked is not None
     return [
         Row("", buttons=(
             Button("fit", "show all spheres except a ground ball", "fit-all"),
-            Button("to picked", "go to the picked sphere", "fit-picked"),
             Button("reset", "reset to the scene", "reset"),
+        )),
+        Row("Picked", buttons=(
+            Button("go to", "go to the picked sphere", "fit-picked", active=is_picked),
+            Button("turn about", "turn about it from now on", "turn-about-picked",
+                   active=is_picked),
+            Button("focus", "focus on it through a lens", "focus-picked"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),
         Row("Saved", buttons=(

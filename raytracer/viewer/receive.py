@@ -13,7 +13,6 @@ from raytracer.viewer.edits import SCENES, Edits
 from raytracer.viewer.frames import loading_text
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.menu import leave_menu, show_menu
 from raytracer.viewer.messages import Message
 from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
 from raytracer.viewer.state import TECHNICAL, Clock, History, ViewerState
@@ -129,9 +128,6 @@ def _receive(viewer: ViewerState, message: Message) -> None:
 
 
 def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
-    if message.menu and message.sphere is None:
-        show_menu(viewer, viewer.menu.place, None)
-        return
     if message.loaded_scene is not viewer.loaded_scene:
         _pick_elsewhere(viewer, message)
         return
@@ -145,12 +141,9 @@ def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
         viewer.notify(f"there is no sphere here{ended}")
     else:
         number = message.loaded_scene.number_of(viewer.picked.id)
-        add = message.add or (message.menu and number in viewer.picks)
-        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), add)
+        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), message.add)
         if message.go:
             fit_picked(viewer)
-    if message.menu:
-        show_menu(viewer, viewer.menu.place, viewer.picked)
 
 
 def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
@@ -161,8 +154,6 @@ def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
     if number is not None and message.sphere is not None:
         again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
         _receive_picked(viewer, again)
-    elif message.menu:  # the sphere is gone, but the menu was requested
-        show_menu(viewer, viewer.menu.place, None)
 
 
 def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
@@ -174,7 +165,6 @@ def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
     viewer.notify("")
     viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
     viewer.keyframes, viewer.views, viewer.movie = {}, {}, None
-    leave_menu(viewer)
     viewer.begin()
     viewer.loader.count()
     viewer.on_opened(message.path)
@@ -210,7 +200,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         same = view.rebased(viewer.view, old.buffers, loaded.buffers)
-        viewer.view = loaded.colliders.turned(same, same)
+        viewer.view = loaded.giants.kept_out(same, same)
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:
         buffers = viewer.pack()

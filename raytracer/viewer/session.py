@@ -221,9 +221,6 @@ class Session:
             "measure": ", ".join(picking.measures(viewer)),
             "views": [*VIEWS, *viewer.views],
             "keyframes": len(viewer.keyframes),
-            "menu": {
-                "number": viewer.menu.number, "items": [e.about() for e in viewer.menu.items]
-            },
             "can_undo": bool(viewer.history.before),
             "can_redo": bool(viewer.history.after),
             "saving": save_job.fraction if save_job is not None else None,

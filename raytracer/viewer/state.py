@@ -20,7 +20,6 @@ from raytracer.scene.describe import SphereInfo
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
-from raytracer.viewer.controls import Item
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -88,13 +87,6 @@ class History:
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
-@dataclass
-class OpenMenu:
-    number: int = 0  # counts the menus that were opened
-    items: tuple[Item, ...] = ()  # () if it is closed
-    place: tuple[int, int] = 0, 0  # pixels from the upper left of the picture
-
-
 @dataclass(eq=False)
 class ViewerState:
     """Scene, camera, light, tone and texts of a front end.
@@ -128,7 +120,6 @@ class ViewerState:
     hit_point: tuple[float, float, float] | None = None
     # Numbers of the picked particles, the latest last, with their descriptions.
     picks: dict[int, list[str]] = field(default_factory=dict)
-    menu: OpenMenu = field(default_factory=OpenMenu)
 
     overlay: int = PLAIN  # level of the text
     panel: bool = False
@@ -217,13 +208,9 @@ class ViewerState:
         self.view = changed
         self.request_render()
 
-    def turn(self, changed: View) -> None:
-        """Render a view after a turn, with collisions."""
-        self.set_view(self.loaded_scene.colliders.turned(changed, self.view))
-
     def move(self, changed: View) -> None:
-        """Render a view after a movement, with collisions."""
-        self.set_view(self.loaded_scene.colliders.moved(changed, self.view))
+        """Render a view, unless a giant is in the way."""
+        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
 
     def set_edits(self, changed: Edits) -> None:
         self.edits = changed

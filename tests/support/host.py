@@ -124,7 +124,6 @@ class Host:
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
             "speed": time.speed, "loop": time.loop, "style": dict(content.style),
             "legend": data_actions.has_legend(viewer), "box": data_actions.has_box(viewer),
-            "menu": bool(viewer.menu.items),
             "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
             "slice": content.slice, "faded": len(content.faded),
             "picks": list(viewer.picks), "panel": viewer.panel,
@@ -194,7 +193,6 @@ class Host:
         viewer.notify("")
         viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
-        viewer.do("leave-menu")
         first = replace(
             viewer.content,
             style={},
@@ -239,13 +237,6 @@ class Host:
         from raytracer.viewer.overlay import _panel_lines
 
         return _panel_lines(self._window.viewer)[1].split("\n")
-
-    def menu(self) -> tuple[list[str], tuple[int, int, int, int]]:
-        """The labels of the open menu, and left, bottom, width and height in pixels."""
-        self.shot(text=True)
-        panel = self._window._menu
-        box = panel._panel.paper
-        return [row.label for row in panel.rows], (box.x, box.y, box.width, box.height)
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

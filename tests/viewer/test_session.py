@@ -229,11 +229,11 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
         return Staged("")
 
     session.worker.run_task(wait)  # so that the pick comes after the end of the old scene
-    session.do("pick", *place, reach=0, menu=True)
+    session.do("pick", *place, reach=0)
     session.do("color-by", "x")
     wait_for(lambda: [session.picture()] and viewer.loaded_scene is not old, "the other colours")
     gate.set()
-    wait_for(lambda: [session.picture()] and viewer.menu.items, "the menu")
+    wait_for(lambda: [session.picture()] and viewer.picked, "the pick")
     assert old.closed
     assert viewer.picked is not None
     assert viewer.picked.id == hit_id(viewer.loaded_scene, viewer.buffers, *place)
