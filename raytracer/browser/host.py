@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread, current_thread
@@ -58,7 +57,6 @@ class Host:
     def __init__(
         self,
         open_session: Callable[[Callable[[], None]], Session],
-        output_folder: str | PathLike[str] | None = None,
         is_user: bool = False,
     ) -> None:
         self.failure: BaseException | None = None
@@ -73,7 +71,7 @@ class Host:
         self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
         self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files to be sent
         self._stopped = False
-        self._outputs = PageOutputs(output_folder, is_user, self._send_file)
+        self._outputs = PageOutputs(is_user, self._send_file)
         try:
             self._session = open_session(lambda: self._calls.put(_nothing))
         except BaseException:

@@ -9,11 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
-from raytracer.browser import security
+from raytracer.browser.security import new_token
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ def serve(
     *,
     port: int | None = None,
     open_browser: bool = False,
-    token_file: str | PathLike[str] | None = None,
-    output_folder: str | PathLike[str] | None = None,
     say: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
@@ -42,17 +39,13 @@ def serve(
         scene: a Scene, the path of a scene or particle file, or an object with particles.
         port: from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the address in the browser of this machine.
-        token_file: stores the token, so that pages find a restarted server; created if missing.
-            None makes a new token.
-        output_folder: folder for movies that pages request, as new files; None: browsers download
-            them.
         say: called with each line to print.
         settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
             `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
 
     Raises:
-        UserError: the scene or a setting is wrong, the port is in use, a file or folder cannot be
-            used, or the extra `serve` is missing.
+        UserError: the scene or a setting is wrong, the port is in use, or the extra `serve` is
+            missing.
         TypeError: there is no such setting.
     """
     truth(open_browser, "open_browser", UserError)
@@ -65,8 +58,7 @@ def serve(
     open_session = opener("serve", scene, settings)
     with bound(port) as listening:  # before a large scene is loaded
         _require_no_loop()
-        token = security.new_token() if token_file is None else security.token_of(token_file)
-        server = Server(Host(open_session, output_folder), token)
+        server = Server(Host(open_session), new_token())
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
         run_server(server, listening, open_browser, say)

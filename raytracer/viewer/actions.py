@@ -65,6 +65,15 @@ class Action:
         return CHECKS[kind](value, f"{self.name}: {name}", error=UserError)
 
 
+REMOVED = {
+    "animate": "`raytracer animate` renders the file of export-keyframes",
+    "change-priority": "state priorities of glass in the scene file",
+    "next-placement": "start with placement='world' or 'camera'",
+    "open-menu": "its rows are actions of their own",
+    "scale-shininess": "state the shininess in the scene file",
+}
+"""Actions of earlier versions, and what to do instead."""
+
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
 
 
@@ -82,6 +91,8 @@ def action(undo: bool = False) -> Callable[[Function], Function]:
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
     known = ACTIONS.get(name.replace("_", "-"))
+    if known is None and (use := REMOVED.get(name.replace("_", "-"))):
+        raise UserError(f"there is no action '{shown(name)}' any more: {use}")
     if known is None:
         raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
     return known

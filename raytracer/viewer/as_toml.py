@@ -12,7 +12,6 @@ from raytracer.files import toml_text
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.materials import DEFAULT, AnyMaterial
 from raytracer.scene.packing.lighting import background_up
 from raytracer.scene.scene import Scene
 from raytracer.viewer.command_line import look_options, tone_options
@@ -73,7 +72,6 @@ def view_tables(
     camera: Camera,
     scene: Scene,
     edits: Edits,
-    materials: Mapping[str, AnyMaterial],
     tone: ToneSettings,
     source: str = "",
     options: Sequence[str] = (),
@@ -99,10 +97,6 @@ def view_tables(
         tables["background"] = background_values(background)
     if edits.shadow_catcher is not None and scene.ground is not None:
         tables["ground"] = vars(edited.ground)
-    kinds = {k: {} if v.type == DEFAULT else {"type": v.type} for k, v in materials.items()}
-    tables["materials"] = {k: kinds[k] | vars(v) for k, v in materials.items()}
-    if not materials:
-        del tables["materials"]
     text = document({name: _rounded(table) for name, table in tables.items()})
     words = [*options, *look_options(scene, edits), *tone_options(tone, scene.tone)]
     if not words:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from raytracer.errors import UserError
 from raytracer.scene.load import is_scene
-from raytracer.viewer import as_toml, command_line, edits, view
+from raytracer.viewer import as_toml, command_line, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import has_legend
 from raytracer.viewer.messages import RenderRequest
@@ -21,14 +21,13 @@ def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
     """Return a view, None for the current one, and the edits as tables of a scene file."""
     scene, buffers = viewer.loaded_scene.scene, viewer.loaded_scene.buffers
     camera = view.camera_of(shown or viewer.view, buffers)
-    materials = edits.named_materials(viewer.edits, scene, buffers)
     options = command_line.content_options(viewer.content, scene, has_legend(viewer))
     path = viewer.loaded_scene.path
     source = "" if path is None else str(path)
     if path is not None and not is_scene(path):
         tables = command_line.particle_options(scene, viewer.edits)
         options = ["--camera", VIEW_FILE, *options, *tables]
-    return as_toml.view_tables(camera, scene, viewer.edits, materials, viewer.tone, source, options)
+    return as_toml.view_tables(camera, scene, viewer.edits, viewer.tone, source, options)
 
 
 @action()

@@ -1,30 +1,22 @@
-"""Keyframes of the camera: set at times of the time line, written as a scene file, rendered."""
+"""Keyframes of the camera: set at times of the time line, and written as a scene file."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-from raytracer.errors import UserError, counted, shown
+from raytracer.errors import UserError, counted
 from raytracer.files import output
 from raytracer.files.access import opened
 from raytracer.scene.load import is_scene, read_table, scene_suffix
 from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
 from raytracer.viewer.command_line import conditions
-from raytracer.viewer.messages import Message, Refused, Saved
 from raytracer.viewer.state import ViewerState
 
 FPS = 30.0  # default frames per second of a movie
 STILL_SECONDS = 2.0  # seconds between two keyframes without a trajectory
 FILE_KEYS = ("file", "topology", "image")  # of a scene file, relative to its folder
-STOP_SECONDS = 2.0  # seconds to wait for a movie at the end of the session
-LOOK_SECONDS = 1.0  # seconds between two checks of the files of a movie in progress
 
 
 def keyframe_frames(viewer: ViewerState) -> list[int]:
@@ -37,11 +29,6 @@ def keyframe_frames(viewer: ViewerState) -> list[int]:
 def _fps(viewer: ViewerState) -> float:
     animation = viewer.loaded_scene.scene.animation
     return animation.fps if animation is not None else FPS
-
-
-def movie_path(viewer: ViewerState) -> Path:
-    """Return the default path of a movie."""
-    return viewer.outputs.path(Path(), f"{viewer.loaded_scene.stem}-movie", ".mp4")
 
 
 @action()
@@ -72,53 +59,6 @@ def export_keyframes(viewer: ViewerState, path: Path | None = None) -> None:
     outputs = viewer.outputs
     name = outputs.name(target)
     viewer.notify(f"{outputs.finished(target)}: raytracer animate {name}")
-
-
-@action()
-def animate(viewer: ViewerState, path: Path | None = None) -> None:
-    """Render a movie of the keyframes, or of the trajectory, by `raytracer animate`."""
-    if viewer.movie is not None and viewer.movie.poll() is None:
-        raise UserError("a movie is already being rendered: wait for it")
-    if not viewer.keyframes and viewer.time.count == 1:
-        raise UserError("there is one frame and no keyframe: Shift C sets one")
-    scene = _write(viewer, None)
-    movie = path or movie_path(viewer)
-    width, height = viewer.size
-    command = [sys.executable, "-m", "raytracer", "animate", str(scene), "-o", str(movie)]
-    command += ["--size", f"{width}x{height}", "--quiet", "--no-poster"]
-    viewer.movie = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    waiting = partial(_wait, viewer, viewer.movie, movie, scene)
-    Thread(target=waiting, name="movie", daemon=True).start()
-    viewer.notify(f"{viewer.outputs.name(movie)} is rendered in the background")
-
-
-def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
-    """Wait for the end of a movie, in a thread, and report it."""
-    outputs, why, errors = viewer.outputs, "", b""
-    while process.returncode is None:
-        with suppress(subprocess.TimeoutExpired):
-            _, errors = process.communicate(timeout=LOOK_SECONDS)
-        if not why and (why := outputs.refusal()):
-            process.terminate()
-    message: Message = Saved(movie)
-    if process.returncode:
-        lines = errors.decode(errors="replace").strip().splitlines()
-        last = lines[-1].removeprefix("raytracer: ") if lines else ""
-        why = why or shown(last or f"exit code {process.returncode}", 300)
-        message = Refused(f"{outputs.name(movie)} was not rendered: {why}")
-        outputs.dropped(movie)
-    outputs.dropped(scene)
-    viewer.worker.post(message)
-
-
-def stop_movie(viewer: ViewerState) -> str:
-    """End the movie that is being rendered; return a sentence about it, or ""."""
-    if viewer.movie is None or viewer.movie.poll() is not None:
-        return ""
-    viewer.movie.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        viewer.movie.wait(STOP_SECONDS)
-    return "a movie was not finished; its frames are kept: run raytracer animate again"
 
 
 def _write(viewer: ViewerState, path: Path | None) -> Path:

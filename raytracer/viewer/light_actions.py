@@ -8,11 +8,10 @@ from typing import Any
 from raytracer.arguments import one_of
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS
-from raytracer.layout import code
 from raytracer.scene.lights import DirectionalLight
 from raytracer.scene.packing.lighting import towards_key
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
+from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
 from raytracer.viewer.state import ViewerState
@@ -70,19 +69,6 @@ def toggle_denoise(viewer: ViewerState) -> None:
 
 
 @action(undo=True)
-def next_placement(viewer: ViewerState) -> None:
-    """Attach the lights of the look to the camera, or to the world."""
-    scene = viewer.loaded_scene.scene
-    if viewer.edits.lights is not None or scene.lights is not None:
-        viewer.notify("the lights of the scene are fixed in the world")
-        return
-    now = viewer.edits.applied_to(scene).render.placement
-    other = PLACEMENTS[1 - PLACEMENTS.index(now)]
-    viewer.set_edits(viewer.edits.rendered(placement=other))
-    viewer.notify(f"lights relative to the {other}")
-
-
-@action(undo=True)
 def set_look(viewer: ViewerState, name: str) -> None:
     """Use a look by name."""
     one_of(name, "set-look: name", looks(viewer), "look", UserError)
@@ -100,64 +86,6 @@ def set_background(viewer: ViewerState, name: str) -> None:
     one_of(name, "set-background: name", edits.BACKGROUNDS, "background", UserError)
     viewer.set_edits(replace(viewer.edits, background=name))
     viewer.notify(f"background: {name}")
-
-
-@action(undo=True)
-def scale_shininess(viewer: ViewerState, factor: float) -> None:
-    """Multiply the shininess of the picked sphere's material, or of all materials."""
-    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
-    indices, owner = list(range(len(materials))), ""
-    if viewer.picked is not None and len(ids):
-        name = viewer.picked.material_name
-        is_named = name in viewer.loaded_scene.scene.materials
-        owner = f" of {name}" if is_named else " of its material"
-        indices = [int(ids[viewer.picked.id])]
-    indices = [i for i in indices if materials["kind"][i] == code("MaterialKind", "phong")]
-    if not indices:
-        viewer.notify("principled materials have no shininess; edit roughness in the file")
-        return
-    viewer.set_edits(viewer.edits.with_shininess(materials, indices, factor))
-    shininess = viewer.edits.edited(materials)["phong"]["shininess"][indices[0]]
-    viewer.notify(f"shininess{owner} {shininess:.3g}")
-
-
-@action(undo=True)
-def change_priority(viewer: ViewerState, step: float) -> None:
-    """Raise the priority of the picked glass: where glass overlaps, the largest fills the space."""
-    index = _picked_glass(viewer)
-    if index is None:
-        viewer.notify("click a sphere of glass first")
-        return
-    scene = viewer.loaded_scene.scene
-    viewer.set_edits(viewer.edits.with_priority(viewer.loaded_scene.buffers.materials, index, step))
-    paths = viewer.edits.applied_to(scene).render.resolved_integrator == "path"
-    more = "" if paths else "; paths show it: Shift N"
-    assert viewer.picked is not None
-    name = viewer.picked.material_name
-    owner = f" of {name}" if name in scene.materials else ""
-    viewer.notify(f"priority{owner} {priority(viewer):g}{more}")
-
-
-def priority(viewer: ViewerState) -> float | None:
-    """Return the priority of the picked sphere's glass; None for other materials."""
-    index = _picked_glass(viewer)
-    if index is None:
-        return None
-    edited = viewer.edits.edited(viewer.loaded_scene.buffers.materials)
-    return float(edited["principled"]["priority"][index])
-
-
-def _picked_glass(viewer: ViewerState) -> int | None:
-    """Return the index of the picked sphere's material in the packed table, if it is glass."""
-    if viewer.picked is None:
-        return None
-    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
-    index = int(ids[viewer.picked.id]) if len(ids) else 0
-    is_glass = (
-        materials["kind"][index] == code("MaterialKind", "principled")
-        and materials["principled"]["transmission"][index] > 0.0
-    )
-    return index if is_glass else None
 
 
 @action(undo=True)

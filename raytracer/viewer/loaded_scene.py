@@ -207,8 +207,7 @@ class LoadedScene:
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         scene = edits.applied_to(self.scene)
         settings = scene.render.override(width=size[0], height=size[1])
-        edited = replace(self.buffers, materials=edits.edited(self.buffers.materials))
-        return retake(edited, scene, settings, view.pose)
+        return retake(self.buffers, scene, settings, view.pose)
 
     def job_for(
         self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None

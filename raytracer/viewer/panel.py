@@ -132,30 +132,26 @@ def _look(viewer: ViewerState) -> list[Row]:
         rows.append(
             Row("Ground", "switch", catches, "toggle-shadow-catcher", hint="only its shadows")
         )
-    priority = light_actions.priority(viewer)
-    if priority is not None:
-        where = "of the picked glass where glass overlaps"
-        rows.append(_stepped("Priority", f"{priority:g}", "change-priority", "step", 1, where))
     tone = viewer.tone
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
-    stepped = _stepped("Exposure", exposure, "expose", "stops", 1 / 3, "exposure by 1/3 stop")
-    automatic = Button("auto", "automatic exposure", "toggle-automatic")
     kind = viewer.view.pose.kind
     projection = Button(kind, "perspective or orthographic", "toggle-projection")
     viewers = Button("light here", "light from the viewer's upper left", "light-from-viewer")
     return [
         *rows,
-        replace(stepped, buttons=(*stepped.buttons, automatic)),
+        Row(
+            "Exposure",
+            "step",
+            exposure,
+            buttons=(
+                Button("−", "darker by 1/3 stop", "expose", {"stops": -1 / 3}),
+                Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
+                Button("auto", "automatic exposure", "toggle-automatic"),
+            ),
+        ),
         Row("Tone", buttons=(Button(tone.tone, "next tone curve", "next-curve"), viewers)),
         Row("Camera", buttons=(projection,)),
     ]
-
-
-def _stepped(label: str, value: str, action: str, argument: str, step: float, what: str) -> Row:
-    """Return a row with buttons that lower and raise its value."""
-    less = Button("−", f"less {what}", action, {argument: -step})
-    more = Button("+", f"more {what}", action, {argument: step})
-    return Row(label, "step", value, buttons=(less, more))
 
 
 def _color(viewer: ViewerState) -> list[Row]:
@@ -294,9 +290,6 @@ def _motion(viewer: ViewerState) -> list[Row]:
         Row("Camera", value=len(viewer.keyframes), buttons=(
             Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
             Button("clear", "delete all keyframes", "clear-keyframes", active=some),
-        )),
-        Row("", buttons=(
-            Button("animate", "render a movie", "animate"),
             Button("export", "write a scene file with the keyframes", "export-keyframes",
                    active=some),
         )),

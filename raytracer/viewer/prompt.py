@@ -6,7 +6,6 @@ from raytracer.errors import UserError
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns
 from raytracer.viewer.keep import save
-from raytracer.viewer.keyframes import movie_path
 from raytracer.viewer.save_job import parse_size
 from raytracer.viewer.state import Question, ViewerState
 
@@ -79,13 +78,6 @@ def ask_selection(viewer: ViewerState) -> None:
     """Type a condition for the selection."""
     examples = "z > 3 and type == 'O', every 10, ...; columns are "
     _ask(viewer, "select", examples + _columns(viewer), "select")
-
-
-@action()
-def ask_movie(viewer: ViewerState) -> None:
-    """Type the name of a movie, and render it."""
-    hint = ".mp4, .webm, .gif or frames/####.png; Enter renders it in the background"
-    _ask(viewer, "movie", hint, "animate", str(movie_path(viewer)))
 
 
 def _columns(viewer: ViewerState) -> str:

@@ -164,7 +164,7 @@ def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
     viewer.edits, viewer.turning = Edits(), False
     viewer.notify("")
     viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
-    viewer.keyframes, viewer.views, viewer.movie = {}, {}, None
+    viewer.keyframes, viewer.views = {}, {}
     viewer.begin()
     viewer.loader.count()
     viewer.on_opened(message.path)
@@ -181,8 +181,6 @@ def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
-    # the table of materials may have changed
-    viewer.edits = replace(viewer.edits, shininess={}, priority={})
     follow_picks(viewer, old, message.loaded_scene)
     viewer.submit(viewer.pack())
     for sentence in message.loaded_scene.job.warnings[:1]:
@@ -219,7 +217,6 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
 
 def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
     """Return the edits without those that the changed file overrides."""
-    edits = replace(edits, shininess={}, priority={})
     if old.scene.lights != new.scene.lights:
         edits = replace(edits, lights=None)
     stated = [

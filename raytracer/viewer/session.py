@@ -23,10 +23,10 @@ from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions, light_actions, panel, picking, timeline
+from raytracer.viewer import keyframes as keyframes  # for its actions
 from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
-from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Opened, Shown
@@ -196,7 +196,6 @@ class Session:
             "look": viewer.edits.look_of(loaded.scene),
             "background": viewer.edits.background,
             "shadow_catcher": light_actions.shadow_catcher(viewer),
-            "priority": light_actions.priority(viewer),
             "exposure": viewer.tone.exposure,
             "tone": viewer.tone.tone,
             "projection": viewer.view.pose.kind,
@@ -276,8 +275,6 @@ class Session:
     def stop(self) -> bool:
         """End all threads; return whether they have ended, so that memory may be freed."""
         self.viewer.loader.cancel()
-        if sentence := stop_movie(self.viewer):
-            self.viewer.say(sentence)
         stopped = self.worker.stop()
         self.viewer.loader.stop()
         return stopped

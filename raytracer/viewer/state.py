@@ -5,7 +5,6 @@ Actions are functions of this state (`actions`); the thread of the front end cal
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -112,7 +111,6 @@ class ViewerState:
     history: History = field(default_factory=History)
     views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
-    movie: subprocess.Popen[bytes] | None = None
     cut: str = ""  # axes that `next-slice` has used
 
     picked: SphereInfo | None = None

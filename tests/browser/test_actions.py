@@ -32,7 +32,6 @@ OF_THE_PAGE = {
     "ask-map": "fields of the panel ask",
     "ask-range": "fields of the panel ask",
     "ask-selection": "fields of the panel ask",
-    "ask-movie": "becomes animate",
 }
 """Actions of the window that a page performs without the server."""
 
@@ -160,9 +159,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     sent = page.evaluate(PRESS, [pressed(control) for control in CONTROLS])
     for control, messages in zip(CONTROLS, sent, strict=True):
         name, names = control.action.replace("_", "-"), names_of(messages)
-        if name == "ask-movie":
-            assert names == ["animate"]
-        elif name in OF_THE_PAGE or name in OF_THE_WINDOW:
+        if name in OF_THE_PAGE or name in OF_THE_WINDOW:
             assert names == [], (name, names)
         else:
             assert set(names) == {name}, (control.keys, names)

@@ -50,7 +50,7 @@ def test_help_has_a_row_for_every_action() -> None:
             assert control.shown in shown or opposite in shown
 
 
-FACTORS = ("scale_shininess", "change_aperture")
+FACTORS = ("change_aperture",)
 """Actions whose amounts multiply."""
 
 

@@ -123,7 +123,7 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
         (("export-keyframes",), "there is no keyframe yet"),
-        (("animate",), "there is one frame and no keyframe"),
+        (("animate",), "there is no action 'animate' any more: `raytracer animate`"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
@@ -463,21 +463,6 @@ samples = 3
     assert written.animation is not None
     assert written.animation.fps == 10
     assert [key.time for key in written.animation.keyframes] == [0.0, 2.0]
-
-
-def test_a_movie_is_rendered_beside_the_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with opened(write_frames(tmp_path / "run.xyz", 2), size=(16, 12)) as session:
-        wait_for(lambda: until(session, "frame", "count") == 2)
-        session.do("animate", "movie/####.png")
-        with pytest.raises(UserError, match="is already being rendered"):
-            session.do("animate", "other.gif")
-        wait_for(lambda: "saved movie" in until(session, "notice"), "the movie")
-        session.do("animate", "run.xyz")
-        wait_for(lambda: "run.xyz was not rendered" in until(session, "notice"), "a sentence")
-    assert len(list((tmp_path / "movie").glob("*.png"))) == 2
 
 
 def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:

@@ -15,20 +15,13 @@ import raytracer
 from raytracer import (
     Camera,
     DirectionalLight,
-    Ground,
-    Material,
-    Principled,
-    RenderSettings,
     Scene,
-    SphereSet,
 )
 from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
-from raytracer.viewer.edits import PRIORITY
 from raytracer.viewer.keep import camera_toml, save
-from raytracer.viewer.light_actions import priority
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Metered, Refused, Saved
 from raytracer.viewer.prompt import enter, erase, type_text
@@ -107,7 +100,6 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
         viewer.do(action)
     viewer.do("orbit", 1.0, 0.2)
     viewer.do("toggle-projection")
-    viewer.do("scale-shininess", 2.0)
     viewer.do("expose", 2.0)
     viewer.do("reset")
     assert requests(viewer)[-1].buffers.digest() == first.buffers.digest()
@@ -117,85 +109,6 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 
 
 # Light, background, gloss, tone
-
-
-def glossy() -> ViewerState:
-    centers = np.array([[0.0, 0, 0], [2, 0, 0], [4, 0, 0]])
-    sets = [
-        SphereSet(centers[:1], 0.5, material="a"),
-        SphereSet(centers[1:2], 0.5, material=Material(shininess=90.0)),
-        SphereSet(centers[2:], 0.5, material="a"),
-    ]
-    return viewer_of(loaded_scene_of(Scene(sets, materials={"a": Material(shininess=20.0)})))
-
-
-def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
-    viewer = glossy()
-
-    def shown() -> list[float]:
-        return [float(s) for s in requests(viewer)[-1].buffers.materials["phong"]["shininess"]]
-
-    assert shown() == [20.0, 90.0]
-    viewer.do("scale-shininess", 2.0)
-    assert shown() == [40.0, 180.0]
-    assert viewer.notice == "shininess 40"
-    picked(viewer, 1)
-    viewer.do("scale-shininess", 0.5)
-    assert shown() == [40.0, 90.0]
-    assert viewer.notice == "shininess of its material 90"
-    picked(viewer, 2)
-    viewer.do("scale-shininess", 2.0)
-    assert shown() == [80.0, 90.0]
-    alone = viewer_of(loaded_scene_of(balls()))
-    picked(alone, 3)
-    alone.do("scale-shininess", 2.0)
-    assert requests(alone)[-1].buffers.materials["phong"]["shininess"].tolist() == [80.0]
-
-
-def glassy() -> ViewerState:
-    """Two balls of glass that overlap, and one of plaster, on a ground; paths show priorities."""
-    glass = {name: Principled(transmission=1.0, roughness=0.0, ior=ior, priority=priority)
-             for name, ior, priority in (("glass", 1.5, 0.0), ("water", 1.33, 2.0))}  # fmt: skip
-    sets = [
-        SphereSet([[0.0, 0.0, 0.0]], 1.0, material="glass"),
-        SphereSet([[1.2, 0.0, 0.0]], 1.0, material="water"),
-        SphereSet([[0.0, 0.0, 3.0]], 1.0),
-    ]
-    render = RenderSettings(width=64, height=48, samples=4, integrator="path")
-    scene = Scene(sets, materials=glass, ground=Ground(), render=render)
-    return viewer_of(loaded_scene_of(scene))
-
-
-def test_the_priority_is_of_the_picked_glass() -> None:
-    viewer = glassy()
-    viewer.do("change-priority", 1.0)
-    assert (viewer.notice, priority(viewer)) == ("click a sphere of glass first", None)
-    picked(viewer, 2)
-    viewer.do("change-priority", 1.0)
-    assert viewer.notice == "click a sphere of glass first"
-    assert len(requests(viewer)) == 1
-    picked(viewer, 0)
-    assert priority(viewer) == 0.0
-    for _ in range(3):
-        viewer.do("change-priority", 1.0)
-    assert (viewer.notice, priority(viewer)) == ("priority of glass 3", 3.0)
-    shown = requests(viewer)[-1].buffers
-    scene = viewer.loaded_scene.scene
-    glass = scene.materials["glass"]
-    assert isinstance(glass, Principled)
-    raised = {**scene.materials, "glass": replace(glass, priority=3.0)}
-    stated = replace(scene, materials=raised, camera=viewer.camera)
-    assert shown.digest() == pack(stated).digest(), "as if the scene said so"
-    viewer.do("undo")
-    assert priority(viewer) == 0.0
-    for step in (1e6, 1e6, -1e6, -1e6, -1e6):
-        viewer.do("change-priority", step)
-    assert priority(viewer) == PRIORITY[0]
-    viewer.do("next-integrator")
-    viewer.do("change-priority", 1.0)
-    assert viewer.notice.endswith("; paths show it: Shift N")
-    viewer.do("reset")
-    assert requests(viewer)[-1].buffers.digest() == requests(viewer)[0].buffers.digest()
 
 
 def test_exposure_goes_in_thirds_to_its_ends(viewer: ViewerState) -> None:

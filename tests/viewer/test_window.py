@@ -25,7 +25,7 @@ from support.window_scene import SIZE, pasted, rendered, write_scene
 Pixels = NDArray[np.uint8]
 
 # Keys that change what is seen, one after another.
-SEQUENCES = ["A", "O", "SHIFT+Y", "L B K K K T T T SHIFT+E"]
+SEQUENCES = ["A", "O", "SHIFT+Y", "L B T T T SHIFT+E"]
 
 
 def as_printed(window: Remote, scene: Path, size: tuple[int, int] = SIZE) -> Pixels:

@@ -183,7 +183,6 @@ class View {
     else if (action === "toggle-overlay" || action === "toggle-panel") this.togglePanel();
     else if (action === "toggle-full-screen") this.toggleFullScreen();
     else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
-    else if (action === "ask-movie") this.act("animate");
     else if (action !== "close") this.act(action, amount);
   }
 
