@@ -19,13 +19,6 @@ STILL_SECONDS = 2.0  # seconds between two keyframes without a trajectory
 FILE_KEYS = ("file", "topology", "image")  # of a scene file, relative to its folder
 
 
-def keyframe_frames(viewer: ViewerState) -> list[int]:
-    """Return the trajectory frames that have a keyframe."""
-    if viewer.time.count == 1:
-        return []
-    return [round(time * _fps(viewer)) for time in sorted(viewer.keyframes)]
-
-
 def _fps(viewer: ViewerState) -> float:
     animation = viewer.loaded_scene.scene.animation
     return animation.fps if animation is not None else FPS

@@ -260,16 +260,15 @@ def _view(viewer: ViewerState) -> list[Row]:
     kept = [name for name in viewer.views if name in DIGITS]
     free = next((digit for digit in DIGITS if digit not in kept), "")
     keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
-    history, is_picked = viewer.history, viewer.picked is not None
+    history = viewer.history
     return [
         Row("", buttons=(
             Button("fit", "show all spheres except a ground ball", "fit-all"),
             Button("reset", "reset to the scene", "reset"),
         )),
         Row("Picked", buttons=(
-            Button("go to", "go to the picked sphere", "fit-picked", active=is_picked),
-            Button("turn about", "turn about it from now on", "turn-about-picked",
-                   active=is_picked),
+            Button("go to", "go to the picked sphere", "fit-picked"),
+            Button("turn about", "turn about it from now on", "turn-about-picked"),
             Button("focus", "focus on it through a lens", "focus-picked"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),

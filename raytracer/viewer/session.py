@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.views import VIEWS
-from raytracer.viewer import data_actions, light_actions, panel, picking, timeline
+from raytracer.viewer import data_actions, panel, picking, timeline
 from raytracer.viewer import keyframes as keyframes  # for its actions
+from raytracer.viewer import light_actions as light_actions
 from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -185,79 +185,44 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return the state as JSON types, for display; the names are those of actions."""
         viewer, loaded = self.viewer, self.viewer.loaded_scene
-        time, content = viewer.time, viewer.content
+        time, content, scales = viewer.time, viewer.content, loaded.scene.color_scales
         save_job = self.worker.save_job
         return {
             "name": loaded.name,
             "spheres": loaded.scene.count,
             "size": list(viewer.size),
             "samples": viewer.samples,
-            "device": str(loaded.job.about["backend"]["device"]),
             "look": viewer.edits.look_of(loaded.scene),
             "background": viewer.edits.background,
-            "shadow_catcher": light_actions.shadow_catcher(viewer),
-            "exposure": viewer.tone.exposure,
-            "tone": viewer.tone.tone,
-            "projection": viewer.view.pose.kind,
             "camera": {k: v for k, v in vars(viewer.camera).items() if v is not None},
-            "turning": viewer.turning,
             "notice": viewer.notice,
             "error": viewer.reload_error,
             "loading": viewer.loader.busy,
             "frame": {
                 "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-                "speed": time.speed, "loop": time.loop, "loops": list(timeline.LOOPS),
+                "speed": time.speed, "loop": time.loop,
             },
-            "color": self._color(),
-            "solids": self._solids(),
+            "color": {
+                "by": content.style.get("color_by"),
+                "low": scales[-1].low if scales else None,
+                "high": scales[-1].high if scales else None,
+                "columns": data_actions.columns(viewer),
+            },
             "selection": {
                 "count": data_actions.selected(viewer),
                 "condition": content.selection.condition if content.selection else "",
             },
             "hidden": data_actions.hidden(viewer),
-            "slice": self._slice(),
+            "slice": None if content.slice is None else vars(content.slice),
             "picks": self._picks(),
             "measure": ", ".join(picking.measures(viewer)),
-            "views": [*VIEWS, *viewer.views],
             "keyframes": len(viewer.keyframes),
-            "can_undo": bool(viewer.history.before),
-            "can_redo": bool(viewer.history.after),
             "saving": save_job.fraction if save_job is not None else None,
         }  # fmt: skip
 
     def panel(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of the panel as JSON types, by section."""
         return panel.about(self.viewer)
-
-    def _color(self) -> dict[str, Any]:
-        scales, style = self.viewer.loaded_scene.scene.color_scales, self.viewer.content.style
-        return {
-            "by": style.get("color_by"),
-            "map": style.get("map"),
-            "range": style.get("range"),
-            "scale": style.get("color_scale"),
-            "columns": data_actions.columns(self.viewer),
-            "low": scales[-1].low if scales else None,
-            "high": scales[-1].high if scales else None,
-            "legend": data_actions.has_legend(self.viewer),
-        }
-
-    def _solids(self) -> dict[str, Any]:
-        viewer, style = self.viewer, self.viewer.content.style
-        return {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS} | {
-            "style": style.get("style"),
-            "bonds": style.get("bonds"),
-            "has_bonds": data_actions.has_bonds(viewer),
-            "box": data_actions.has_box(viewer),
-        }
-
-    def _slice(self) -> dict[str, Any] | None:
-        now = self.viewer.content.slice
-        if now is None:
-            return None
-        low, high = data_actions.slice_extent(self.viewer)
-        value = data_actions.slice_place(self.viewer)
-        return vars(now) | {"low": low, "high": high, "value": value}
 
     def _picks(self) -> list[dict[str, Any]]:
         """Return the shown picks and their descriptions."""

@@ -14,7 +14,8 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.viewer import panel
+from raytracer.scene.views import VIEWS
+from raytracer.viewer import data_actions, panel
 from raytracer.viewer.messages import Message, Staged
 from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
@@ -100,7 +101,7 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
             session.do(f"next-{label.lower()}")
             session.do(f"set-{label.lower()}", value)
             assert session.state()[label.lower()] == value
-    for name in state["views"]:
+    for name in VIEWS:
         session.do("view", name)
     for column in state["color"]["columns"]:
         session.do("color-by", column)
@@ -276,8 +277,7 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     ((normal, offset),) = clip.planes()
     assert normal == (1.0, 0.0, 0.0)
     assert offset == pytest.approx(at)
-    state = session.state()["slice"]
-    assert (state["low"], state["high"]) == (x.min(), x.max())
+    assert data_actions.slice_extent(session.viewer) == (x.min(), x.max())
     session.do("flip-slice")
     assert until(session, "spheres") == np.count_nonzero(x + radius >= at)
     session.do("show-all")
@@ -358,7 +358,7 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert until(session, "selection", "count") == 0
     session.do("undo")
     assert np.allclose(session.state()["camera"]["position"], first["position"])
-    assert not session.state()["can_undo"]
+    assert not session.viewer.history.before
     session.do("undo")
     assert session.state()["notice"] == "there is nothing to undo"
     for _ in range(3):
@@ -366,14 +366,13 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert until(session, "selection", "condition") == "x > 50"
     assert np.allclose(session.state()["camera"]["position"], turned["position"])
     assert session.state()["background"] == "black"
-    assert not session.state()["can_redo"]
+    assert not session.viewer.history.after
 
 
 def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     session.do("orbit", 0.4, 0.2)
     kept = session.state()["camera"]
     session.do("keep-view", "mine")
-    assert "mine" in session.state()["views"]
     session.do("view", "-z")
     assert not np.allclose(session.state()["camera"]["position"], kept["position"])
     session.do("view", "mine")
@@ -475,7 +474,7 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         wait_for(lambda: until(session, "frame", "count") == 3)
         state = session.state()
         assert (state["spheres"], state["color"]["by"], state["keyframes"]) == (5, None, 0)
-        assert not state["can_undo"]
+        assert not session.viewer.history.before
         with raytracer.viewer.session.Session.open(tmp_path / "run.xyz", size=SIZE) as other:
             assert np.allclose(state["camera"]["position"], other.state()["camera"]["position"])
         session.do("open", str(tmp_path / "nothing.xyz"))
@@ -504,7 +503,7 @@ def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
         wait_for(lambda: until(session, "frame", "count") == 4)
         assert counts("set-trails", "2") == {"sphere": 3, "capsule": 6}
         assert counts("next-trails")["capsule"] == 9  # the next one that is offered: none, 2, 10
-        assert session.state()["solids"]["trails"] == "10"
+        assert data_actions.glyph(session.viewer, "trails") == "10"
         assert counts("set-trails", "")["sphere"] == 3
         assert counts("set-contacts", "touch") == {"sphere": 3, "capsule": 3}
         assert counts("next-contacts") == {"sphere": 3}
@@ -544,9 +543,8 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         assert counts("set-style", "wire")["capsule"] == 208
         # Colours leave bonds and arrows as they are.
         assert counts("color-by", "speed")["capsule"] == 208
-        assert session.state()["solids"] == {
-            "style": "wire", "bonds": "1.1", "arrows": "velocity", "has_bonds": True,
-            "box": False, "trails": "", "contacts": "", "shape": "",
+        assert session.viewer.content.style == {
+            "style": "wire", "bonds": "1.1", "color_by": "speed",
         }  # fmt: skip
         assert counts("select", "x > 2.5")["sphere"] == 64
         assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}
