@@ -80,7 +80,7 @@ class SceneWidget(anywidget.AnyWidget):
         self.on_msg(self._take)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
-        """Perform an action of the view, such as `orbit`, `set-look` or `color-by`.
+        """Perform an action of the view, such as `orbit`, `look` or `color-by`.
 
         Returns:
             The text of an action that has one, such as `print-camera`.

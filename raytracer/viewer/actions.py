@@ -67,22 +67,31 @@ class Action:
 
 REMOVED = {
     "animate": "`raytracer animate` renders the file of export-keyframes",
+    "ask-color": "use ask-color-by",
     "change-priority": "state priorities of glass in the scene file",
+    "next-column": "use next-color-by",
+    "next-curve": "use next-tone",
     "next-placement": "start with placement='world' or 'camera'",
     "open-menu": "its rows are actions of their own",
+    "next-scale": "use next-color-scale",
     "scale-shininess": "state the shininess in the scene file",
+    "set-scale": "use color-scale",
 }
 """Actions of earlier versions, and what to do instead."""
 
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
 
 
-def action(undo: bool = False) -> Callable[[Function], Function]:
-    """Make a function an action; `undo`: whether it can be undone."""
+def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Function], Function]:
+    """Make a function an action.
+
+    undo: whether it can be undone. name, about: instead of the name and docstring of the function.
+    """
 
     def mark(function: Function) -> Function:
-        name = function.__name__.removesuffix("_").replace("_", "-")
-        ACTIONS[name] = Action(name, function, signature(function), undo)
+        stated = name or function.__name__.removesuffix("_").replace("_", "-")
+        function.__doc__ = about or function.__doc__
+        ACTIONS[stated] = Action(stated, function, signature(function), undo)
         return function
 
     return mark
@@ -90,8 +99,13 @@ def action(undo: bool = False) -> Callable[[Function], Function]:
 
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    known = ACTIONS.get(name.replace("_", "-"))
-    if known is None and (use := REMOVED.get(name.replace("_", "-"))):
+    stated = name.replace("_", "-")
+    known = ACTIONS.get(stated)
+    use = REMOVED.get(stated, "")
+    for prefix, now in (("set-", ""), ("toggle-", "next-")):  # of earlier versions
+        if stated.startswith(prefix) and (other := now + stated.removeprefix(prefix)) in ACTIONS:
+            use = f"use {other}"
+    if known is None and use:
         raise UserError(f"there is no action '{shown(name)}' any more: {use}")
     if known is None:
         raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")

@@ -82,7 +82,10 @@ class Frames:
         if not style:
             glyphs = (getattr(loaded.scene, name) for name in FADING)
             stated = any(each is not None and each.particles is not None for each in glyphs)
-            if not stated and loaded.scene.ribbons is None:
+            if loaded.scene.shape is not None:  # of which some particles are ellipsoids
+                with collected():  # the same warnings
+                    loaded.plain = self._loaded(self.initial)
+            elif not stated and loaded.scene.ribbons is None:
                 self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
@@ -94,7 +97,7 @@ class Frames:
             style,
             ((chosen, True),) if chosen and not rest else (),
             ((chosen, True, rest),) if chosen and rest else (),
-            legend=plan is not None and plan.annotations.legend is not None,
+            drawn={"legend": plan is not None and plan.annotations.legend is not None},
         )
         self._first_style = style
         scales = loaded.scene.color_scales
@@ -128,7 +131,9 @@ class Frames:
         if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
             render = scene.render.override(brightness=like.job.settings.brightness)
             scene = replace(scene, render=render)
-        glyphs, drawn = content.glyphs(scene), self._drawn(content)
+        drawn = self._drawn(content)
+        arrows = content.drawn.get("arrows")
+        glyphs = {} if arrows is None else {"arrows": arrows or False}
         if self.live is not None:
             scene = with_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
@@ -181,13 +186,9 @@ class Frames:
     @staticmethod
     def _drawn(content: Content) -> dict[str, Any] | None:
         """Return changes of annotations: the legend of a colour scale, unless it is off."""
-        changes: dict[str, Any] = {}
-        if content.legend is not None:
-            changes["legend"] = content.legend
-        elif content.style.get("color_by"):
-            changes["legend"] = True
-        if content.box is not None:
-            changes["box"] = content.box
+        changes = {name: content.drawn[name] for name in ("legend", "box") if name in content.drawn}
+        if content.style.get("color_by"):
+            changes.setdefault("legend", True)
         return changes or None
 
     def _read(self, frame: int | None) -> Scene:

@@ -8,7 +8,6 @@ from raytracer.errors import UserError
 from raytracer.scene.load import is_scene
 from raytracer.viewer import as_toml, command_line, view
 from raytracer.viewer.actions import action
-from raytracer.viewer.data_actions import has_legend
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.state import ViewerState
@@ -21,7 +20,7 @@ def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
     """Return a view, None for the current one, and the edits as tables of a scene file."""
     scene, buffers = viewer.loaded_scene.scene, viewer.loaded_scene.buffers
     camera = view.camera_of(shown or viewer.view, buffers)
-    options = command_line.content_options(viewer.content, scene, has_legend(viewer))
+    options = command_line.content_options(viewer.content, scene)
     path = viewer.loaded_scene.path
     source = "" if path is None else str(path)
     if path is not None and not is_scene(path):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from raytracer.arguments import one_of
-from raytracer.errors import UserError
-from raytracer.film.tone_settings import CURVES, MAX_STOPS
+from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.lights import DirectionalLight
 from raytracer.scene.packing.lighting import towards_key
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import INTEGRATORS, LOOKS
+from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
 from raytracer.viewer.state import ViewerState
@@ -42,72 +40,6 @@ def light_from_viewer(viewer: ViewerState) -> None:
 
 
 @action(undo=True)
-def next_integrator(viewer: ViewerState) -> None:
-    """Switch to the next integrator: direct, ao, path."""
-    render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
-    place = INTEGRATORS.index(render.resolved_integrator) + 1
-    following = INTEGRATORS[place % len(INTEGRATORS)]
-    viewer.set_edits(viewer.edits.rendered(integrator=following))
-    viewer.notify(f"integrator: {following}")
-
-
-@action(undo=True)
-def toggle_denoise(viewer: ViewerState) -> None:
-    """Remove the noise of the picture at rest, or keep it; no new samples are needed.
-
-    Raises:
-        UserError: the package that removes noise is missing.
-    """
-    from raytracer.film.denoise import require_denoiser
-
-    wanted = not viewer.edits.applied_to(viewer.loaded_scene.scene).render.denoise
-    if wanted:
-        require_denoiser()
-    viewer.edits = viewer.edits.rendered(denoise=wanted)
-    viewer.submit(viewer.buffers)
-    viewer.notify("noise: removed at rest" if wanted else "noise: as rendered")
-
-
-@action(undo=True)
-def set_look(viewer: ViewerState, name: str) -> None:
-    """Use a look by name."""
-    one_of(name, "set-look: name", looks(viewer), "look", UserError)
-    viewer.set_edits(viewer.edits.rendered(look=name))
-    viewer.notify(f"look: {name}")
-
-
-def looks(viewer: ViewerState) -> list[str]:
-    return viewer.edits.looks(viewer.loaded_scene.scene)
-
-
-@action(undo=True)
-def set_background(viewer: ViewerState, name: str) -> None:
-    """Use a background by name."""
-    one_of(name, "set-background: name", edits.BACKGROUNDS, "background", UserError)
-    viewer.set_edits(replace(viewer.edits, background=name))
-    viewer.notify(f"background: {name}")
-
-
-@action(undo=True)
-def toggle_shadow_catcher(viewer: ViewerState) -> None:
-    """Show only the shadows on the ground, or the whole ground."""
-    catches = shadow_catcher(viewer)
-    if catches is None:
-        viewer.notify("there is no ground: start with --ground below, or add one to the scene")
-        return
-    viewer.set_edits(replace(viewer.edits, shadow_catcher=not catches))
-    viewer.notify("ground: whole" if catches else "ground: only its shadows")
-
-
-def shadow_catcher(viewer: ViewerState) -> bool | None:
-    """Return whether only shadows on the ground are visible; None without a ground."""
-    if not viewer.loaded_scene.buffers.has_ground:
-        return None
-    ground = viewer.edits.applied_to(viewer.loaded_scene.scene).ground
-    return ground is not None and ground.shadow_catcher
-
-
-@action(undo=True)
 def expose(viewer: ViewerState, stops: float) -> None:
     """Brighten the picture; an automatic exposure is metered first and then fixed."""
     if not viewer.tone.automatic:
@@ -128,13 +60,6 @@ def toggle_automatic(viewer: ViewerState) -> None:
         viewer.worker.meter()
     else:
         viewer.notify("exposure as rendered")
-
-
-@action(undo=True)
-def next_curve(viewer: ViewerState) -> None:
-    """Switch to the next tone curve."""
-    _set_tone(viewer, tone=CURVES[(CURVES.index(viewer.tone.tone) + 1) % len(CURVES)])
-    viewer.notify(f"tone {viewer.tone.tone}")
 
 
 def receive_metered(viewer: ViewerState, stops: float) -> None:

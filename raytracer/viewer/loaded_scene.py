@@ -71,7 +71,6 @@ class LoadedScene:
     # camera changes little of it.
     _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None
     _packed: SceneBuffers | None = None
-    _giants: Giants | None = None
 
     def __post_init__(self) -> None:
         assert self.job.kept is not None

@@ -208,7 +208,7 @@ def _panel_lines(viewer: ViewerState) -> tuple[list[panel.Row], str]:
         lines.append((title, "", ""))
         for row in labelled:
             name, values = next(iter(row.calls()), ("", {}))
-            lines.append((f"  {row.label}", row.words(), key_of(name, values)))
+            lines.append((f"  {row.label}", row.shown, key_of(name, values)))
     wide, values_wide, _ = (max(map(len, parts)) for parts in zip(*lines, strict=True))
     text = [
         f"{one:<{wide}}  {two:<{values_wide}}  {three:>7}".rstrip() for one, two, three in lines

@@ -53,41 +53,9 @@ def ask_size(viewer: ViewerState) -> None:
 
 
 @action()
-def ask_color(viewer: ViewerState) -> None:
-    """Type a column or expression to colour by."""
-    hint = f"{_columns(viewer)}, sqrt(x**2 + y**2), ...; empty: the scene's colours"
-    _ask(viewer, "colour by", hint, "color-by")
-
-
-@action()
-def ask_map(viewer: ViewerState) -> None:
-    """Type the name of a colour map."""
-    hint = "viridis, magma, coolwarm, turbo, ...; _r behind a name reverses it"
-    _ask(viewer, "colour map", hint, "set-map", "viridis")
-
-
-@action()
-def ask_range(viewer: ViewerState) -> None:
-    """Type the values at the ends of the colours."""
-    hint = "0,5 or p1,p99 for percentiles; empty: all values"
-    _ask(viewer, "range of colours", hint, "set-range")
-
-
-@action()
 def ask_selection(viewer: ViewerState) -> None:
     """Type a condition for the selection."""
-    examples = "z > 3 and type == 'O', every 10, ...; columns are "
-    _ask(viewer, "select", examples + _columns(viewer), "select")
-
-
-def _columns(viewer: ViewerState) -> str:
-    names = columns(viewer)
-    more = ", ..." if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
-
-
-def _ask(viewer: ViewerState, label: str, hint: str, name: str, default: str = "") -> None:
-    def answer(typed: str) -> None:
-        viewer.do(name, typed or None)
-
-    viewer.ask(Question(label, f"{hint}\nEnter confirms, Esc cancels", answer, default))
+    names = ", ".join(columns(viewer)[:MAX_NAMES])
+    hint = f"z > 3 and type == 'O', every 10, ...; columns: {names}"
+    take = lambda typed: viewer.do("select", typed or None)  # noqa: E731
+    viewer.ask(Question("select", f"{hint}\nEnter confirms, Esc cancels", take))

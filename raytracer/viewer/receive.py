@@ -177,7 +177,7 @@ def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
         viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
         return
     old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
-    if viewer.view.fits_all and old.content.box != message.content.box:
+    if viewer.view.fits_all and old.content.drawn.get("box") != message.content.drawn.get("box"):
         viewer.view = viewer.showing_all(viewer.view)
     else:
         viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)

@@ -15,9 +15,9 @@ from raytracer.browser.host import _control
 from raytracer.browser.messages import parse
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
-from raytracer.viewer.data_actions import GLYPHS
 from raytracer.viewer.session import Session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ OF_THE_PAGE = {
     "toggle-overlay": "the key shows the panel",
     "toggle-full-screen": "the page fills the screen itself",
     "ask-size": "fields of the panel ask",
-    "ask-color": "fields of the panel ask",
+    "ask-color-by": "fields of the panel ask",
     "ask-map": "fields of the panel ask",
     "ask-range": "fields of the panel ask",
     "ask-selection": "fields of the panel ask",
@@ -92,15 +92,10 @@ def state() -> dict[str, Any]:
             session.do(name, *values)
         session.viewer.history.before.append(session.viewer.snapshot())
         session.viewer.content = replace(
-            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, arrows="v"
+            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, drawn={"arrows": "v"}
         )
         found = session.state() | {"rings": []}
         rows = {f"panel {title}": rows for title, rows in panel.about(session.viewer).items()}
-    solids = rows[f"panel {panel.SOLIDS}"]
-    solids += [
-        solids[0] | {"label": name, "action": f"set-{name}", "argument": argument}
-        for name, argument in GLYPHS.items()
-    ]
     return found | rows | {"frame": found["frame"] | {"count": 5}}
 
 
@@ -199,9 +194,9 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
 
     apart = set(OF_THE_PAGE) | set(OF_THE_WINDOW)
     # of which the panel of a page chooses one at once
-    steps = {"scale", "style", "arrows", "trails", "contacts", "shape"}
-    by_steps = {f"next-{name}" for name in steps}
-    assert {f"set-{name}" for name in steps} <= found
+    by_steps = {f"next-{choice.name}" for choice in CHOICES}
+    rows = [row for key, rows in state().items() if key.startswith("panel ") for row in rows]
+    assert {row["action"] for row in rows if "action" in row} <= found
     assert actions_of_the_window() - apart - by_steps <= found
     assert not apart & found
     assert errors == []

@@ -128,6 +128,7 @@ def test_no_action_of_a_page_writes_beside_the_private_folder(
         end = monotonic() + PATIENCE
         while not any(each["type"] == "file" and each["name"] == "run.png" for each in client.sent):
             assert monotonic() < end
+            host.receive(client, Save(type="save"))  # another content ends the one before
             sleep(0.05)
         state = host.call(lambda session: session.state())
     finally:

@@ -178,11 +178,11 @@ def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
-    for name, value in (("set-look", "plain"), ("set-background", "white"), ("color-by", "x")):
+    for name, value in (("look", "plain"), ("background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
     state = site.call(lambda session: session.state())
     assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
-    page.fill("input[name=set-range]", "-1,1")
+    page.fill("input[name=range]", "-1,1")
     finished(page, lambda: page.keyboard.press("Enter"))
     color = site.call(lambda session: session.state())["color"]
     assert (color["low"], color["high"]) == (-1.0, 1.0)
@@ -194,9 +194,9 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
 def test_a_field_whose_value_is_refused_shows_what_holds(page: Page) -> None:
     page.select_option("select[name=color-by]", "the scene's")
     for value in ("magma", "plasma"):  # the second changes nothing else of the state
-        page.select_option("select[name=set-map]", value)
+        page.select_option("select[name=map]", value)
         page.wait_for_selector(".rt-notice:has-text('no colours by a column')")
-        page.wait_for_function("() => !document.querySelector('select[name=set-map]').value")
+        page.wait_for_function("() => !document.querySelector('select[name=map]').value")
 
 
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:

@@ -244,7 +244,7 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
         async with site.connect() as second:
             first = await site.connect()
             await next_of(second, "state")
-            await first.send_str('{"type":"act","name":"set-look","values":{"name":"soft"}}')
+            await first.send_str('{"type":"act","name":"look","values":{"value":"soft"}}')
             assert (await next_of(second, "state"))["state"] == {"look": "soft"}  # what changed
             await first.send_str('{"type":"save"}')
             first._response.connection.transport.abort()
@@ -267,7 +267,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
         loop = asyncio.get_running_loop()
         site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
         async with site.connect() as page:
-            await page.send_str('{"type":"act","name":"next-shape"}')
+            await page.send_str('{"type":"act","name":"next-map"}')
             await ended.wait()
         assert isinstance(site.server.host.failure, ZeroDivisionError)
         with pytest.raises(UserError, match="closed"):

@@ -84,10 +84,10 @@ class FakeSession:
 
     def do(self, name: str, /, *values: Any, **named: Any) -> str | None:
         """Keep an action; some have an answer."""
-        if name == "next-shape":
+        if name == "next-map":
             raise ZeroDivisionError("a defect")
         self.done.append((name, values, named))
-        self.values["look"] = named.get("name", self.values["look"])
+        self.values["look"] = named.get("value", self.values["look"])
         return "[camera]\n" if name == "print-camera" else None
 
     def state(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.describe import SphereInfo
-from raytracer.viewer import data_actions
+from raytracer.viewer import choices, data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml
@@ -123,7 +123,7 @@ class Host:
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
             "speed": time.speed, "loop": time.loop, "style": dict(content.style),
-            "legend": data_actions.has_legend(viewer), "box": data_actions.has_box(viewer),
+            "legend": choices.has_legend(viewer), "box": choices.has_box(viewer),
             "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
             "slice": content.slice, "faded": len(content.faded),
             "picks": list(viewer.picks), "panel": viewer.panel,
@@ -200,8 +200,7 @@ class Host:
             faded=(),
             slice=None,
             selection=None,
-            legend=None,
-            box=None,
+            drawn={},
         )
         if first != viewer.content:
             viewer.show(first)

@@ -76,9 +76,9 @@ STEPS: dict[str, list[Step]] = {
         ("orbit", 0.3, 0.1),
     ],
     "look turned": [("next-look",), ("orbit", 0.6, 0.0)],
-    "shadow catcher": [("toggle-shadow-catcher",), ("next-background",)],
-    "shadow catcher, nothing behind": [("toggle-shadow-catcher",), *[("next-background",)] * 4],
-    "exposure": [("expose", 1.0), ("next-curve",)],
+    "shadow catcher": [("next-shadow-catcher",), ("next-background",)],
+    "shadow catcher, nothing behind": [("next-shadow-catcher",), *[("next-background",)] * 4],
+    "exposure": [("expose", 1.0), ("next-tone",)],
     "lens": [("dolly", -0.2), ("zoom", 0.1)],
     "from above": [("along", 0.0, -1.0, 0.0)],
     "orthographic": [("orbit", 0.2, 0.1), ("toggle-projection",)],
@@ -185,8 +185,8 @@ def write_atoms(path: Path) -> Path:
 
 OF_DATA: dict[str, list[Step]] = {
     "nothing": [],
-    "colours": [("color-by", "charge"), ("set-map", "plasma"), ("set-range", "1,5")],
-    "colours without legend": [("color-by", "charge * 2"), ("toggle-legend",)],
+    "colours": [("color-by", "charge"), ("map", "plasma"), ("range", "1,5")],
+    "colours without legend": [("color-by", "charge * 2"), ("next-legend",)],
     "selection": [
         ("select", "charge > 2"),
         ("hide-rest",),
@@ -195,12 +195,12 @@ OF_DATA: dict[str, list[Step]] = {
     ],
     "faded": [("select", "type == 'O'"), ("fade-rest",)],
     "slice": [("slice", "x", 0.4)],
-    "solids": [("set-style", "ball-and-stick"), ("toggle-box",), ("set-arrows", "velo")],
-    "bonds": [("set-style", "licorice"), ("toggle-bonds",), ("toggle-box",), ("toggle-box",)],
-    "no arrows": [("set-arrows", "velo"), ("set-arrows", "")],
+    "solids": [("style", "ball-and-stick"), ("next-box",), ("arrows", "velo")],
+    "bonds": [("style", "licorice"), ("next-bonds",), ("next-box",), ("next-box",)],
+    "no arrows": [("arrows", "velo"), ("arrows", "")],
     "frame": [("step", 1)],
-    "background": [("set-background", "black"), ("orbit", 0.3, 0.2)],
-    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("set-background", "transparent")],
+    "background": [("background", "black"), ("orbit", 0.3, 0.2)],
+    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("background", "transparent")],
     "paths": [("next-integrator",), ("next-look",), ("next-integrator",)],
 }
 

@@ -16,6 +16,7 @@ import raytracer
 from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions, panel
+from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.messages import Message, Staged
 from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
@@ -96,11 +97,12 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     for action in (("step", 1), ("play",)):
         session.do(*action)
         assert session.state()["notice"] == "there is one frame"
-    for label in ("Look", "Background"):
-        for value in panel.row_of(session.viewer, "Look", label).choices:
-            session.do(f"next-{label.lower()}")
-            session.do(f"set-{label.lower()}", value)
-            assert session.state()[label.lower()] == value
+    rows = {row.label.lower(): row for row in panel.sections(session.viewer)["Look"]}
+    for name in ("look", "background"):
+        for value in rows[name].choices:
+            session.do(f"next-{name}")
+            session.do(name, value)
+            assert session.state()[name] == value
     for name in VIEWS:
         session.do("view", name)
     for column in state["color"]["columns"]:
@@ -118,8 +120,8 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("orbit", 1, 2, 3), "orbit: too many positional arguments"),
         (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
-        (("set-look", "nice"), "set-look: name: there is no look 'nice'"),
-        (("set-map", "magma"), "there are no colours by a column"),
+        (("look", "nice"), "look: there is no look 'nice'"),
+        (("map", "magma"), "there are no colours by a column"),
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
@@ -350,7 +352,7 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
         session.do("orbit", 0.1, 0.0)  # one drag
     turned = session.state()["camera"]
     session.do("select", "x > 50")
-    session.do("set-background", "black")
+    session.do("background", "black")
     until(session, "selection")
     session.do("undo")
     assert session.state()["background"] == "the scene's"
@@ -490,45 +492,6 @@ def counts_after(session: Session, name: str, *values: object) -> dict[str, int]
     return session.viewer.loaded_scene.scene.counts()
 
 
-def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
-    path = tmp_path / "run.xyz"
-    frames = [
-        "3\nProperties=species:S:1:pos:R:3:radius:R:1\n"
-        + "".join(f"A {x} {0.1 * t + y} {z} 0.3\n" for x, y, z in np.eye(3) * 0.4)
-        for t in range(4)
-    ]
-    path.write_text("".join(frames))
-    with Session.open(path, size=(32, 24), backend="cpu", threads=1, frame=3) as session:
-        counts = partial(counts_after, session)
-        wait_for(lambda: until(session, "frame", "count") == 4)
-        assert counts("set-trails", "2") == {"sphere": 3, "capsule": 6}
-        assert counts("next-trails")["capsule"] == 9  # the next one that is offered: none, 2, 10
-        assert data_actions.glyph(session.viewer, "trails") == "10"
-        assert counts("set-trails", "")["sphere"] == 3
-        assert counts("set-contacts", "touch") == {"sphere": 3, "capsule": 3}
-        assert counts("next-contacts") == {"sphere": 3}
-        assert counts("undo") == {"sphere": 3, "capsule": 3}
-        labels = {row.label for row in panel.sections(session.viewer)[panel.SOLIDS]}
-        assert {"Trails", "Contacts"} <= labels
-        assert "Shape" not in labels
-        for action, value, sentence in [
-            ("set-trails", "-2", "'-2' is not a number of frames: give 1 or more"),
-            ("set-trails", "0", "'0' is not a number of frames"),
-            ("set-contacts", "/etc/passwd", "there is no kind of contacts '/etc/passwd'"),
-            ("set-shape", "ellipsoid", "there is no shape 'ellipsoid'"),
-        ]:
-            with pytest.raises(UserError, match=sentence):
-                session.do(action, value)
-
-
-def test_ellipsoids_are_an_action() -> None:
-    columns = {"shape": np.full((8, 3), 0.2), "orientation": np.tile([1.0, 0, 0, 0], (8, 1))}
-    scene = raytracer.Scene.from_arrays(np.arange(24.0).reshape(8, 3), radius=0.1, columns=columns)
-    with Session.open(scene, size=(32, 24), backend="cpu", threads=1) as session:
-        assert counts_after(session, "next-shape") == {"sphere": 0, "ellipsoid": 8}
-        assert counts_after(session, "set-shape", "") == {"sphere": 8}
-
-
 def test_styles_bonds_and_arrows_are_actions() -> None:
     grid = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     field = raytracer.Scene.from_arrays(
@@ -536,11 +499,12 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
         counts = partial(counts_after, session)
-        arrows = panel.row_of(session.viewer, panel.SOLIDS, "Arrows")
+        rows = {row.label: row for row in panel.sections(session.viewer)[SOLIDS]}
+        arrows = rows["Arrows"]
         assert arrows.choices == ["", "velocity"]
-        assert counts("set-arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
-        assert counts("set-bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
-        assert counts("set-style", "wire")["capsule"] == 208
+        assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
+        assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
+        assert counts("style", "wire")["capsule"] == 208
         # Colours leave bonds and arrows as they are.
         assert counts("color-by", "speed")["capsule"] == 208
         assert session.viewer.content.style == {
@@ -548,9 +512,9 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         }  # fmt: skip
         assert counts("select", "x > 2.5")["sphere"] == 64
         assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}
-        assert counts("set-arrows", "") == {"sphere": 48, "capsule": 104}
+        assert counts("arrows", "") == {"sphere": 48, "capsule": 104}
         with pytest.raises(UserError, match="there is no style 'sticks'"):
-            session.do("set-style", "sticks")
+            session.do("style", "sticks")
 
 
 def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
@@ -563,13 +527,13 @@ def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
     with opened(path, size=(160, 120)) as session:
         seen = [finished(session).pixels]
         for _ in range(2):
-            session.do("toggle-box")
+            session.do("next-box")
             seen.append(finished(session).pixels)
-        assert session.viewer.content.box is None
+        assert "box" not in session.viewer.content.drawn
         job, inks = session.viewer.loaded_scene.job, []
         assert job.plan is not None
         for background in ("white", "black", "transparent"):
-            session.do("set-background", background)
+            session.do("background", background)
             lines = job.plan.box_lines(session.viewer.pack().view, job.space)
             assert lines is not None
             inks.append(lines.ink[0])

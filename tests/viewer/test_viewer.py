@@ -57,7 +57,7 @@ def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Vi
     assert "too far" in viewer.notice
     assert requests(viewer)[-1] is before
     assert viewer.view is view
-    viewer.do("next-curve")
+    viewer.do("next-tone")
     assert requests(viewer)[-1].buffers is before.buffers
     viewer.do("orbit", 0.1, 0.0)
     assert requests(viewer)[-1].buffers is not before.buffers
@@ -96,7 +96,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
 
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
     first = requests(viewer)[0]
-    for action in ("light_from_viewer", "next_background", "next_curve", "toggle_turntable"):
+    for action in ("light_from_viewer", "next_background", "next_tone", "toggle_turntable"):
         viewer.do(action)
     viewer.do("orbit", 1.0, 0.2)
     viewer.do("toggle-projection")

@@ -160,10 +160,9 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
     rows = [f"A {4 * n} 0 0 {1 + 0.1 * n} 0.6 0.4" for n in range(4)]
     path = tmp_path / "rods.xyz"
     path.write_text("\n".join(["4", head, *rows]) + "\n")
-    with Session.open(path, size=(64, 48), samples=1, backend="cpu") as session:
+    with Session.open(path, size=(64, 48), samples=1, backend="cpu", shape="ellipsoid") as session:
         session.do("select", "x > 5")
-        session.do("set-shape", "ellipsoid")
-        wait_for(lambda: session.picture(1.0) and not session.state()["loading"])
+        wait_for(lambda: [session.picture(0.1)] and session.viewer.loaded_scene.marked is not None)
         loaded = session.viewer.loaded_scene
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None

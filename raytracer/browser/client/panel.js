@@ -151,7 +151,7 @@ function toggle(root, { hint }, set) {
   const box = element("label", "rt-toggle", root);
   const input = element("input", "", box, { type: "checkbox" });
   box.append(hint);
-  input.addEventListener("change", () => set());
+  input.addEventListener("change", () => set(input.checked));
   return ({ value }) => { input.checked = value; };
 }
 

@@ -6,7 +6,7 @@
 const MAX_SIDE = 8192;
 const NOTICE_MS = 5000;
 const FIELDS = { // actions that ask, and the field of the panel where one answers
-  "ask-size": "width", "ask-color": "color-by", "ask-map": "set-map", "ask-range": "set-range",
+  "ask-size": "width", "ask-color-by": "color-by", "ask-map": "map", "ask-range": "range",
   "ask-selection": "select",
 };
 
