@@ -72,6 +72,8 @@ REMOVED = {
     "next-column": "use next-color-by",
     "next-curve": "use next-tone",
     "next-placement": "start with placement='world' or 'camera'",
+    "next-loop": "the last frame is followed by the first",
+    "open": "start another view",
     "open-menu": "its rows are actions of their own",
     "next-scale": "use next-color-scale",
     "scale-shininess": "state the shininess in the scene file",

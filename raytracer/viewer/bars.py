@@ -48,7 +48,7 @@ def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
     time, now = viewer.time, viewer.content.slice
     if time.count > 1:
         last = time.count - 1
-        before, after = f"{viewer.frame_number:,} / {last:,}", f"{time.speed:g}x  {time.loop}"
+        before, after = f"{viewer.frame_number:,} / {last:,}", f"{time.speed:g}x"
         share = viewer.frame_number / last
         bar = _bar(size, dpi, 0, "time", share, before, after)
         shown.append(replace(bar, playing=time.playing))

@@ -47,7 +47,6 @@ MOUSE = (
     Drag(PICK, "Double click", "go to it; on a ground ball, to that point"),
     Drag(SHOW, "Ctrl Shift drag", "select what is in a box"),
     Drag(LOOK, "Ctrl drag", "turn the light"),
-    Drag(WINDOW, "Drop a file", "open it"),
 )
 
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
@@ -138,7 +137,6 @@ CONTROLS = (
     Control(TIME, ("SHIFT+PERIOD", "SHIFT+GREATER", "GREATER"), "faster", "play faster",
             shown="Shift ."),
     Control(TIME, ("SHIFT+COMMA", "SHIFT+LESS", "LESS"), "slower", "play slower", shown="Shift ,"),
-    Control(TIME, ("SHIFT+P",), "next_loop", "at the end: repeat, reverse, stop"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light", (1,)),

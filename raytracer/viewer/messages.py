@@ -103,17 +103,6 @@ class Shown(NamedTuple):
     content: Content
 
 
-class Opened(NamedTuple):
-    loaded_scene: LoadedScene
-    path: Path
-
-
-class Staged(NamedTuple):
-    """A stage of loading another file begins."""
-
-    text: str
-
-
 @dataclass(frozen=True)
 class Counted:
     count: int
@@ -129,6 +118,6 @@ class Broken(NamedTuple):
 
 
 Message = (
-    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Opened | Staged | Counted
-    | Changed | Broken
+    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Changed
+    | Broken
 )  # fmt: skip

@@ -220,8 +220,7 @@ def _message(viewer: ViewerState) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
     if viewer.prompt is not None and viewer.question is not None:
         return viewer.question.lines(viewer.prompt)
-    lines = [viewer.loading] if viewer.loading else []
-    lines += [viewer.notice] if viewer.notice and not viewer.help else []
+    lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
         if viewer.closes_after_save:
             lines.append(f"{save_job.path}: {save_job.fraction:.0%}, then the window closes")

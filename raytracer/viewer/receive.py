@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
 from raytracer.viewer.edits import SCENES, Edits
-from raytracer.viewer.frames import loading_text
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message
 from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
-from raytracer.viewer.state import TECHNICAL, Clock, History, ViewerState
+from raytracer.viewer.state import TECHNICAL, ViewerState
 from raytracer.viewer.timeline import receive_count
 
 
@@ -70,13 +68,6 @@ def close(viewer: ViewerState) -> None:
         viewer.closing = True
 
 
-@action()
-def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
-    """Show another scene or particle file."""
-    viewer.loading = loading_text(path.name, "")
-    viewer.loader.open(path, viewer.loaded_scene)
-
-
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
     is_saving = viewer.worker.save_job is not None
@@ -103,7 +94,6 @@ def _receive(viewer: ViewerState, message: Message) -> None:
         viewer.closing |= viewer.closes_after_save
     elif isinstance(message, messages.Refused):
         viewer.exposure_steps = None
-        viewer.loading = ""
         if message.content is not None and message.content == viewer.content:
             viewer.content = viewer.loaded_scene.content
         viewer.closes_after_save &= (
@@ -114,10 +104,6 @@ def _receive(viewer: ViewerState, message: Message) -> None:
         _receive_loaded(viewer, message.loaded_scene)
     elif isinstance(message, messages.Shown):
         _receive_shown(viewer, message)
-    elif isinstance(message, messages.Opened):
-        _receive_opened(viewer, message)
-    elif isinstance(message, messages.Staged):
-        viewer.loading = message.text
     elif isinstance(message, messages.Counted):
         receive_count(viewer, message.count)
     elif isinstance(message, messages.Broken):
@@ -154,20 +140,6 @@ def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
     if number is not None and message.sphere is not None:
         again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
         _receive_picked(viewer, again)
-
-
-def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
-    """Show another file with its camera, light and tone."""
-    viewer.loaded_scene = message.loaded_scene
-    viewer.tone = message.loaded_scene.job.tone
-    viewer.picked, viewer.reload_error, viewer.loading = None, "", ""
-    viewer.edits, viewer.turning = Edits(), False
-    viewer.notify("")
-    viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
-    viewer.keyframes, viewer.views = {}, {}
-    viewer.begin()
-    viewer.loader.count()
-    viewer.on_opened(message.path)
 
 
 def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:

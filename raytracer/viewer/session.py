@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -29,11 +28,11 @@ from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Opened, Shown
+from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
-from raytracer.viewer.watch import CHECK_INTERVAL, Watch
+from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
 
 
@@ -79,7 +78,6 @@ class Session:
         except BaseException:
             self.worker.stop()
             raise
-        self.viewer.on_opened = self._watch_other
         if frames.live is None:
             loader.count()
         else:
@@ -87,9 +85,6 @@ class Session:
             frames.live.on_change()  # for the end, if it came while the first state was loaded
         if loaded_scene.content.hidden:  # what is hidden is not there yet
             loader.show(loaded_scene.content, loaded_scene)
-
-    def _watch_other(self, path: Path) -> None:
-        self.watch = self.watch and Watch(path)
 
     @classmethod
     def open(
@@ -200,7 +195,7 @@ class Session:
             "loading": viewer.loader.busy,
             "frame": {
                 "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-                "speed": time.speed, "loop": time.loop,
+                "speed": time.speed,
             },
             "color": {
                 "by": content.style.get("color_by"),
@@ -259,4 +254,4 @@ class Session:
         queue = self.worker.messages
         messages: list[Message | None] = [queue.get() for _ in range(queue.qsize())]
         messages.append(self.viewer.later)
-        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown, Opened))]
+        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -63,9 +62,7 @@ class Clock:
     count: int = 1  # of frames; 1 until they are counted
     playing: bool = False
     speed: float = 1.0  # factor of `timeline.FRAME_RATE`
-    loop: str = "loop"  # one of `timeline.LOOPS`
     follows: bool = False  # whether to show the last frame of a growing file
-    direction: int = 1
     waited: float = 0.0  # seconds since the latest frame
 
 
@@ -101,7 +98,6 @@ class ViewerState:
     say: Callable[[str], None] = print  # prints a line
     time: Clock = field(default_factory=Clock)
     outputs: Outputs = field(default_factory=Outputs)  # where actions write files
-    on_opened: Callable[[Path], None] = lambda path: None  # called when another file is opened
 
     view: View = field(init=False)
     # The latest requested content; the shown scene may have an earlier one.
@@ -126,7 +122,6 @@ class ViewerState:
     help_pages: int = 1
     prompt: str | None = None  # typed as an answer to `question`
     question: Question | None = None
-    loading: str = ""  # text while another file is loaded
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread

@@ -12,7 +12,6 @@ from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0  # frames per second at speed 1, unless loading takes longer
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)  # speeds of the keys
-LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}  # behaviour after the last frame
 TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 seconds
 
 
@@ -69,8 +68,6 @@ def play(viewer: ViewerState, on: bool | None = None) -> None:
         return
     time.playing = not time.playing if on is None else on
     time.waited = 0.0
-    if time.playing and time.loop == "once" and viewer.frame_number == time.count - 1:
-        frame(viewer, 0)
 
 
 @action()
@@ -93,15 +90,6 @@ def slower(viewer: ViewerState) -> None:
     set_speed(viewer, next(lower, SPEEDS[0]))
 
 
-@action()
-def next_loop(viewer: ViewerState) -> None:
-    """After the last frame: repeat, reverse, or stop."""
-    time, loops = viewer.time, list(LOOPS)
-    time.loop = loops[(loops.index(time.loop) + 1) % len(loops)]
-    time.direction = 1
-    viewer.notify(f"after the last frame: {LOOPS[time.loop]}")
-
-
 def tick(viewer: ViewerState, seconds: float) -> None:
     """Advance the turntable, and the frames once the previous one is loaded."""
     if viewer.turning:
@@ -112,18 +100,4 @@ def tick(viewer: ViewerState, seconds: float) -> None:
     time.waited += seconds
     if not viewer.loader.busy and time.waited >= 1.0 / (FRAME_RATE * time.speed):
         time.waited = 0.0
-        frame(viewer, _next_frame(viewer))
-
-
-def _next_frame(viewer: ViewerState) -> int:
-    time, number = viewer.time, viewer.frame_number
-    following = number + time.direction
-    if 0 <= following < time.count:
-        return following
-    if time.loop == "bounce":
-        time.direction = -time.direction
-        return number + time.direction
-    if time.loop == "once":
-        time.playing = False
-        return number
-    return 0
+        frame(viewer, (viewer.frame_number + 1) % time.count)

@@ -36,7 +36,7 @@ CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
 MODIFIERS = (key.LSHIFT, key.RSHIFT, key.LCTRL, key.RCTRL, key.LALT, key.RALT)
-LATER = ("on_mouse", "on_text", "on_key_release", "on_file_drop")
+LATER = ("on_mouse", "on_text", "on_key_release")
 """Prefixes of events that a window ignores until it is attached."""
 
 MAX_TIMES = 1000  # of frames; enough for a second
@@ -59,8 +59,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         type(self)._enable_event_queue = True
         try:
             super().__init__(
-                *size, caption=title, config=config, resizable=True, vsync=not offscreen,
-                file_drops=not offscreen,
+                *size, caption=title, config=config, resizable=True, vsync=not offscreen
             )  # fmt: skip
             require_room(self.get_framebuffer_size())
             self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
@@ -427,12 +426,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.viewer.do("dolly", -SCROLL * scroll_y)
         if scroll_x:
             self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
-
-    def on_file_drop(self, x: int, y: int, paths: list[str]) -> None:
-        """Open the first of the dropped files."""
-        if paths:
-            self._do("open", paths[0])
-            self.paint()
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):

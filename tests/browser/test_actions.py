@@ -38,7 +38,6 @@ OF_THE_PAGE = {
 OF_THE_WINDOW = {
     "close": "a browser closes its pages",
     "toggle-panel": "Tab goes from field to field",
-    "open": "a page names no file of the server",
 }
 """Actions of the window that pages lack, with the reason."""
 

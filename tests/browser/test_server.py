@@ -189,7 +189,7 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
 def test_a_page_names_no_file() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
-            for name in ("open", "export-keyframes"):
+            for name in ("export-keyframes",):
                 for values in ({"path": "/tmp/of-a-page"}, ["/tmp/of-a-page"]):
                     message = {"type": "act", "name": name, "values": values}
                     await page.send_str(json.dumps(message))

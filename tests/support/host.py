@@ -122,7 +122,7 @@ class Host:
         content, time = viewer.content, viewer.time
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-            "speed": time.speed, "loop": time.loop, "style": dict(content.style),
+            "speed": time.speed, "style": dict(content.style),
             "legend": choices.has_legend(viewer), "box": choices.has_box(viewer),
             "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
             "slice": content.slice, "faded": len(content.faded),

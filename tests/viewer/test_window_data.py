@@ -1,4 +1,4 @@
-"""Frames, colours, selections and rims in a window, by its mouse and keys; dropped files."""
+"""Frames, colours, selections and rims in a window, by its mouse and keys."""
 
 from __future__ import annotations
 
@@ -167,12 +167,3 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None
         assert loaded.marked.tolist() == [False, False, True, True, False]
-
-
-def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
-    """The last test of this window: it shows another file from here on."""
-    path = tmp_path / "other.xyz"
-    path.write_text(frame(2))
-    window.ask("event", "on_file_drop", 10, 10, [str(path)])
-    window.until(lambda s: s.shown["name"] == "other.xyz" and s.rest, "the dropped file")
-    assert window.state.shown["count"] == 1
