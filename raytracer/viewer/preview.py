@@ -208,14 +208,13 @@ def _loaded_in(
             notice(text)
         window.wait_with(f"Loading {name} ...\n{text}")
         if window.wants_to_close:
-            raise closed
+            raise ClosedError
 
-    closed = ClosedError(f"the window was closed before {name} was loaded")
     stage("")
     try:
         loaded_scene = frames.first(backend, stage)
     except ClosedError:
-        raise closed from None  # without the name of the file that was read
+        raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         opening.resize(window, _size_of(loaded_scene))
     return loaded_scene
