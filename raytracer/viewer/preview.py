@@ -26,7 +26,6 @@ from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Saved
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Session
@@ -278,6 +277,7 @@ def _finish_saving(viewer: ViewerState) -> Path | None:
     save_job = viewer.worker.save_job
     if save_job is None or not save_job.writing:
         return save_job.path if save_job is not None else None
-    save_job.wait()
-    receive(viewer, Saved(save_job.path))
+    save_job.done.wait()
+    while not viewer.worker.messages.empty():
+        receive(viewer, viewer.worker.messages.get())
     return None

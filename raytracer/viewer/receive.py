@@ -70,16 +70,7 @@ def close(viewer: ViewerState) -> None:
 
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
-    is_saving = viewer.worker.save_job is not None
-    if is_saving and isinstance(message, messages.Shown) and viewer.loader.frames.live is not None:
-        if viewer.later is not None:
-            viewer.later.loaded_scene.close()
-        viewer.later = message
-        return
     _receive(viewer, message)
-    if not is_saving and viewer.later is not None:
-        state, viewer.later = viewer.later, None
-        _receive(viewer, state)
     viewer.follow()
 
 

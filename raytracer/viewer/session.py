@@ -28,7 +28,7 @@ from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Shown
+from raytracer.viewer.messages import Changed, Frame, Loaded, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
@@ -252,6 +252,5 @@ class Session:
     def _unshown(self) -> list[LoadedScene]:
         """Return loaded scenes that were never shown."""
         queue = self.worker.messages
-        messages: list[Message | None] = [queue.get() for _ in range(queue.qsize())]
-        messages.append(self.viewer.later)
+        messages = [queue.get() for _ in range(queue.qsize())]
         return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

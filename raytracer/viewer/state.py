@@ -21,7 +21,7 @@ from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Frame, RenderRequest, Shown
+from raytracer.viewer.messages import Frame, RenderRequest
 from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
@@ -127,7 +127,6 @@ class ViewerState:
     failure: BaseException | None = None  # of the render thread
     closing: bool = False
     closes_after_save: bool = False
-    later: Shown | None = None  # a state of a simulation that waits for a picture to be saved
     # Stops to add to a metered exposure, when that is known.
     exposure_steps: float | None = None
 

@@ -217,8 +217,8 @@ def test_a_png_of_the_size_that_is_typed(
     assert viewer.prompt == "130x20 5"
     enter(viewer)
     assert viewer.prompt is None
-    while worker.save_job.step(0.0) is None:
-        pass
+    worker.save_job.render(lambda: None)
+    worker.save_job.write()
     path = Path("scene-view-1.png")
     scene = viewer.loaded_scene.scene
     camera = first_camera(scene, (130, 20))
