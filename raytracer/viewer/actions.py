@@ -68,6 +68,7 @@ class Action:
 REMOVED = {
     "animate": "`raytracer animate` renders the file of export-keyframes",
     "ask-color": "use ask-color-by",
+    "change-aperture": "start with aperture=",
     "change-priority": "state priorities of glass in the scene file",
     "next-column": "use next-color-by",
     "next-curve": "use next-tone",

@@ -122,42 +122,17 @@ def turn_about_picked(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def focus_picked(viewer: ViewerState) -> None:
-    """Focus on the picked sphere through a lens; repeated, or without a sphere, all is sharp."""
+    """Focus on the picked sphere through a lens; without one, all is sharp."""
     pose = viewer.view.pose
     if pose.kind != "perspective":
         viewer.notify("a perspective camera has a lens: press O")
-    elif viewer.picked is None and not pose.aperture:
-        viewer.notify("click a sphere first")
-    elif viewer.picked is None or _focuses_on_picked(viewer):
+    elif viewer.picked is None:
         viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=0.0)))
-        viewer.notify("all is in focus")
+        viewer.notify("all is in focus; click a sphere to focus on it")
     else:
         pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(viewer))
         viewer.set_view(replace(viewer.view, pose=pose))
         viewer.notify(f"in focus: sphere {viewer.loaded_scene.number_of(viewer.picked.id):,}")
-
-
-def _focuses_on_picked(viewer: ViewerState) -> bool:
-    """Whether the lens is focused on the picked sphere."""
-    pose = viewer.view.pose
-    if viewer.picked is None or not pose.aperture or pose.focus is None:
-        return False
-    if giant_picked(viewer):
-        return bool(np.allclose(pose.focus, hit_place(viewer)))
-    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
-    return bool(np.linalg.norm(pose.focus - center) <= 1.001 * radius)
-
-
-@action()
-def change_aperture(viewer: ViewerState, factor: float) -> None:
-    """Multiply the diameter of the lens: a wider lens blurs more."""
-    pose = viewer.view.pose
-    if not pose.aperture:
-        viewer.notify("there is no lens: click a sphere and press Shift O")
-        return
-    aperture = min(pose.aperture * factor, 1.0)
-    viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=aperture)))
-    viewer.notify(f"aperture {aperture:.3g}")
 
 
 @action()

@@ -99,11 +99,7 @@ CONTROLS = (
     *(Control(GO, (f"CTRL+_{n}",), "keep_view", "save the view" * (n == 1), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
-    Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; again: all is sharp"),
-    Control(PICK, ("CTRL+PAGEUP",), "change_aperture", "open the lens", (1.25,),
-            shown="Ctrl Page up"),
-    Control(PICK, ("CTRL+PAGEDOWN",), "change_aperture", "close the lens", (0.8,),
-            shown="Ctrl Page down"),
+    Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; no pick: all is sharp"),
     Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
     Control(DATA, ("M",), "next_color_by", "colour by the next column", (1,)),
     Control(DATA, ("SHIFT+M",), "next_color_by", "colour by the previous column", (-1,)),
@@ -159,7 +155,7 @@ CONTROLS = (
     Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
     Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
     Control(WINDOW, ("ESCAPE",), "cancel", "cancel, or clear the selection", shown="Esc"),
-    Control(WINDOW, ("Q", "CTRL+W"), "close", "close, after a picture is saved"),
+    Control(WINDOW, ("Q", "CTRL+W"), "close", "close"),
 )  # fmt: skip
 
 

@@ -222,9 +222,5 @@ def _message(viewer: ViewerState) -> str:
         return viewer.question.lines(viewer.prompt)
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
-        if viewer.closes_after_save:
-            lines.append(f"{save_job.path}: {save_job.fraction:.0%}, then the window closes")
-            lines.append("close again to discard it; Esc to stay")
-        else:
-            lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
+        lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
     return "\n".join(lines)

@@ -11,13 +11,12 @@ from raytracer.viewer.state import Question, ViewerState
 
 MAX_LETTERS = 500
 MAX_NAMES = 8
-SIZE_LETTERS = "0123456789xX× "
 
 
 def type_text(viewer: ViewerState, text: str) -> None:
-    """Add characters to the prompt; characters invalid in the answer are ignored."""
+    """Add characters to the prompt."""
     if viewer.prompt is not None and viewer.question is not None:
-        viewer.prompt = (viewer.prompt + viewer.question.kept(text))[:MAX_LETTERS]
+        viewer.prompt = (viewer.prompt + "".join(filter(str.isprintable, text)))[:MAX_LETTERS]
 
 
 def erase(viewer: ViewerState) -> None:
@@ -49,7 +48,7 @@ def ask_size(viewer: ViewerState) -> None:
 
     hint = "for example 3840x2160 64; Enter saves, Esc cancels"
     default = f"{viewer.size[0]}x{viewer.size[1]}"
-    viewer.ask(Question("size of the PNG, and samples", hint, take, default, SIZE_LETTERS))
+    viewer.ask(Question("size of the PNG, and samples", hint, take, default))
 
 
 @action()

@@ -43,13 +43,11 @@ def toggle_help(viewer: ViewerState) -> None:
 
 @action()
 def cancel(viewer: ViewerState) -> None:
-    """Close the prompt, else the help, else cancel closing, saving or the selection."""
+    """Close the prompt, else the help, else cancel saving, the picks or the selection."""
     if viewer.prompt is not None:
         viewer.prompt = None
     elif viewer.help:
         viewer.help = 0
-    elif viewer.closes_after_save:
-        viewer.closes_after_save = False
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)
         viewer.notify("not saved" if cancelled else "it is already being written")
@@ -61,11 +59,8 @@ def cancel(viewer: ViewerState) -> None:
 
 @action()
 def close(viewer: ViewerState) -> None:
-    """End the preview once a picture is saved; a second call ends it at once."""
-    if viewer.worker.save_job is not None and not viewer.closes_after_save:
-        viewer.closes_after_save = True
-    else:
-        viewer.closing = True
+    """End the preview; a picture that is being rendered is not saved."""
+    viewer.closing = True
 
 
 def receive(viewer: ViewerState, message: Message) -> None:
@@ -82,14 +77,10 @@ def _receive(viewer: ViewerState, message: Message) -> None:
     elif isinstance(message, messages.Saved):
         viewer.say(str(message.path))
         viewer.notify(viewer.outputs.finished(message.path))
-        viewer.closing |= viewer.closes_after_save
     elif isinstance(message, messages.Refused):
         viewer.exposure_steps = None
         if message.content is not None and message.content == viewer.content:
             viewer.content = viewer.loaded_scene.content
-        viewer.closes_after_save &= (
-            viewer.worker.save_job is not None
-        )  # otherwise nobody could read it
         viewer.notify(message.sentence)
     elif isinstance(message, messages.Loaded):
         _receive_loaded(viewer, message.loaded_scene)

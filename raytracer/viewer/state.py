@@ -41,13 +41,6 @@ class Question:
     hint: str  # examples, and what Enter does
     answer: Callable[[str], None]  # handles the answer; may raise UserError
     default: str = ""  # shown while the prompt is empty
-    letters: str = ""  # valid characters; "": all
-
-    def kept(self, text: str) -> str:
-        """Return the valid characters of a text."""
-        return "".join(
-            each for each in text if (each in self.letters if self.letters else each.isprintable())
-        )
 
     def lines(self, typed: str) -> str:
         """Return the question with the answer so far, for display."""
@@ -126,7 +119,6 @@ class ViewerState:
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
     closing: bool = False
-    closes_after_save: bool = False
     # Stops to add to a metered exposure, when that is known.
     exposure_steps: float | None = None
 

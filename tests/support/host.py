@@ -48,7 +48,6 @@ class State:
     rest: bool
     turning: bool
     save_job: bool
-    closes_after_save: bool
     overlay: int
     help: int
     prompt: str | None
@@ -106,7 +105,7 @@ class Host:
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
             sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
-            save_job=worker.save_job is not None, closes_after_save=viewer.closes_after_save,
+            save_job=worker.save_job is not None,
             overlay=viewer.overlay, help=viewer.help,
             prompt=viewer.prompt, notice=viewer.notice, reload_error=viewer.reload_error,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
@@ -189,7 +188,7 @@ class Host:
         viewer = self._window.viewer
         viewer.do("reset")
         viewer.picked = viewer.prompt = None
-        viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
+        viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
         viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
