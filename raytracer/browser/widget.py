@@ -73,7 +73,7 @@ class SceneWidget(anywidget.AnyWidget):
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
         model_id = uuid4().hex
         super().__init__(height=height, model_id=model_id, view_id=model_id)
-        self._host = Host(open_session, is_user=True)
+        self._host = Host(open_session)
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
         self._is_closed = False

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Signature, signature
-from pathlib import Path
 from typing import Any, TypeVar
 
 from raytracer.arguments import real, text, truth, whole
 from raytracer.errors import UserError, shown, suggestion
-from raytracer.files.access import path_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,12 +24,8 @@ def _number(value: Any, name: str, error: type[UserError]) -> float:
     return real(real(value, name, error=error), name, -MAX_NUMBER, MAX_NUMBER, error=error)
 
 
-def _path(value: Any, name: str, error: type[UserError]) -> Path:
-    return path_of(value, name)
-
-
 CHECKS: dict[str, Callable[..., Any]] = {
-    "float": _number, "int": whole, "bool": truth, "str": text, "Path": _path,
+    "float": _number, "int": whole, "bool": truth, "str": text,
 }  # fmt: skip
 """Checks of arguments by their annotation, which may end in " | None"."""
 
@@ -66,10 +60,11 @@ class Action:
 
 
 REMOVED = {
-    "animate": "`raytracer animate` renders the file of export-keyframes",
+    "animate": "`raytracer animate` renders what print-camera gives with keyframes",
     "ask-color": "use ask-color-by",
     "change-aperture": "start with aperture=",
     "change-priority": "state priorities of glass in the scene file",
+    "export-keyframes": "print-camera gives them",
     "next-column": "use next-color-by",
     "next-curve": "use next-tone",
     "next-placement": "start with placement='world' or 'camera'",

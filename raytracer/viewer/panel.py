@@ -198,7 +198,6 @@ def _motion(viewer: ViewerState) -> list[Row]:
         Row("Camera", value=len(viewer.keyframes), buttons=(
             Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
             Button("clear", "delete all keyframes", "clear-keyframes", active=some),
-            Button("export", "write a scene file with the keyframes", "export-keyframes",
-                   active=some),
+            Button("copy", "copy camera and keyframes as tables of a scene", "print-camera"),
         )),
     ]  # fmt: skip

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import data_actions, panel, picking, timeline
-from raytracer.viewer import keyframes as keyframes  # for its actions
+from raytracer.viewer import keep as keep  # for its actions
 from raytracer.viewer import light_actions as light_actions
 from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Frame, RenderRequest
-from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
 
@@ -90,7 +90,8 @@ class ViewerState:
     tone: ToneSettings = field(default_factory=ToneSettings)
     say: Callable[[str], None] = print  # prints a line
     time: Clock = field(default_factory=Clock)
-    outputs: Outputs = field(default_factory=Outputs)  # where actions write files
+    # Takes the path of a saved picture, and returns a sentence.
+    on_saved: Callable[[Path], str] = lambda path: f"saved {path}"
 
     view: View = field(init=False)
     # The latest requested content; the shown scene may have an earlier one.

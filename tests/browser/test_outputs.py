@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import raytracer
-from raytracer.browser import outputs
 from raytracer.browser.host import Host
 from raytracer.browser.messages import Act, Save, Size
-from raytracer.browser.outputs import PageOutputs
 from raytracer.viewer.actions import ACTIONS, Action
 from raytracer.viewer.session import Session
-from support.served import served
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    pass
 
 ATOMS = "2\nstep {0}\nO 0 0 {0}\nC 3 0 0\n"
 SCENE = """[camera]
@@ -56,30 +50,6 @@ def tree(folder: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("name", ["run.xyz", "scene.toml"])
-def test_keyframes_are_downloaded(name: str, chromium: Browser, data: Path, tmp_path: Path) -> None:
-    before = tree(data)
-    page = chromium.new_page(viewport={"width": 1440, "height": 844})
-    page.set_default_timeout(1e3 * PATIENCE)
-    with served(data / name, folder=data) as server:
-        page.goto(server.address)
-        page.wait_for_selector('.rt-view[data-finished="true"]')
-        page.click("summary:has-text('Motion')")
-        page.click("button:text('keyframe')")
-        page.wait_for_function("() => raytracerView.state.keyframes === 1")
-        with page.expect_download() as scene:
-            page.click("button:text('export')")
-        assert scene.value.suggested_filename == f"{Path(name).stem}-camera.toml"
-        target = tmp_path / "elsewhere.toml"
-        scene.value.save_as(target)
-        assert [each.name for each in tmp_path.glob("raytracer-*/*")] == []
-    page.close()
-    assert tree(data) == before
-    assert raytracer.load(target, frame=0).count == 2  # names the files of the server from anywhere
-    assert len(tomllib.loads(target.read_text())["animation"]["keyframes"]) == 1
-
-
 class Client:
     """Keeps what it is sent."""
 
@@ -101,7 +71,7 @@ def hostile(action: Action) -> Iterator[dict[str, Any]]:
     """Arguments of an action that name files wherever they can."""
     for name in NAMES:
         yield {
-            key: {"str": name, "bool": True, "Path": name}.get(kind_of(action, key), 1)
+            key: {"str": name, "bool": True}.get(kind_of(action, key), 1)
             for key in action.parameters
         }
 
@@ -135,33 +105,3 @@ def test_no_action_of_a_page_writes_beside_the_private_folder(
         host.close()
     assert state["name"] == "run.xyz"
     assert (tree(data), tree(work)) == before
-    names = [each["sentence"] for each in client.sent if each["type"] == "error"]
-    with_paths = [each for each in ACTIONS.values()
-                  if any(kind_of(each, key) == "Path" for key in each.parameters)]  # fmt: skip
-    refused = [each for each in names if "a page cannot name files" in each]
-    assert len(refused) == len(NAMES) * len(with_paths) > 0
-
-
-def test_large_and_unfinished_files_leave_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client()
-    sent: list[str] = []
-    made = PageOutputs(False, lambda *file: sent.append(file[1]))
-
-    def make(size: int) -> str:
-        with made.asked_by(client):
-            path = made.path(Path(), "a/../b*", ".toml")
-        path.write_bytes(bytes(size))
-        said = made.finished(path)
-        assert not path.parent.exists()
-        return said
-
-    monkeypatch.setattr(outputs, "MAX_DOWNLOAD", 5)
-    assert make(5) == "sent a_.._b_.toml"
-    assert "may have at most 5 bytes" in make(6)
-    assert sent == ["a_.._b_.toml"]
-    with suppress(ZeroDivisionError), made.asked_by(client):
-        left = made.path(Path(), "left", ".png")
-        assert left.parent.is_dir()
-        raise ZeroDivisionError
-    assert not left.parent.exists()
-    made.close()

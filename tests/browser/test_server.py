@@ -186,19 +186,6 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
     run(test)
 
 
-def test_a_page_names_no_file() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            for name in ("export-keyframes",):
-                for values in ({"path": "/tmp/of-a-page"}, ["/tmp/of-a-page"]):
-                    message = {"type": "act", "name": name, "values": values}
-                    await page.send_str(json.dumps(message))
-                    assert "cannot name files" in (await next_of(page, "error"))["sentence"]
-        assert site.session.done == []
-
-    run(test)
-
-
 def test_a_saved_picture_is_sent_to_who_asked() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions, panel
@@ -125,7 +127,6 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
-        (("export-keyframes",), "there is no keyframe yet"),
         (("animate",), "there is no action 'animate' any more: `raytracer animate`"),
     ],
 )
@@ -378,87 +379,45 @@ def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     assert "view 7 is not saved yet" in session.state()["notice"]
 
 
-def test_keyframes_become_a_scene_that_animate_takes(
+def test_keyframes_are_printed_with_the_camera(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """For a file of particles the text is a scene, and its last line the command for a movie."""
     monkeypatch.chdir(tmp_path)
     with opened(write_frames(tmp_path / "run.xyz", 4)) as session:
         wait_for(lambda: until(session, "frame", "count") == 4)
         session.do("color-by", "charge")
-        session.do("select", "index < 4")
-        session.do("hide-rest")
         session.do("keyframe")
         session.do("frame", 3)
         session.do("orbit", 0.5, 0.0)
         session.do("keyframe")
         assert until(session, "keyframes") == 2
-        session.do("export-keyframes")
-        assert "run-camera-1.toml" in session.state()["notice"]
-        camera = session.state()["camera"]
-    written = raytracer.load("run-camera-1.toml", frame=0)
+        text, camera = session.do("print-camera"), session.state()["camera"]
+        session.do("clear-keyframes")
+        assert "animation" not in session.do("print-camera")
+    (tmp_path / "view.toml").write_text(text)
+    written = raytracer.load("view.toml", frame=0)
     assert written.animation is not None
     keys = list(written.animation.keyframes)
     assert [key.time for key in keys] == [0.0, pytest.approx(0.1)]
     assert np.allclose(np.array(keys[1].position), camera["position"])
-    assert written.count == 4
-    assert written.color_scales[0].label == "charge"
-    assert written.render.look == "soft"
-    animation = raytracer.animate("run-camera-1.toml", width=16, height=12, samples=1)
-    last = list(animation)[-1].camera
-    assert last is not None
-    assert np.allclose(np.array(last.position), camera["position"])
+    command = shlex.split(text.splitlines()[-1].removeprefix("# raytracer "))
+    assert command[:2] == ["animate", "view.toml"]
+    assert command[command.index("--color-by") + 1] == "charge"
+    assert main([*command, "-o", "####.png", "--size", "16x12", "--samples", "1"]) == 0
+    assert len(list(tmp_path.glob("*.png"))) == 4
 
 
-def test_a_format_that_the_name_does_not_tell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_format_that_the_name_does_not_tell(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.dat", 3)
     with opened(path, format="xyz", frame=1) as session:
         wait_for(lambda: until(session, "frame", "count") == 3)
-        session.do("color-by", "charge")
         session.do("frame", 2)
         assert until(session, "frame", "number") == 2
-        session.do("keyframe")
-        session.do("export-keyframes")
-    assert raytracer.load("run-camera-1.toml", frame=2).count == 5
     with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
         opened(path, format="xyt")
     with pytest.raises(UserError, match="format: is for a file"):
         opened(balls(), format="xyz")
-
-
-def test_the_tables_of_a_scene_file_are_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(
-        """title = "kept" # [camera]
-[camera] # old
-position = [0, 0, 9]
-look_at = [0, 0, 0]
-[[spheres]]
-centers = [[0, 0, 0]]
-radii = [1]
-[animation]
-fps = 10
-[[animation.keyframes]]
-time = 0
-[render]
-samples = 3
-"""
-    )
-    with opened(path, samples=None) as session:
-        for _ in range(2):
-            session.do("keyframe")
-            session.do("orbit", 0.3, 0.0)
-        target = tmp_path / "other.toml"
-        session.do("export-keyframes", str(target))
-        with pytest.raises(UserError, match="would be overwritten"):
-            session.do("export-keyframes", str(path))
-    written = raytracer.load(target)
-    assert (written.title, written.render.samples, written.count) == ("kept", 3, 1)
-    assert written.animation is not None
-    assert written.animation.fps == 10
-    assert [key.time for key in written.animation.keyframes] == [0.0, 2.0]
 
 
 def counts_after(session: Session, name: str, *values: object) -> dict[str, int]:
