@@ -172,7 +172,7 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
 
 def key_of(name: str, values: Mapping[str, Any]) -> str:
     """Return the label of the key of an action with arguments, or ""."""
-    return _KEYS.get((name, tuple(values.values())), "")
+    return _KEYS.get((name, tuple(values.values()))) or _KEYS.get((name, ()), "")
 
 
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}

@@ -271,7 +271,7 @@ class FrameLoader:
                 self._changed.wait_for(lambda: self._stopped or self._requests)
                 if self._stopped:
                     return
-                kinds = ("open", "reload", "show", "count")
+                kinds = ("reload", "show", "count")
                 self._current = next(kind for kind in kinds if kind in self._requests)
                 perform = self._requests.pop(self._current)
             message = perform()

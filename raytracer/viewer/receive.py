@@ -8,7 +8,7 @@ from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
-from raytracer.viewer.edits import SCENES, Edits
+from raytracer.viewer.edits import Edits
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message
@@ -170,18 +170,9 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
 
 
 def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
-    """Return the edits without those that the changed file overrides."""
-    if old.scene.lights != new.scene.lights:
-        edits = replace(edits, lights=None)
+    """Return the edits; none if the changed file states another light, background or ground."""
     stated = [
-        (each.scene.render.look, each.scene.render.integrator, each.scene.lights is None)
-        for each in (old, new)
+        (scene.lights, scene.render.look, scene.render.integrator, scene.background, scene.ground)
+        for scene in (old.scene, new.scene)
     ]
-    if stated[0] != stated[1]:
-        kept = {k: v for k, v in edits.render.items() if k not in ("look", "integrator")}
-        edits = replace(edits, render=kept)
-    if old.scene.background != new.scene.background:
-        edits = replace(edits, background=SCENES)
-    if old.scene.ground != new.scene.ground:
-        edits = replace(edits, shadow_catcher=None)
-    return edits
+    return edits if stated[0] == stated[1] else Edits()
