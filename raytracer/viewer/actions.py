@@ -65,6 +65,9 @@ REMOVED = {
     "change-aperture": "start with aperture=",
     "change-priority": "state priorities of glass in the scene file",
     "export-keyframes": "print-camera gives them",
+    "faster": "use set-speed",
+    "first-frame": "use frame",
+    "last-frame": "use frame",
     "next-column": "use next-color-by",
     "next-curve": "use next-tone",
     "next-placement": "start with placement='world' or 'camera'",
@@ -72,6 +75,7 @@ REMOVED = {
     "open": "start another view",
     "open-menu": "its rows are actions of their own",
     "next-scale": "use next-color-scale",
+    "slower": "use set-speed",
     "scale-shininess": "state the shininess in the scene file",
     "set-scale": "use color-scale",
 }

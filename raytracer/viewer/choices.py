@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from raytracer.arguments import one_of
@@ -23,6 +24,7 @@ from raytracer.settings import INTEGRATORS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
+from raytracer.viewer.light_actions import set_tone
 from raytracer.viewer.state import Question, ViewerState
 
 Value = str | bool | None
@@ -113,11 +115,6 @@ def _set_denoise(viewer: ViewerState, wanted: bool) -> None:
     if wanted:
         require_denoiser()
     viewer.edits = viewer.edits.rendered(denoise=wanted)
-    viewer.submit(viewer.buffers)
-
-
-def _set_tone(viewer: ViewerState, curve: str) -> None:
-    viewer.tone = replace(viewer.tone, tone=curve)
     viewer.submit(viewer.buffers)
 
 
@@ -267,7 +264,8 @@ CHOICES = (
            _edit("background"), _among(*BACKGROUNDS)),
     Choice(LOOK, "Only shadows", "shadow-catcher", _catches_shadows, _edit("shadow_catcher"),
            SWITCH, "switch", exists=lambda viewer: viewer.loaded_scene.buffers.has_ground),
-    Choice(LOOK, "Tone", "tone", lambda viewer: viewer.tone.tone, _set_tone, _among(*CURVES)),
+    Choice(LOOK, "Tone", "tone", lambda viewer: viewer.tone.tone,
+           lambda viewer, curve: set_tone(viewer, tone=curve), _among(*CURVES)),
     Choice(COLOUR, "By", "color-by", _styled("color_by"), _set_columns, _offered_columns,
            none=SCENES, open=True, example="sqrt(x**2 + y**2), ...; empty: the scene's colours"),
     Choice(COLOUR, "Map", "map", _styled("map"), _scaled("map"), _among(None, *MAPS),
@@ -313,8 +311,7 @@ def _define(choice: Choice) -> None:
             names = columns(viewer)
             known = ", ".join(names[:MAX_NAMES]) + ", "
         hint = f"{known}{choice.example}\nEnter confirms, Esc cancels"
-        take = lambda typed: viewer.do(choice.name, typed or None)  # noqa: E731
-        viewer.ask(Question(choice.name.replace("-", " "), hint, take))
+        viewer.ask(Question(choice.name.replace("-", " "), hint, partial(viewer.do, choice.name)))
 
     put = set_switch if choice.kind == "switch" else set_text
     action(undo=True, name=choice.name, about=f"Set {choice.name}.")(put)

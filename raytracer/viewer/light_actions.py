@@ -54,7 +54,7 @@ def expose(viewer: ViewerState, stops: float) -> None:
 @action(undo=True)
 def toggle_automatic(viewer: ViewerState) -> None:
     """Switch automatic exposure on or off."""
-    _set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
+    set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
     if viewer.tone.automatic:
         viewer.exposure_steps = 0.0
         viewer.worker.meter()
@@ -72,10 +72,10 @@ def receive_metered(viewer: ViewerState, stops: float) -> None:
 
 
 def _set_exposure(viewer: ViewerState, exposure: float) -> None:
-    _set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
+    set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
     viewer.notify(f"exposure {viewer.tone.exposure:+.2f}")
 
 
-def _set_tone(viewer: ViewerState, **changes: Any) -> None:
+def set_tone(viewer: ViewerState, **changes: Any) -> None:
     viewer.tone = replace(viewer.tone, **changes)
     viewer.submit(viewer.buffers)

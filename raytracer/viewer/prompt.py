@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raytracer.errors import UserError
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns
@@ -56,5 +58,5 @@ def ask_selection(viewer: ViewerState) -> None:
     """Type a condition for the selection."""
     names = ", ".join(columns(viewer)[:MAX_NAMES])
     hint = f"z > 3 and type == 'O', every 10, ...; columns: {names}"
-    take = lambda typed: viewer.do("select", typed or None)  # noqa: E731
-    viewer.ask(Question("select", f"{hint}\nEnter confirms, Esc cancels", take))
+    hint += "\nEnter confirms, Esc cancels"
+    viewer.ask(Question("select", hint, partial(viewer.do, "select")))

@@ -44,7 +44,7 @@ OF_THE_WINDOW = {
 KEYS = {"COMMA": ",", "PERIOD": ".", "SLASH": "/", "BRACKETLEFT": "[", "BRACKETRIGHT": "]",
         "PLUS": "+", "MINUS": "-", "SPACE": " ", "LEFT": "ArrowLeft", "RIGHT": "ArrowRight",
         "UP": "ArrowUp", "DOWN": "ArrowDown", "PAGEUP": "PageUp", "PAGEDOWN": "PageDown",
-        "ESCAPE": "Escape", "GREATER": ">", "LESS": "<", "TAB": "Tab"}  # fmt: skip
+        "ESCAPE": "Escape", "TAB": "Tab"}  # fmt: skip
 """What a browser calls some keys; others have the letters of their names."""
 
 PAGE = """<style>body, #view {{ margin: 0; height: 100%; }} {style}</style><div id="view"></div>

@@ -21,7 +21,7 @@ X_NAMES = {
     **{f"F{number}": f"F{number}" for number in (1, 10, 11)},
     **{f"_{number}": str(number) for number in range(10)},
 }  # fmt: skip
-OF_OTHER_KEYBOARDS = ("GREATER", "LESS", *(f"NUM_{n}" for n in range(10)))
+OF_OTHER_KEYBOARDS = tuple(f"NUM_{n}" for n in range(10))
 """Keys that the keyboard of the test has not, or not without others."""
 
 KEYS = [
