@@ -70,7 +70,6 @@ class Host:
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
         self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
-        self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files to be sent
         self._stopped = False
         self._work = TemporaryDirectory(prefix="raytracer-", ignore_cleanup_errors=True)
         try:
@@ -170,7 +169,6 @@ class Host:
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
-                self._send_made()
                 self._check()
         except BaseException as error:
             self.failure = error
@@ -257,17 +255,12 @@ class Host:
             if path.stat().st_size > MAX_DOWNLOAD:
                 return f"{name}: downloads may have at most {size_text(MAX_DOWNLOAD)}"
             header = {"type": "file", "name": name, "mime": "image/png"}
-            self._made.append((outlet, header, path.read_bytes()))
+            outlet.send(header, path.read_bytes())
             return f"sent {name}"
         except OSError as error:
             return f"{name}: cannot be read ({error.strerror})"
         finally:
             path.unlink(missing_ok=True)
-
-    def _send_made(self) -> None:
-        while self._made and self._clients:
-            outlet, header, data = self._made.pop(0)
-            (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
 
     def _send_state(self) -> None:
         now = perf_counter()
