@@ -146,11 +146,11 @@ def _of_picked(viewer: ViewerState) -> list[Row]:
     if sphere is None or sphere.id >= loaded.scene.count:
         return []
     name, alike = _kind(viewer, loaded.number_of(sphere.id))
-    buttons = [Button("it", "select what is picked", "select-picked")]
+    buttons = [Button("select", "select what is picked", "select-picked")]
     if alike:
         every = {"condition": alike}
         buttons.append(Button(f"all {name}", f"select all {name}", "select", every))
-    return [Row("Pick", buttons=buttons)]
+    return [Row("Picked", buttons=buttons)]
 
 
 def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
@@ -177,7 +177,7 @@ def _view(viewer: ViewerState) -> list[Row]:
         )),
         Row("Picked", buttons=(
             Button("go to", "go to the picked sphere", "fit-picked"),
-            Button("turn about", "turn about it from now on", "turn-about-picked"),
+            Button("pivot", "turn about it from now on", "turn-about-picked"),
             Button("focus", "focus on it through a lens", "focus-picked"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),

@@ -178,6 +178,7 @@ def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
+    assert "undefined" not in page.inner_text(".rt-panel")
     for name, value in (("look", "plain"), ("background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
     state = site.call(lambda session: session.state())

@@ -147,7 +147,7 @@ function text(root, { label, action, hint }, set) {
   };
 }
 
-function toggle(root, { hint }, set) {
+function toggle(root, { hint = "" }, set) {
   const box = element("label", "rt-toggle", root);
   const input = element("input", "", box, { type: "checkbox" });
   box.append(hint);
