@@ -405,11 +405,11 @@ class Worker:
         except UserError as error:
             self._end_save(save_job, Refused(str(error)))
         else:
-            with suppress(RuntimeError):  # stopped at this moment
-                self._background.submit(self._write, save_job)
+            # Of its own: Python waits for it, also when the render thread has ended.
+            Thread(target=self._write, args=(save_job,), name="save").start()
 
     def _write(self, save_job: SaveJob) -> None:
-        """Compress and write a picture in the background, which takes seconds if it is large."""
+        """Compress and write a picture, which takes seconds if it is large."""
         message: Message = Saved(save_job.path)
         try:
             save_job.write()
