@@ -70,14 +70,19 @@ REMOVED = {
     "last-frame": "use frame",
     "next-column": "use next-color-by",
     "next-curve": "use next-tone",
-    "next-placement": "start with placement='world' or 'camera'",
     "next-loop": "the last frame is followed by the first",
+    "next-placement": "start with placement='world' or 'camera'",
+    "next-scale": "use next-color-scale",
     "open": "start another view",
     "open-menu": "its rows are actions of their own",
-    "next-scale": "use next-color-scale",
-    "slower": "use set-speed",
     "scale-shininess": "state the shininess in the scene file",
     "set-scale": "use color-scale",
+    "slower": "use set-speed",
+    **{
+        f"{verb}-{name}": f"start with {name}="
+        for verb in ("next", "set")
+        for name in ("contacts", "shape", "trails")
+    },
 }
 """Actions of earlier versions, and what to do instead."""
 
@@ -102,13 +107,12 @@ def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Fun
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
     stated = name.replace("_", "-")
-    known = ACTIONS.get(stated)
+    if (known := ACTIONS.get(stated)) is not None:
+        return known
     use = REMOVED.get(stated, "")
     for prefix, now in (("set-", ""), ("toggle-", "next-")):  # of earlier versions
         if stated.startswith(prefix) and (other := now + stated.removeprefix(prefix)) in ACTIONS:
             use = f"use {other}"
-    if known is None and use:
+    if use:
         raise UserError(f"there is no action '{shown(name)}' any more: {use}")
-    if known is None:
-        raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
-    return known
+    raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
-MODIFIERS = (key.LSHIFT, key.RSHIFT, key.LCTRL, key.RCTRL, key.LALT, key.RALT)
 LATER = ("on_mouse", "on_text", "on_key_release")
 """Prefixes of events that a window ignores until it is attached."""
 

@@ -128,6 +128,8 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
         (("animate",), "there is no action 'animate' any more: `raytracer animate`"),
+        (("set-look", "soft"), "there is no action 'set-look' any more: use look"),
+        (("toggle-box",), "there is no action 'toggle-box' any more: use next-box"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
