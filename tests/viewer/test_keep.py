@@ -269,3 +269,11 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
     table = tomllib.loads(camera_toml(viewer))["camera"]
     assert table["shutter"] == 0.25
     assert raytracer.Camera(**table).shutter == 0.25
+
+
+@pytest.mark.parametrize(
+    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "a.b", "", "ä", "\U0001f600", "a b"]
+)
+def test_names_are_keys_and_values_of_toml(name: str) -> None:
+    values = {name: {"file": name, "list": [name]}}
+    assert tomllib.loads(as_toml.document(values)) == values
