@@ -140,9 +140,9 @@ class Overlay:
             self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
             return
         picked = picked_lines(viewer) + measures(viewer)
-        used = self._draw_corners(status if viewer.overlay else [], picked, room)
+        self._draw_corners(status if viewer.overlay else [], picked, room)
         self._data_rows, text = _panel_lines(viewer) if viewer.panel else ([], "")
-        self._data.draw(text, room._replace(height=room.height - used))
+        self._data.draw(text, room)
 
     def draw_alone(self, text: str, window: tuple[int, int]) -> None:
         """Draw a text in the middle of an otherwise empty window."""
@@ -153,17 +153,13 @@ class Overlay:
         line = self._data.line_at(x, y) if self._data_rows else None
         return None if line is None else self._data_rows[line]
 
-    def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> int:
-        """Draw two texts at the top, one below the other if the window is narrow.
-
-        Returns the height of the first.
-        """
+    def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
+        """Draw two texts at the top, one below the other if the window is narrow."""
         columns, _ = letters(room, self._dpi, SIZES[0])
         wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
         used = self._status.draw("\n".join(status), room)
         above = used if wide + COLUMN_GAP > columns else 0
         self._picked.draw("\n".join(picked), room._replace(height=room.height - above))
-        return used
 
 
 def letters(room: Box, dpi: int, points: float) -> tuple[int, int]:
