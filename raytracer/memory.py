@@ -41,7 +41,6 @@ THREAD, FIXED = 3 * MIB, 120 * MIB
 """Bytes of a thread that renders or encodes, and of modules, archives, OpenGL, the allocator, and
 matplotlib or a strip of first hits."""
 
-OBSTACLES = 1 << 18  # spheres that the camera of a window avoids
 SPARE = 8 * MIB  # bytes that a proposal leaves free, because free memory changes between runs
 SMALLER_BY = 0.9  # of both sides, until a proposed picture fits
 
@@ -106,7 +105,7 @@ class Need:
         if out.denoise:
             size += min(DENOISE * pixels, MAX_DENOISE)
         if out.window:
-            size += 4 * prod(draft_shape(self.height, self.width)) + 64 * min(self.count, OBSTACLES)
+            size += 4 * prod(draft_shape(self.height, self.width))
         return size + 4 * HITS * bool(aovs)
 
     @property

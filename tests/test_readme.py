@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 from raytracer.commands.picture import default_picture
-from raytracer.viewer.outputs import Outputs
+from raytracer.viewer.keep import new_path
 from support.pages import README, ROOT, marked, text_of
 
 MARKED = {
@@ -37,7 +37,7 @@ def test_what_commands_write_by_default_is_not_tracked(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
     written = [str(default_picture("scenes/three_balls.toml")), ".venv/pyvenv.cfg", "build/x"]
-    written += [str(Outputs().path(Path(), "three_balls-view", ".png")), "galaxy.npz", "galaxy.exr"]
+    written += [str(new_path("three_balls")), "galaxy.npz", "galaxy.exr"]
     ignored = subprocess.run(
         ["git", "check-ignore", *written], cwd=tmp_path, check=False, stdout=subprocess.PIPE
     )

@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-VIEW = ("elements", "picture", "menu", "pointer", "keys", "panel", "timeline", "view")
+VIEW = ("elements", "picture", "pointer", "keys", "panel", "timeline", "view")
 """Parts of the view, in order: each uses those before it."""
 
 

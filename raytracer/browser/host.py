@@ -10,9 +10,9 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from threading import Thread, current_thread
 from time import perf_counter
 from typing import Any, TypeVar
@@ -20,12 +20,12 @@ from typing import Any, TypeVar
 from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
-from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import RaytracerError, UserError, shown, suggestion
 from raytracer.fields import definitions, taken_by
+from raytracer.memory import size_text
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
-from raytracer.viewer.keep import save
+from raytracer.viewer.keep import file_name, save
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
@@ -33,6 +33,7 @@ from raytracer.viewer.state import ViewerState
 
 REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
 
+MAX_DOWNLOAD = 256 << 20  # most bytes of a picture for download, which waits in memory
 STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
 MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continues where it was
@@ -58,8 +59,6 @@ class Host:
     def __init__(
         self,
         open_session: Callable[[Callable[[], None]], Session],
-        output_folder: str | PathLike[str] | None = None,
-        is_user: bool = False,
     ) -> None:
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
@@ -71,23 +70,22 @@ class Host:
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
         self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
-        self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files to be sent
         self._stopped = False
-        self._outputs = PageOutputs(output_folder, is_user, self._send_file)
+        self._work = TemporaryDirectory(prefix="raytracer-", ignore_cleanup_errors=True)
         try:
             self._session = open_session(lambda: self._calls.put(_nothing))
         except BaseException:
-            self._outputs.close()
+            self._work.cleanup()
             raise
         try:
-            self._session.viewer.outputs = self._outputs
+            self._session.viewer.on_saved = self._on_saved
             self.name = self._session.state()["name"]
             self._encoder = ThreadPoolExecutor(1, "encode")
             self._thread = Thread(target=self._run, name="view", daemon=True)
             self._thread.start()
         except BaseException:  # threads of the session would keep the process alive
             self._session.close()
-            self._outputs.close()
+            self._work.cleanup()
             raise
         # Python must not end while the render thread is in compiled code.
         atexit.register(self.close)
@@ -153,7 +151,7 @@ class Host:
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
-        self._outputs.close()
+        self._work.cleanup()
 
     # In the thread of the session
 
@@ -171,7 +169,6 @@ class Host:
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
-                self._send_made()
                 self._check()
         except BaseException as error:
             self.failure = error
@@ -220,11 +217,10 @@ class Host:
                 client.size = message.width, message.height
             if client.size is not None:  # the view has the size of the latest user
                 self._session.viewer.resize(*client.size)
-            with self._outputs.asked_by(outlet):
-                if isinstance(message, Act):
-                    self._act(outlet, message)
-                elif isinstance(message, Save):
-                    self._begin_save(outlet, message)
+            if isinstance(message, Act):
+                self._act(outlet, message)
+            elif isinstance(message, Save):
+                self._begin_save(outlet, message)
         except RaytracerError as error:
             outlet.send({"type": "error", "sentence": str(error)})
         self._state_due = 0.0
@@ -235,8 +231,6 @@ class Host:
             raise UserError(f"{action.name}: is only for windows")
         in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
         arguments = action.bound(tuple(in_order), by_name)
-        if any(isinstance(each, Path) for each in arguments.values()):
-            raise UserError(f"{action.name}: a page cannot name files: leave out the path")
         text = self._session.do(action.name, **arguments)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
@@ -245,22 +239,28 @@ class Host:
         viewer = self._session.viewer
         if self._session.state()["saving"] is not None:
             raise UserError("another picture is being saved: wait for it, or cancel it")
-        if self._save is not None:
-            self._outputs.dropped(self._save[1])  # one that was cancelled
         width, height = viewer.size
         size = message.width or width, message.height or height
-        path = self._outputs.private(viewer.loaded_scene.stem, ".png")
-        save(viewer, size, message.samples or viewer.samples, path)
+        # A file of this process alone: no message of a page names one.
+        path = Path(self._work.name) / f"{file_name(viewer.loaded_scene.stem)}.png"
         self._save = outlet, path
+        save(viewer, size, message.samples or viewer.samples, path)
 
-    def _send_file(self, outlet: Outlet, name: str, mime: str, data: bytes) -> None:
-        """Send a file to a client, or to another if it has left."""
-        self._made.append((outlet, {"type": "file", "name": name, "mime": mime}, data))
-
-    def _send_made(self) -> None:
-        while self._made and self._clients:
-            outlet, header, data = self._made.pop(0)
-            (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
+    def _on_saved(self, path: Path) -> str:
+        """Send a picture to the client that asked for it; return a sentence."""
+        if self._save is None or path != self._save[1]:
+            return f"saved {path}"
+        outlet, name = self._save[0], path.name
+        try:
+            if path.stat().st_size > MAX_DOWNLOAD:
+                return f"{name}: downloads may have at most {size_text(MAX_DOWNLOAD)}"
+            header = {"type": "file", "name": name, "mime": "image/png"}
+            outlet.send(header, path.read_bytes())
+            return f"sent {name}"
+        except OSError as error:
+            return f"{name}: cannot be read ({error.strerror})"
+        finally:
+            path.unlink(missing_ok=True)
 
     def _send_state(self) -> None:
         now = perf_counter()

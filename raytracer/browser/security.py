@@ -9,59 +9,17 @@ WebSocket is opened only for a page of this server.
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
-import stat
-from contextlib import suppress
-from os import PathLike
 from urllib.parse import urlsplit
 
-from raytracer.errors import UserError
-from raytracer.files.access import path_of
-
 TOKEN_BYTES = 24
-
-MIN_TOKEN, MAX_TOKEN = 32, 256  # lengths of a token in a file; a new one has 32 letters
-
-_TOKEN = re.compile(rb"([A-Za-z0-9_-]{%d,%d})\r?\n?" % (MIN_TOKEN, MAX_TOKEN))
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 
 
 def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
-
-
-def token_of(token_file: str | PathLike[str]) -> str:
-    """Return the token in a file; a missing file is created with a new one."""
-    path = path_of(token_file, "token_file")
-    try:
-        with suppress(FileExistsError), open(path, "x", opener=_for_the_owner) as made:
-            made.write(f"{new_token()}\n")
-        with open(path, "rb", opener=_without_waiting) as file:
-            status = os.fstat(file.fileno())
-            text = file.read(MAX_TOKEN + 3) if stat.S_ISREG(status.st_mode) else b""
-    except OSError as error:
-        raise UserError(f"{path}: cannot be used as token file ({error.strerror})") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise UserError(f"{path}: is not a regular file: name one for the token")
-    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-        raise UserError(f"{path}: others may read or change this token: run chmod 600 {path}")
-    if not (match := _TOKEN.fullmatch(text)):
-        raise UserError(
-            f"{path}: has no token: remove the file to create a new one, or write "
-            f"{MIN_TOKEN} to {MAX_TOKEN} random letters, digits, - and _ into it"
-        )
-    return match[1].decode()
-
-
-def _for_the_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # as a pipe would
 
 
 def is_token(given: str, token: str) -> bool:

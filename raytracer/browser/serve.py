@@ -6,14 +6,12 @@ import asyncio
 import signal
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from os import PathLike
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
-from raytracer.browser import security
+from raytracer.browser.security import new_token
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 2.0  # seconds after a signal in which others are ignored: some senders repeat it at once
 
 
 def serve(
@@ -29,8 +26,6 @@ def serve(
     *,
     port: int | None = None,
     open_browser: bool = False,
-    token_file: str | PathLike[str] | None = None,
-    output_folder: str | PathLike[str] | None = None,
     say: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
@@ -42,17 +37,13 @@ def serve(
         scene: a Scene, the path of a scene or particle file, or an object with particles.
         port: from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the address in the browser of this machine.
-        token_file: stores the token, so that pages find a restarted server; created if missing.
-            None makes a new token.
-        output_folder: folder for movies that pages request, as new files; None: browsers download
-            them.
         say: called with each line to print.
         settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
             `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
 
     Raises:
-        UserError: the scene or a setting is wrong, the port is in use, a file or folder cannot be
-            used, or the extra `serve` is missing.
+        UserError: the scene or a setting is wrong, the port is in use, or the extra `serve` is
+            missing.
         TypeError: there is no such setting.
     """
     truth(open_browser, "open_browser", UserError)
@@ -65,8 +56,7 @@ def serve(
     open_session = opener("serve", scene, settings)
     with bound(port) as listening:  # before a large scene is loaded
         _require_no_loop()
-        token = security.new_token() if token_file is None else security.token_of(token_file)
-        server = Server(Host(open_session, output_folder), token)
+        server = Server(Host(open_session), new_token())
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
         run_server(server, listening, open_browser, say)
@@ -79,16 +69,18 @@ def run_server(
 
     Arguments are those of `serve`.
     """
-    stop = _Stop()
-    with stop.taken():  # a second signal must not leave threads running
-        try:
-            asyncio.run(_run(server, listening, open_browser, say, stop))
-        finally:
-            server.host.close()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        number = asyncio.run(_run(server, listening, open_browser, say))
+    finally:
+        server.host.close()
+        if threading.current_thread() is threading.main_thread():
+            for each, handler in before.items():  # which the event loop has replaced
+                signal.signal(each, handler)
     if server.host.failure is not None:
         raise server.host.failure
-    if stop.number not in (None, signal.SIGINT):
-        signal.raise_signal(stop.number)  # for the caller's handler
+    if number not in (None, signal.SIGINT):
+        signal.raise_signal(number)  # for the caller's handler
 
 
 def _require_no_loop() -> None:
@@ -127,59 +119,34 @@ def ssh_line(port: int) -> str:
 
 
 async def _run(
-    server: Server,
-    listening: socket.socket,
-    open_browser: bool,
-    say: Callable[[str], None],
-    stop: _Stop,
-) -> None:
-    ended = asyncio.Event()
+    server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
+) -> int | None:
+    """Serve until a signal, which is returned, or the end of the view."""
+    ended, numbers = asyncio.Event(), list[int]()
     loop = asyncio.get_running_loop()
-    server.host.on_end = stop.act = lambda: loop.call_soon_threadsafe(ended.set)
-    await server.start(listening)
-    say(f"{server.host.name} is shown at {server.address}")
-    say(f"from another machine: {ssh_line(server.port)}")
-    say("Ctrl-C ends the server")
-    if open_browser:
-        await loop.run_in_executor(None, _open, server.address)
+
+    def stop(number: int) -> None:
+        numbers.append(number)
+        ended.set()
+
+    for number in SIGNALS:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            with suppress(RuntimeError, ValueError):  # in another thread
+                loop.add_signal_handler(number, stop, number)
+    server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
     try:
-        if stop.number is None and not server.host.has_ended:
+        await server.start(listening)
+        say(f"{server.host.name} is shown at {server.address}")
+        say(f"from another machine: {ssh_line(server.port)}")
+        say("Ctrl-C ends the server")
+        if open_browser:
+            await loop.run_in_executor(None, _open, server.address)
+        if not server.host.has_ended:
             await ended.wait()
     finally:
         await server.stop()
-
-
-class _Stop:
-    """The signal that ends the server. An exception inside the loop would leave sockets open."""
-
-    def __init__(self) -> None:
-        self.number: int | None = None
-        self.act: Callable[[], object] = lambda: None
-        self._since = 0.0
-
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Handle signals in this block, except ignored ones; only in the main thread."""
-        is_main = threading.current_thread() is threading.main_thread()
-        handlers = {number: signal.getsignal(number) for number in SIGNALS if is_main}
-        before = {k: v for k, v in handlers.items() if v not in (signal.SIG_IGN, None)}
-        for number in before:
-            signal.signal(number, self._take)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _take(self, number: int, _: object) -> None:
-        """Handle a signal; a later one, if the end takes long, ends the process at once."""
-        if self.number is None:
-            self.number, self._since = number, time.monotonic()
-            with suppress(RuntimeError):  # the loop has ended
-                self.act()
-        elif time.monotonic() - self._since > PATIENCE:
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
+        await asyncio.to_thread(server.host.close)  # further signals must not interrupt it
+    return numbers[0] if numbers else None
 
 
 def _open(address: str) -> None:

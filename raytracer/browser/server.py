@@ -29,7 +29,7 @@ MAX_CLIENTS = 16
 MAX_BACKLOG = 64  # waiting messages from which the next is not read from a socket
 MAX_UNSENT = 64  # most messages waiting to be sent to a client, before it is dropped
 MAX_MISTAKES = 20  # most invalid messages before a client is dropped
-ENDED = 4001  # close code of a socket when the server ends; the page waits for a new one
+ENDED = 4001  # close code of a socket when the server ends
 MAX_FILES = 8  # most files waiting for download; one more drops the oldest
 CLOSE_SECONDS = 1.0  # seconds to wait for clients when the server ends
 

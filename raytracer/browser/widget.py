@@ -73,14 +73,14 @@ class SceneWidget(anywidget.AnyWidget):
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
         model_id = uuid4().hex
         super().__init__(height=height, model_id=model_id, view_id=model_id)
-        self._host = Host(open_session, is_user=True)
+        self._host = Host(open_session)
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
         self._is_closed = False
         self.on_msg(self._take)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
-        """Perform an action of the view, such as `orbit`, `set-look` or `color-by`.
+        """Perform an action of the view, such as `orbit`, `look` or `color-by`.
 
         Returns:
             The text of an action that has one, such as `print-camera`.

@@ -55,6 +55,9 @@ ELSEWHERE = {
     "frame_rate framerate rate": "use `raytracer animate --fps 30`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
     "option; '--output' replaces any",
+    "token_file": "the address is new at each start: open the printed one",
+    "output_folder": "the browser downloads what a page writes; movies are made by `raytracer "
+    "animate`",
     "gamma srgb brightness contrast": "pictures are sRGB; '--exposure' and '--tone' change what is "
     "shown",
 }

@@ -35,14 +35,6 @@ from raytracer.progress import StageLine
 @source_options()
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
-@click.option(
-    "--token-file",
-    metavar="FILE",
-    help="Keep the address over restarts: the file with the token, created if missing.",
-)
-@click.option("--output-folder", metavar="FOLDER",
-              help="Save movies that pages make in this folder, as new files; default: the "
-              "browser downloads them.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
 @backend_option
 @watch_option

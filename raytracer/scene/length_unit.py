@@ -8,7 +8,8 @@ from contextlib import suppress
 from raytracer.errors import RaytracerError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
 
 

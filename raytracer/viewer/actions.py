@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Signature, signature
-from pathlib import Path
 from typing import Any, TypeVar
 
 from raytracer.arguments import real, text, truth, whole
 from raytracer.errors import UserError, shown, suggestion
-from raytracer.files.access import path_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,12 +24,8 @@ def _number(value: Any, name: str, error: type[UserError]) -> float:
     return real(real(value, name, error=error), name, -MAX_NUMBER, MAX_NUMBER, error=error)
 
 
-def _path(value: Any, name: str, error: type[UserError]) -> Path:
-    return path_of(value, name)
-
-
 CHECKS: dict[str, Callable[..., Any]] = {
-    "float": _number, "int": whole, "bool": truth, "str": text, "Path": _path,
+    "float": _number, "int": whole, "bool": truth, "str": text,
 }  # fmt: skip
 """Checks of arguments by their annotation, which may end in " | None"."""
 
@@ -65,15 +59,46 @@ class Action:
         return CHECKS[kind](value, f"{self.name}: {name}", error=UserError)
 
 
+REMOVED = {
+    "animate": "`raytracer animate` renders what print-camera gives with keyframes",
+    "ask-color": "use ask-color-by",
+    "change-aperture": "start with aperture=",
+    "change-priority": "state priorities of glass in the scene file",
+    "export-keyframes": "print-camera gives them",
+    "faster": "use set-speed",
+    "first-frame": "use frame",
+    "last-frame": "use frame",
+    "next-column": "use next-color-by",
+    "next-curve": "use next-tone",
+    "next-loop": "the last frame is followed by the first",
+    "next-placement": "start with placement='world' or 'camera'",
+    "next-scale": "use next-color-scale",
+    "open": "start another view",
+    "open-menu": "its rows are actions of their own",
+    "scale-shininess": "state the shininess in the scene file",
+    "set-scale": "use color-scale",
+    "slower": "use set-speed",
+    **{
+        f"{verb}-{name}": f"start with {name}="
+        for verb in ("next", "set")
+        for name in ("contacts", "shape", "trails")
+    },
+}
+"""Actions of earlier versions, and what to do instead."""
+
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
 
 
-def action(undo: bool = False) -> Callable[[Function], Function]:
-    """Make a function an action; `undo`: whether it can be undone."""
+def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Function], Function]:
+    """Make a function an action.
+
+    undo: whether it can be undone. name, about: instead of the name and docstring of the function.
+    """
 
     def mark(function: Function) -> Function:
-        name = function.__name__.removesuffix("_").replace("_", "-")
-        ACTIONS[name] = Action(name, function, signature(function), undo)
+        stated = name or function.__name__.removesuffix("_").replace("_", "-")
+        function.__doc__ = about or function.__doc__
+        ACTIONS[stated] = Action(stated, function, signature(function), undo)
         return function
 
     return mark
@@ -81,7 +106,13 @@ def action(undo: bool = False) -> Callable[[Function], Function]:
 
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    known = ACTIONS.get(name.replace("_", "-"))
-    if known is None:
-        raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
-    return known
+    stated = name.replace("_", "-")
+    if (known := ACTIONS.get(stated)) is not None:
+        return known
+    use = REMOVED.get(stated, "")
+    for prefix, now in (("set-", ""), ("toggle-", "next-")):  # of earlier versions
+        if stated.startswith(prefix) and (other := now + stated.removeprefix(prefix)) in ACTIONS:
+            use = f"use {other}"
+    if use:
+        raise UserError(f"there is no action '{shown(name)}' any more: {use}")
+    raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")

@@ -12,7 +12,6 @@ from raytracer.files import toml_text
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.materials import DEFAULT, AnyMaterial
 from raytracer.scene.packing.lighting import background_up
 from raytracer.scene.scene import Scene
 from raytracer.viewer.command_line import look_options, tone_options
@@ -73,12 +72,15 @@ def view_tables(
     camera: Camera,
     scene: Scene,
     edits: Edits,
-    materials: Mapping[str, AnyMaterial],
     tone: ToneSettings,
-    source: str = "",
+    command: Sequence[str] = (),
     options: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return camera and edits as tables that replace those of a scene file, and the command."""
+    """Return camera and edits as tables that replace those of a scene file, and the command.
+
+    command: name and arguments without options. more: other tables.
+    """
     edited = edits.applied_to(scene)
     tables: dict[str, Any] = {"camera": camera_values(camera)}
     if scene.camera is not None and scene.camera.shutter:  # which no view shows
@@ -99,16 +101,11 @@ def view_tables(
         tables["background"] = background_values(background)
     if edits.shadow_catcher is not None and scene.ground is not None:
         tables["ground"] = vars(edited.ground)
-    kinds = {k: {} if v.type == DEFAULT else {"type": v.type} for k, v in materials.items()}
-    tables["materials"] = {k: kinds[k] | vars(v) for k, v in materials.items()}
-    if not materials:
-        del tables["materials"]
-    text = document({name: _rounded(table) for name, table in tables.items()})
+    text = document({name: _rounded(table) for name, table in (tables | dict(more or {})).items()})
     words = [*options, *look_options(scene, edits), *tone_options(tone, scene.tone)]
     if not words:
         return text
-    command = shlex.join(["raytracer", "render", *([source] if source else []), *words])
-    return f"{text}\n# {command}\n"
+    return f"{text}\n# {shlex.join(['raytracer', *command, *words])}\n"
 
 
 def background_values(background: Background) -> dict[str, Any]:

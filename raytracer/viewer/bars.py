@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from raytracer.viewer.data_actions import slice_place
-from raytracer.viewer.keyframes import keyframe_frames
 from raytracer.viewer.state import ViewerState
 
 HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0  # of a bar; from the edges; between bars; at 96 dots per inch
@@ -28,7 +27,6 @@ class Bar:
     share: float  # position of the knob on the track, 0..1
     before: str
     after: str
-    ticks: tuple[float, ...] = ()  # marks on the track, 0..1
     playing: bool | None = None  # whether the button shows a pause; None: no button
 
     def holds(self, x: float, y: float) -> bool:
@@ -50,11 +48,10 @@ def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
     time, now = viewer.time, viewer.content.slice
     if time.count > 1:
         last = time.count - 1
-        ticks = tuple(frame / last for frame in keyframe_frames(viewer) if 0 <= frame <= last)
-        before, after = f"{viewer.frame_number:,} / {last:,}", f"{time.speed:g}x  {time.loop}"
+        before, after = f"{viewer.frame_number:,} / {last:,}", f"{time.speed:g}x"
         share = viewer.frame_number / last
         bar = _bar(size, dpi, 0, "time", share, before, after)
-        shown.append(replace(bar, ticks=ticks, playing=time.playing))
+        shown.append(replace(bar, playing=time.playing))
     if now is not None:
         sign = "<" if now.keep == "below" else ">"
         before = f"{now.axis} {sign} {slice_place(viewer):.4g}"

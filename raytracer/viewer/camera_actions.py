@@ -32,7 +32,7 @@ def reset(viewer: ViewerState) -> None:
 @action(undo=True)
 def orbit(viewer: ViewerState, right: float, up: float) -> None:
     """Turn about the pivot, in radians."""
-    viewer.turn(moves.orbit(viewer.view, right, up))
+    viewer.move(moves.orbit(viewer.view, right, up))
 
 
 @action(undo=True)
@@ -66,8 +66,8 @@ def toggle_projection(viewer: ViewerState) -> None:
     """Switch between perspective and orthographic."""
     if not viewer.view.orthographic:
         viewer.vertical_fov = viewer.camera.vertical_fov
-    extent = viewer.loaded_scene.colliders.extent
-    viewer.turn(moves.toggle(viewer.view, extent, viewer.vertical_fov))
+    extent = viewer.loaded_scene.giants.extent
+    viewer.move(moves.toggle(viewer.view, extent, viewer.vertical_fov))
     viewer.notify(viewer.view.pose.kind)
 
 
@@ -78,7 +78,7 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
     if not length:
         raise UserError("along: 0, 0, 0 is not a direction")
     x, y, z = x / length, y / length, z / length
-    viewer.turn(moves.along(viewer.view, (x, y, z)))
+    viewer.move(moves.along(viewer.view, (x, y, z)))
     if hypot(*np.cross(viewer.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
         viewer.notify("a large sphere is in the way: look along the opposite axis")
 
@@ -87,7 +87,7 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
 def fit_all(viewer: ViewerState) -> None:
     """Fit all spheres except giants, such as a ground ball."""
     fit = partial(viewer.showing_all, whole=False)
-    viewer.set_view(viewer.loaded_scene.colliders.fitted(viewer.view, fit))
+    viewer.set_view(viewer.loaded_scene.giants.fitted(viewer.view, fit))
 
 
 @action(undo=True)
@@ -102,10 +102,10 @@ def fit_picked(viewer: ViewerState) -> None:
     if viewer.picked is None:
         viewer.notify("click a sphere first")
     elif giant_picked(viewer):
-        viewer.turn(moves.to_point(viewer.view, hit_place(viewer)))
+        viewer.move(moves.to_point(viewer.view, hit_place(viewer)))
     else:
         sphere = viewer.loaded_scene.sphere(viewer.picked.id)
-        viewer.turn(moves.to_sphere(viewer.view, *sphere))
+        viewer.move(moves.to_sphere(viewer.view, *sphere))
 
 
 @action(undo=True)
@@ -122,42 +122,17 @@ def turn_about_picked(viewer: ViewerState) -> None:
 
 @action(undo=True)
 def focus_picked(viewer: ViewerState) -> None:
-    """Focus on the picked sphere through a lens; repeated, or without a sphere, all is sharp."""
+    """Focus on the picked sphere through a lens; without one, all is sharp."""
     pose = viewer.view.pose
     if pose.kind != "perspective":
         viewer.notify("a perspective camera has a lens: press O")
-    elif viewer.picked is None and not pose.aperture:
-        viewer.notify("click a sphere first")
-    elif viewer.picked is None or _focuses_on_picked(viewer):
+    elif viewer.picked is None:
         viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=0.0)))
-        viewer.notify("all is in focus")
+        viewer.notify("all is in focus; click a sphere to focus on it")
     else:
         pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(viewer))
         viewer.set_view(replace(viewer.view, pose=pose))
         viewer.notify(f"in focus: sphere {viewer.loaded_scene.number_of(viewer.picked.id):,}")
-
-
-def _focuses_on_picked(viewer: ViewerState) -> bool:
-    """Whether the lens is focused on the picked sphere."""
-    pose = viewer.view.pose
-    if viewer.picked is None or not pose.aperture or pose.focus is None:
-        return False
-    if giant_picked(viewer):
-        return bool(np.allclose(pose.focus, hit_place(viewer)))
-    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
-    return bool(np.linalg.norm(pose.focus - center) <= 1.001 * radius)
-
-
-@action()
-def change_aperture(viewer: ViewerState, factor: float) -> None:
-    """Multiply the diameter of the lens: a wider lens blurs more."""
-    pose = viewer.view.pose
-    if not pose.aperture:
-        viewer.notify("there is no lens: click a sphere and press Shift O")
-        return
-    aperture = min(pose.aperture * factor, 1.0)
-    viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=aperture)))
-    viewer.notify(f"aperture {aperture:.3g}")
 
 
 @action()
@@ -172,7 +147,7 @@ def view(viewer: ViewerState, name: str) -> None:
     one."""
     if name in viewer.views:
         kept, space = viewer.views[name]
-        viewer.turn(moves.rebased(kept, space, viewer.space))
+        viewer.move(moves.rebased(kept, space, viewer.space))
         viewer.notify(f"view {shown(name)}")
     elif name in VIEWS:
         up_x, up_y, up_z = viewer.view.up.tolist()

@@ -70,7 +70,7 @@ def particle_options(scene: Scene, edits: Edits) -> list[str]:
     return words
 
 
-def content_options(content: Content, scene: Scene, has_legend: bool) -> list[str]:
+def content_options(content: Content, scene: Scene) -> list[str]:
     """Return frame, colours, selection and glyphs as options.
 
     Particles hidden or faded by number have no option, nor has the marking of selected ones.
@@ -86,14 +86,14 @@ def content_options(content: Content, scene: Scene, has_legend: bool) -> list[st
         words += ["--select", str(stated)]
     if content.slice is not None and scene.clip is not None and scene.clip.keep is not None:
         words += ["--clip", scene.clip.keep]
-    if content.legend is not None or content.style.get("color_by"):
-        words.append("--legend" if has_legend else "--legend=off")
-    for name in ("arrows", "trails", "contacts", "shape"):
-        value = getattr(content, name)
-        if value is not None:
+    drawn = dict(content.drawn)
+    if content.style.get("color_by"):
+        drawn.setdefault("legend", True)
+    for name, value in drawn.items():
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--{name}=off")
+        else:
             words += [f"--{name}", value or "none"]
-    if content.box is not None:
-        words.append("--box" if content.box else "--box=off")
     return words
 
 

@@ -111,10 +111,6 @@ class Slice:
             return None
 
 
-ALL_FRAMES, TOUCH, OF_FILE = "all", "touch", "file"
-"""Trails over all frames; contacts of touching particles, and those listed in the scene's file."""
-
-
 @dataclass(frozen=True)
 class Content:
     frame: int | None = None  # of a trajectory; None is the first loaded one
@@ -126,37 +122,14 @@ class Content:
     faded: tuple[tuple[Chosen, bool, float], ...] = ()
     slice: Slice | None = None  # a plane beyond which nothing is shown
     selection: Chosen | None = None  # particles that are marked
-    legend: bool | None = None  # whether the colour scale is drawn; None: as in the scene
-    arrows: str | None = None  # vector of arrows, "" for none; None: as in the scene
-    # Number of earlier frames of trails, "all", or "" for none; None: as in the scene.
-    trails: str | None = None
-    # "touch", "file" for the list in the scene's file, "" for none; None: as in the scene.
-    contacts: str | None = None
-    shape: str | None = None  # "ellipsoid", "" for spheres; None: as in the scene
-    box: bool | None = None  # whether the simulation box is shown; None: as in the scene
+    # Changes of what is drawn, by name, others are as in the scene: the vector of "arrows", "" for
+    # none, and switches "legend" and "box".
+    drawn: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cuts(self) -> bool:
         """Whether some particles may be hidden."""
         return bool(self.hidden) or self.slice is not None
-
-    def glyphs(self, scene: Scene) -> dict[str, Any]:
-        """Return the glyphs as settings of a call; omitted ones are the scene's."""
-        settings: dict[str, Any] = {}
-        if self.arrows is not None:
-            settings["arrows"] = self.arrows or False
-        if self.trails is not None:
-            last = None if self.trails == ALL_FRAMES else int(self.trails or 1)
-            trails = replace(scene.trails, last=last) if scene.trails is not None else None
-            settings["trails"] = (trails or self.trails) if self.trails else False
-        if self.contacts is not None:
-            contacts = scene.contacts
-            if contacts is not None and (contacts.file is None) != (self.contacts == TOUCH):
-                contacts = replace(contacts, file=None, by=None, select=None)
-            settings["contacts"] = (contacts or TOUCH) if self.contacts else False
-        if self.shape is not None:
-            settings["shape"] = (scene.shape or self.shape) if self.shape else False
-        return settings
 
 
 @dataclass(frozen=True, eq=False)

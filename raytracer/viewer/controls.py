@@ -47,7 +47,6 @@ MOUSE = (
     Drag(PICK, "Double click", "go to it; on a ground ball, to that point"),
     Drag(SHOW, "Ctrl Shift drag", "select what is in a box"),
     Drag(LOOK, "Ctrl drag", "turn the light"),
-    Drag(WINDOW, "Drop a file", "open it"),
 )
 
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
@@ -99,28 +98,22 @@ CONTROLS = (
               shown="1 to 9") for n in range(1, 10)),
     *(Control(GO, (f"CTRL+_{n}",), "keep_view", "save the view" * (n == 1), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
-    Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of actions here",
-            shown="Right click"),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
-    Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; again: all is sharp"),
-    Control(PICK, ("CTRL+PAGEUP",), "change_aperture", "open the lens", (1.25,),
-            shown="Ctrl Page up"),
-    Control(PICK, ("CTRL+PAGEDOWN",), "change_aperture", "close the lens", (0.8,),
-            shown="Ctrl Page down"),
+    Control(PICK, ("SHIFT+O",), "focus_picked", "focus through a lens; no pick: all is sharp"),
     Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
-    Control(DATA, ("M",), "next_column", "colour by the next column", (1,)),
-    Control(DATA, ("SHIFT+M",), "next_column", "colour by the previous column", (-1,)),
-    Control(DATA, ("CTRL+M",), "ask_color", "type a column or an expression"),
+    Control(DATA, ("M",), "next_color_by", "colour by the next column", (1,)),
+    Control(DATA, ("SHIFT+M",), "next_color_by", "colour by the previous column", (-1,)),
+    Control(DATA, ("CTRL+M",), "ask_color_by", "type a column or an expression"),
     Control(DATA, ("J",), "next_map", "next colour map; with Shift back", (1,)),
     Control(DATA, ("SHIFT+J",), "next_map", "", (-1,)),
     Control(DATA, ("CTRL+J",), "ask_map", "type a colour map"),
     Control(DATA, ("U",), "next_range", "range: all values, 98 %, 90 %"),
     Control(DATA, ("CTRL+U",), "ask_range", "type a range"),
-    Control(DATA, ("SHIFT+U",), "toggle_legend", "legend"),
+    Control(DATA, ("SHIFT+U",), "next_legend", "legend"),
     Control(DATA, ("SHIFT+S",), "next_style", "style of atoms and bonds; Ctrl: back", (1,)),
     Control(DATA, ("CTRL+SHIFT+S",), "next_style", "", (-1,), shown="Shift S"),
-    Control(DATA, ("CTRL+B",), "toggle_bonds", "bonds"),
-    Control(DATA, ("SHIFT+I",), "toggle_box", "simulation box"),
+    Control(DATA, ("CTRL+B",), "next_bonds", "bonds"),
+    Control(DATA, ("SHIFT+I",), "next_box", "simulation box"),
     Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask_selection", "type a condition", shown="/"),
     Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
     Control(SHOW, ("D",), "hide_selected", "hide the selected"),
@@ -135,34 +128,22 @@ CONTROLS = (
     Control(TIME, ("P",), "play", "play, pause"),
     Control(TIME, ("PERIOD",), "step", "next and previous frame", (1,), shown=". ,"),
     Control(TIME, ("COMMA",), "step", "", (-1,), shown=". ,"),
-    Control(TIME, ("CTRL+PERIOD",), "last_frame", "last frame", shown="Ctrl ."),
-    Control(TIME, ("CTRL+COMMA",), "first_frame", "first frame", shown="Ctrl ,"),
-    Control(TIME, ("SHIFT+PERIOD", "SHIFT+GREATER", "GREATER"), "faster", "play faster",
-            shown="Shift ."),
-    Control(TIME, ("SHIFT+COMMA", "SHIFT+LESS", "LESS"), "slower", "play slower", shown="Shift ,"),
-    Control(TIME, ("SHIFT+P",), "next_loop", "at the end: repeat, reverse, stop"),
+    Control(TIME, ("CTRL+PERIOD",), "frame", "last frame", (2**31,), shown="Ctrl ."),
+    Control(TIME, ("CTRL+COMMA",), "frame", "first frame", (0,), shown="Ctrl ,"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light", (1,)),
     Control(LOOK, ("SHIFT+N",), "next_integrator", "next integrator: direct, ao, path"),
-    Control(LOOK, ("CTRL+N",), "toggle_denoise", "remove noise at rest"),
-    Control(LOOK, ("SHIFT+L",), "next_placement", "the look's lights: with the camera, or fixed"),
+    Control(LOOK, ("CTRL+N",), "next_denoise", "remove noise at rest"),
     Control(LOOK, ("B",), "next_background", "next background", (1,)),
-    Control(LOOK, ("SHIFT+B",), "toggle_shadow_catcher", "ground: only its shadows, or all of it"),
-    Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
-            (2**0.5,)),
-    Control(LOOK, ("SHIFT+K",), "scale_shininess", "duller", (0.5**0.5,)),
-    Control(LOOK, ("CTRL+K",), "change_priority", "raise the priority of the picked glass", (1,)),
-    Control(LOOK, ("CTRL+SHIFT+K",), "change_priority", "lower it", (-1,)),
+    Control(LOOK, ("SHIFT+B",), "next_shadow_catcher", "ground: only its shadows, or all of it"),
     Control(EXPOSE, ("E",), "expose", "brighter by 1/3 stop", (1 / 3,)),
     Control(EXPOSE, ("SHIFT+E",), "expose", "darker by 1/3 stop", (-1 / 3,)),
     Control(EXPOSE, ("A",), "toggle_automatic", "automatic exposure"),
-    Control(EXPOSE, ("T",), "next_curve", "next tone curve"),
-    Control(KEEP, ("C",), "print_camera", "print camera and edits as TOML, and copy them"),
+    Control(EXPOSE, ("T",), "next_tone", "next tone curve"),
+    Control(KEEP, ("C",), "print_camera", "print camera, edits, keyframes as TOML; copy"),
     Control(KEEP, ("S",), "ask_size", "save a PNG of any size"),
     Control(KEEP, ("SHIFT+C",), "keyframe", "keyframe of the camera"),
-    Control(KEEP, ("CTRL+E",), "export_keyframes", "write the keyframes as a scene"),
-    Control(KEEP, ("CTRL+R",), "ask_movie", "render a movie"),
     Control(KEEP, ("CTRL+Z",), "undo", "undo"),
     Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "redo"),
     Control(WINDOW, ("I",), "toggle_overlay", "text: scene, technical details, none"),
@@ -170,7 +151,7 @@ CONTROLS = (
     Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
     Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
     Control(WINDOW, ("ESCAPE",), "cancel", "cancel, or clear the selection", shown="Esc"),
-    Control(WINDOW, ("Q", "CTRL+W"), "close", "close, after a picture is saved"),
+    Control(WINDOW, ("Q", "CTRL+W"), "close", "close"),
 )  # fmt: skip
 
 
@@ -186,39 +167,12 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
-_BY_KEY = {key: control for control in CONTROLS for key in control.keys}
-
-
-@dataclass(frozen=True)
-class Item:
-    """A row of the menu: an action, a submenu, or, with neither, a heading or a gap."""
-
-    label: str  # in a few words; "" is a gap
-    action: str = ""  # name of the action, or ""
-    values: Mapping[str, Any] | None = None  # its arguments by name
-    chosen: bool = False  # whether it is the current choice
-    items: tuple[Item, ...] = ()  # submenu
-
-    @property
-    def is_active(self) -> bool:
-        return bool(self.action or self.items)
-
-    @property
-    def key(self) -> str:
-        return key_of(self.action, self.values or {})
-
-    def about(self) -> dict[str, Any]:
-        return {
-            "label": self.label, "action": self.action, "values": dict(self.values or {}),
-            "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
-        }  # fmt: skip
-
-
 def key_of(name: str, values: Mapping[str, Any]) -> str:
     """Return the label of the key of an action with arguments, or ""."""
-    return _KEYS.get((name, tuple(values.values())), "")
+    return _KEYS.get((name, tuple(values.values()))) or _KEYS.get((name, ()), "")
 
 
+_BY_KEY = {key: control for control in CONTROLS for key in control.keys}
 _KEYS = {
     (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
     for each in reversed(CONTROLS)

@@ -1,4 +1,4 @@
-"""Edits of a scene in the preview: light, background, ground, shininess, priority of glass."""
+"""Edits of a scene in the preview: light, background, ground, look."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
 from raytracer.scene.background import Background
 from raytracer.scene.lights import Light
-from raytracer.scene.materials import AnyMaterial, Material, Principled
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
@@ -28,10 +25,6 @@ BACKGROUNDS = {
 
 INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}  # for scenes with lights
 
-SHININESS = (1.0, 10000.0)
-
-PRIORITY = (-1e6, 1e6)  # limits of the priority of glass
-
 
 @dataclass(frozen=True)
 class Edits:
@@ -39,14 +32,10 @@ class Edits:
 
     lights: tuple[Light, ...] | None = None  # replace those of the scene; None keeps them
     background: str = SCENES  # one of `BACKGROUNDS`
-    # Factors by index of the material in the packed table.
-    shininess: Mapping[int, float] = field(default_factory=dict)
     # Settings of the render instead of the scene's: look, integrator, denoise, placement.
     render: Mapping[str, Any] = field(default_factory=dict)
     # Whether only the shadows on the ground are visible; None keeps the scene's.
     shadow_catcher: bool | None = None
-    # Priority of glass by index of the material in the packed table.
-    priority: Mapping[int, float] = field(default_factory=dict)
 
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with lights, background, ground and look of the edits."""
@@ -66,40 +55,6 @@ class Edits:
             changes["background"] = replace(background, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 
-    def edited(self, materials: NDArray[np.void]) -> NDArray[np.void]:
-        """Apply shininess and priorities to materials, structured (M,), `Material`."""
-        if not self.shininess and not self.priority:
-            return materials
-        changed = materials.copy()
-        for index, factor in self.shininess.items():
-            changed["phong"]["shininess"][index] *= factor
-        for index, priority in self.priority.items():
-            changed["principled"]["priority"][index] = priority
-        return changed
-
-    def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
-        """Return edits with the shininess of some materials multiplied, within `SHININESS`.
-
-        materials: structured (M,), `Material`. which: indices in this table, of Phong materials.
-        """
-        changed = dict(self.shininess)
-        for index in which:
-            old = float(materials["phong"]["shininess"][index])
-            low, high = min(SHININESS[0], old), max(SHININESS[1], old)
-            shown = old * changed.get(index, 1.0) * factor
-            changed[index] = min(max(shown, low), high) / old
-        return replace(self, shininess=changed)
-
-    def with_priority(self, materials: NDArray[np.void], index: int, step: float) -> Edits:
-        """Return edits with the priority of a glass raised by `step`, within `PRIORITY`.
-
-        materials: structured (M,), `Material`. index: in this table.
-        """
-        stated = float(materials["principled"]["priority"][index])
-        low, high = PRIORITY
-        raised = min(max(self.priority.get(index, stated) + step, low), high)
-        return replace(self, priority={**self.priority, index: raised})
-
     def rendered(self, **settings: Any) -> Edits:
         """Return edits with other render settings; a new look resets the integrator."""
         if "look" in settings:
@@ -115,23 +70,6 @@ class Edits:
         if scene.lights is None:
             return settings.look
         return INTEGRATOR_LOOKS.get(settings.resolved_integrator, self.looks(scene)[-1])
-
-
-def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, AnyMaterial]:
-    """Return the named materials whose shininess or priority was changed, by name."""
-    changed: dict[str, AnyMaterial] = {}
-    packed, first = edits.edited(buffers.materials), 0
-    for surface in scene.surfaces():
-        if isinstance(surface.material, str):
-            index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
-            material = scene.material_of(surface)
-            if index in edits.shininess and isinstance(material, Material):
-                shown = float(packed["phong"]["shininess"][index])
-                changed[surface.material] = replace(material, shininess=shown)
-            elif index in edits.priority and isinstance(material, Principled):
-                changed[surface.material] = replace(material, priority=edits.priority[index])
-        first += surface.count
-    return changed
 
 
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from threading import Condition, RLock, Thread
 from typing import Any
 
 import numpy as np
 
 from raytracer.backends.base import Device
-from raytracer.errors import RaytracerError, UserError, shown
+from raytracer.errors import RaytracerError, UserError
 from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
 from raytracer.scene.annotations import Annotations
@@ -82,7 +81,10 @@ class Frames:
         if not style:
             glyphs = (getattr(loaded.scene, name) for name in FADING)
             stated = any(each is not None and each.particles is not None for each in glyphs)
-            if not stated and loaded.scene.ribbons is None:
+            if loaded.scene.shape is not None:  # of which some particles are ellipsoids
+                with collected():  # the same warnings
+                    loaded.plain = self._loaded(self.initial)
+            elif not stated and loaded.scene.ribbons is None:
                 self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
@@ -94,7 +96,7 @@ class Frames:
             style,
             ((chosen, True),) if chosen and not rest else (),
             ((chosen, True, rest),) if chosen and rest else (),
-            legend=plan is not None and plan.annotations.legend is not None,
+            drawn={"legend": plan is not None and plan.annotations.legend is not None},
         )
         self._first_style = style
         scales = loaded.scene.color_scales
@@ -128,7 +130,9 @@ class Frames:
         if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
             render = scene.render.override(brightness=like.job.settings.brightness)
             scene = replace(scene, render=render)
-        glyphs, drawn = content.glyphs(scene), self._drawn(content)
+        drawn = self._drawn(content)
+        arrows = content.drawn.get("arrows")
+        glyphs = {} if arrows is None else {"arrows": arrows or False}
         if self.live is not None:
             scene = with_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
@@ -181,24 +185,15 @@ class Frames:
     @staticmethod
     def _drawn(content: Content) -> dict[str, Any] | None:
         """Return changes of annotations: the legend of a colour scale, unless it is off."""
-        changes: dict[str, Any] = {}
-        if content.legend is not None:
-            changes["legend"] = content.legend
-        elif content.style.get("color_by"):
-            changes["legend"] = True
-        if content.box is not None:
-            changes["box"] = content.box
+        changes = {name: content.drawn[name] for name in ("legend", "box") if name in content.drawn}
+        if content.style.get("color_by"):
+            changes.setdefault("legend", True)
         return changes or None
 
     def _read(self, frame: int | None) -> Scene:
         if self.source.path is not None:
             return load_source(self.source, frame)
         return frames_of(self.source).load(frame or 0)
-
-
-def loading_text(name: str, stage: str, since: str = "") -> str:
-    """Return the text shown while a file is loaded."""
-    return f"Loading {shown(name)} ...\n{stage}{since}"
 
 
 def _sentence(error: Exception, what: object) -> str:
@@ -230,7 +225,7 @@ class FrameLoader:
     @property
     def busy(self) -> bool:
         """Whether a requested content is not loaded yet."""
-        return not {"open", "show"}.isdisjoint({self._current, *self._requests})
+        return "show" in {self._current, *self._requests}
 
     @property
     def reloads(self) -> bool:
@@ -240,18 +235,11 @@ class FrameLoader:
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Shown` or `Refused`."""
         self._content = content
-        self._request("show", self._loaded, content, like, self.frames)
-
-    def open(self, path: Path, like: LoadedScene) -> None:
-        """Load another scene instead of the previous request; posts `Opened` or `Refused`."""
-        with self._changed:
-            for kind in ("show", "reload"):
-                self._requests.pop(kind, None)
-            self._request("open", self._opened, path, like)
+        self._request("show", self._loaded, content, like)
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
         """Reload a content from changed files; posts `Loaded` or `Broken`."""
-        self._request("reload", self._reloaded, watch, content, like, self.frames)
+        self._request("reload", self._reloaded, watch, content, like)
         self.count()
 
     def count(self) -> None:
@@ -283,7 +271,7 @@ class FrameLoader:
                 self._changed.wait_for(lambda: self._stopped or self._requests)
                 if self._stopped:
                     return
-                kinds = ("open", "reload", "show", "count")
+                kinds = ("reload", "show", "count")
                 self._current = next(kind for kind in kinds if kind in self._requests)
                 perform = self._requests.pop(self._current)
             message = perform()
@@ -298,38 +286,14 @@ class FrameLoader:
         except UserError:
             return None  # errors are reported when a frame is shown
 
-    def _opened(self, path: Path, like: LoadedScene) -> Message | None:
-        frames = Frames(Source(path), {}, self.frames._threads)
-
-        def step(stage: str) -> None:
-            if self._stopped:
-                raise _StoppedError
-            self._post(messages.Staged(loading_text(path.name, stage)))
-
-        try:
-            loaded = frames.first(like.job.device, step)
-        except _StoppedError:
-            return None
-        except Exception as error:  # a traceback in the terminal would be overlooked
-            return messages.Refused(_sentence(error, path))
-        if self._is_late(loaded):
-            return None
-        self.frames = frames
-        return messages.Opened(loaded, path)
-
-    def _reloaded(
-        self, watch: Watch, content: Content, like: LoadedScene, frames: Frames
-    ) -> Message | None:
-        if frames is not self.frames:  # another file has been opened
-            return None
-
+    def _reloaded(self, watch: Watch, content: Content, like: LoadedScene) -> Message | None:
         def step(_: str) -> None:
-            if self._stopped or "open" in self._requests:
+            if self._stopped:
                 raise _StoppedError
 
         before = watch.begin()
         try:
-            loaded = frames.again(content, like, step)
+            loaded = self.frames.again(content, like, step)
         except _StoppedError:
             watch.restore(before)
             return None
@@ -343,11 +307,9 @@ class FrameLoader:
             loaded.close()
         return self._stopped
 
-    def _loaded(self, content: Content, like: LoadedScene, frames: Frames) -> Message | None:
-        if frames is not self.frames:  # another file has been opened
-            return None
+    def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
         try:
-            loaded = frames.load(content, like)
+            loaded = self.frames.load(content, like)
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
         if self._stopped or not self._is_worth(content):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from raytracer.errors import UserError
 from raytracer.scene.load import is_scene
-from raytracer.viewer import as_toml, command_line, edits, view
+from raytracer.viewer import as_toml, command_line, view
 from raytracer.viewer.actions import action
-from raytracer.viewer.data_actions import has_legend
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.state import ViewerState
@@ -17,18 +21,61 @@ from raytracer.viewer.view import View
 VIEW_FILE = "view.toml"  # name of the camera's file in the printed command for a file of particles
 
 
+FPS = 30.0  # default frames per second of a movie
+STILL_SECONDS = 2.0  # seconds between two keyframes without a trajectory
+
+
 def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
-    """Return a view, None for the current one, and the edits as tables of a scene file."""
-    scene, buffers = viewer.loaded_scene.scene, viewer.loaded_scene.buffers
-    camera = view.camera_of(shown or viewer.view, buffers)
-    materials = edits.named_materials(viewer.edits, scene, buffers)
-    options = command_line.content_options(viewer.content, scene, has_legend(viewer))
-    path = viewer.loaded_scene.path
-    source = "" if path is None else str(path)
+    """Return a view, None for the current one, the edits and the keyframes as tables.
+
+    They replace those of a scene file; for a file of particles, those with keyframes are one.
+    """
+    scene, path = viewer.loaded_scene.scene, viewer.loaded_scene.path
+    camera = view.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
+    more, content = _animation(viewer), viewer.content
+    if more:  # a movie has all frames
+        content = replace(content, frame=None)
+    command = ["animate" if more else "render", *([] if path is None else [str(path)])]
+    options = command_line.content_options(content, scene)
     if path is not None and not is_scene(path):
-        tables = command_line.particle_options(scene, viewer.edits)
-        options = ["--camera", VIEW_FILE, *options, *tables]
-    return as_toml.view_tables(camera, scene, viewer.edits, materials, viewer.tone, source, options)
+        options += command_line.particle_options(scene, viewer.edits)
+        if more:
+            command, more = ["animate", VIEW_FILE], {"spheres": [{"file": str(path)}], **more}
+        else:
+            command += ["--camera", VIEW_FILE]
+    return as_toml.view_tables(camera, scene, viewer.edits, viewer.tone, command, options, more)
+
+
+def _animation(viewer: ViewerState) -> dict[str, Any]:
+    """Return the table of the keyframes; {} without any."""
+    times = sorted(viewer.keyframes)
+    keys = [{"time": t} | as_toml.camera_values(viewer.keyframes[t]) for t in times]
+    for each in keys:
+        del each["type"]
+    return {"animation": {"fps": _fps(viewer), "keyframes": keys}} if keys else {}
+
+
+def _fps(viewer: ViewerState) -> float:
+    animation = viewer.loaded_scene.scene.animation
+    return animation.fps if animation is not None else FPS
+
+
+@action()
+def keyframe(viewer: ViewerState) -> None:
+    """Set a keyframe with the current camera at the time of the shown frame."""
+    if viewer.time.count > 1:
+        time = viewer.frame_number / _fps(viewer)
+    else:
+        time = max(viewer.keyframes) + STILL_SECONDS if viewer.keyframes else 0.0
+    viewer.keyframes[time] = viewer.camera
+    viewer.notify(f"keyframe {len(viewer.keyframes)} at {time:.2f} s; C prints all")
+
+
+@action()
+def clear_keyframes(viewer: ViewerState) -> None:
+    """Delete all keyframes."""
+    viewer.keyframes.clear()
+    viewer.notify("there are no keyframes")
 
 
 @action()
@@ -56,7 +103,18 @@ def save(
         aspect, around = size[0] / size[1], scene.surroundings(size)
         shown = view.to_all(shown, scene.packed, aspect, around=around)
     buffers = scene.buffers_for(shown, size, viewer.edits)
-    path = path or viewer.outputs.path(Path(), f"{scene.stem}-view", ".png")
+    path = path or new_path(scene.stem)
     settings = viewer.edits.applied_to(scene.scene).render
     request = RenderRequest(scene, buffers, viewer.tone, samples, settings=settings)
     viewer.worker.save(SaveJob(request, path, camera_toml(viewer, shown)))
+
+
+def new_path(stem: str) -> Path:
+    """Return the first new one of STEM-view-1.png, STEM-view-2.png, ... in the current folder."""
+    names = (Path(f"{file_name(stem)}-view-{number}.png") for number in count(1))
+    return next(each for each in names if not os.path.lexists(each))
+
+
+def file_name(stem: str) -> str:
+    """Replace wildcards and slashes in a file name."""
+    return re.sub(r"[*?%#/]", "_", stem)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from raytracer.arguments import one_of
-from raytracer.errors import UserError
-from raytracer.film.tone_settings import CURVES, MAX_STOPS
-from raytracer.layout import code
+from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.lights import DirectionalLight
 from raytracer.scene.packing.lighting import towards_key
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
+from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
 from raytracer.viewer.state import ViewerState
@@ -43,143 +40,6 @@ def light_from_viewer(viewer: ViewerState) -> None:
 
 
 @action(undo=True)
-def next_integrator(viewer: ViewerState) -> None:
-    """Switch to the next integrator: direct, ao, path."""
-    render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
-    place = INTEGRATORS.index(render.resolved_integrator) + 1
-    following = INTEGRATORS[place % len(INTEGRATORS)]
-    viewer.set_edits(viewer.edits.rendered(integrator=following))
-    viewer.notify(f"integrator: {following}")
-
-
-@action(undo=True)
-def toggle_denoise(viewer: ViewerState) -> None:
-    """Remove the noise of the picture at rest, or keep it; no new samples are needed.
-
-    Raises:
-        UserError: the package that removes noise is missing.
-    """
-    from raytracer.film.denoise import require_denoiser
-
-    wanted = not viewer.edits.applied_to(viewer.loaded_scene.scene).render.denoise
-    if wanted:
-        require_denoiser()
-    viewer.edits = viewer.edits.rendered(denoise=wanted)
-    viewer.submit(viewer.buffers)
-    viewer.notify("noise: removed at rest" if wanted else "noise: as rendered")
-
-
-@action(undo=True)
-def next_placement(viewer: ViewerState) -> None:
-    """Attach the lights of the look to the camera, or to the world."""
-    scene = viewer.loaded_scene.scene
-    if viewer.edits.lights is not None or scene.lights is not None:
-        viewer.notify("the lights of the scene are fixed in the world")
-        return
-    now = viewer.edits.applied_to(scene).render.placement
-    other = PLACEMENTS[1 - PLACEMENTS.index(now)]
-    viewer.set_edits(viewer.edits.rendered(placement=other))
-    viewer.notify(f"lights relative to the {other}")
-
-
-@action(undo=True)
-def set_look(viewer: ViewerState, name: str) -> None:
-    """Use a look by name."""
-    one_of(name, "set-look: name", looks(viewer), "look", UserError)
-    viewer.set_edits(viewer.edits.rendered(look=name))
-    viewer.notify(f"look: {name}")
-
-
-def looks(viewer: ViewerState) -> list[str]:
-    return viewer.edits.looks(viewer.loaded_scene.scene)
-
-
-@action(undo=True)
-def set_background(viewer: ViewerState, name: str) -> None:
-    """Use a background by name."""
-    one_of(name, "set-background: name", edits.BACKGROUNDS, "background", UserError)
-    viewer.set_edits(replace(viewer.edits, background=name))
-    viewer.notify(f"background: {name}")
-
-
-@action(undo=True)
-def scale_shininess(viewer: ViewerState, factor: float) -> None:
-    """Multiply the shininess of the picked sphere's material, or of all materials."""
-    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
-    indices, owner = list(range(len(materials))), ""
-    if viewer.picked is not None and len(ids):
-        name = viewer.picked.material_name
-        is_named = name in viewer.loaded_scene.scene.materials
-        owner = f" of {name}" if is_named else " of its material"
-        indices = [int(ids[viewer.picked.id])]
-    indices = [i for i in indices if materials["kind"][i] == code("MaterialKind", "phong")]
-    if not indices:
-        viewer.notify("principled materials have no shininess; edit roughness in the file")
-        return
-    viewer.set_edits(viewer.edits.with_shininess(materials, indices, factor))
-    shininess = viewer.edits.edited(materials)["phong"]["shininess"][indices[0]]
-    viewer.notify(f"shininess{owner} {shininess:.3g}")
-
-
-@action(undo=True)
-def change_priority(viewer: ViewerState, step: float) -> None:
-    """Raise the priority of the picked glass: where glass overlaps, the largest fills the space."""
-    index = _picked_glass(viewer)
-    if index is None:
-        viewer.notify("click a sphere of glass first")
-        return
-    scene = viewer.loaded_scene.scene
-    viewer.set_edits(viewer.edits.with_priority(viewer.loaded_scene.buffers.materials, index, step))
-    paths = viewer.edits.applied_to(scene).render.resolved_integrator == "path"
-    more = "" if paths else "; paths show it: Shift N"
-    assert viewer.picked is not None
-    name = viewer.picked.material_name
-    owner = f" of {name}" if name in scene.materials else ""
-    viewer.notify(f"priority{owner} {priority(viewer):g}{more}")
-
-
-def priority(viewer: ViewerState) -> float | None:
-    """Return the priority of the picked sphere's glass; None for other materials."""
-    index = _picked_glass(viewer)
-    if index is None:
-        return None
-    edited = viewer.edits.edited(viewer.loaded_scene.buffers.materials)
-    return float(edited["principled"]["priority"][index])
-
-
-def _picked_glass(viewer: ViewerState) -> int | None:
-    """Return the index of the picked sphere's material in the packed table, if it is glass."""
-    if viewer.picked is None:
-        return None
-    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
-    index = int(ids[viewer.picked.id]) if len(ids) else 0
-    is_glass = (
-        materials["kind"][index] == code("MaterialKind", "principled")
-        and materials["principled"]["transmission"][index] > 0.0
-    )
-    return index if is_glass else None
-
-
-@action(undo=True)
-def toggle_shadow_catcher(viewer: ViewerState) -> None:
-    """Show only the shadows on the ground, or the whole ground."""
-    catches = shadow_catcher(viewer)
-    if catches is None:
-        viewer.notify("there is no ground: start with --ground below, or add one to the scene")
-        return
-    viewer.set_edits(replace(viewer.edits, shadow_catcher=not catches))
-    viewer.notify("ground: whole" if catches else "ground: only its shadows")
-
-
-def shadow_catcher(viewer: ViewerState) -> bool | None:
-    """Return whether only shadows on the ground are visible; None without a ground."""
-    if not viewer.loaded_scene.buffers.has_ground:
-        return None
-    ground = viewer.edits.applied_to(viewer.loaded_scene.scene).ground
-    return ground is not None and ground.shadow_catcher
-
-
-@action(undo=True)
 def expose(viewer: ViewerState, stops: float) -> None:
     """Brighten the picture; an automatic exposure is metered first and then fixed."""
     if not viewer.tone.automatic:
@@ -194,19 +54,12 @@ def expose(viewer: ViewerState, stops: float) -> None:
 @action(undo=True)
 def toggle_automatic(viewer: ViewerState) -> None:
     """Switch automatic exposure on or off."""
-    _set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
+    set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
     if viewer.tone.automatic:
         viewer.exposure_steps = 0.0
         viewer.worker.meter()
     else:
         viewer.notify("exposure as rendered")
-
-
-@action(undo=True)
-def next_curve(viewer: ViewerState) -> None:
-    """Switch to the next tone curve."""
-    _set_tone(viewer, tone=CURVES[(CURVES.index(viewer.tone.tone) + 1) % len(CURVES)])
-    viewer.notify(f"tone {viewer.tone.tone}")
 
 
 def receive_metered(viewer: ViewerState, stops: float) -> None:
@@ -219,10 +72,10 @@ def receive_metered(viewer: ViewerState, stops: float) -> None:
 
 
 def _set_exposure(viewer: ViewerState, exposure: float) -> None:
-    _set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
+    set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
     viewer.notify(f"exposure {viewer.tone.exposure:+.2f}")
 
 
-def _set_tone(viewer: ViewerState, **changes: Any) -> None:
+def set_tone(viewer: ViewerState, **changes: Any) -> None:
     viewer.tone = replace(viewer.tone, **changes)
     viewer.submit(viewer.buffers)

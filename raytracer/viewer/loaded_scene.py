@@ -27,9 +27,9 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
-from raytracer.viewer.collision import Colliders
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
+from raytracer.viewer.giants import Giants
 from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 
@@ -56,6 +56,7 @@ class LoadedScene:
     buffers: SceneBuffers
     job: Job  # renders it
     path: Path | None  # its file; None for a scene made in Python
+    giants: Giants  # the spheres that a camera stays out of, for all states of a simulation
     closed: bool = False  # whether another scene has replaced it
     owns_memory: bool = True  # whether its spheres are those in the memory of the device
     content: Content = field(default_factory=Content)  # what of the particles is shown
@@ -70,8 +71,6 @@ class LoadedScene:
     # camera changes little of it.
     _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None
     _packed: SceneBuffers | None = None
-    _colliders: Colliders | None = None
-    _is_camera_moving: bool = False  # whether colliders were asked for
 
     def __post_init__(self) -> None:
         assert self.job.kept is not None
@@ -109,9 +108,8 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
-        loaded = cls(scene, buffers, job, source.path, _packed=buffers)
-        loaded.find_colliders()
-        return loaded
+        giants = Giants.of(buffers, scene.camera)
+        return cls(scene, buffers, job, source.path, giants, _packed=buffers)
 
     def followed(self, scene: Scene, overrides: SceneOverrides) -> LoadedScene | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
@@ -124,13 +122,7 @@ class LoadedScene:
             return None
         job.warnings = warnings
         shown = replace(job.kept[0], render=job.settings, camera=self.scene.camera)
-        state = replace(
-            self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None,
-            _colliders=None, _is_camera_moving=False,
-        )  # fmt: skip
-        if self._is_camera_moving:  # and this is the time to find them
-            state.find_colliders()
-        return state
+        return replace(self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None)
 
     def take_over(self, before: LoadedScene) -> None:
         """Show this state in the memory of another, while no film adds samples of that.
@@ -150,17 +142,6 @@ class LoadedScene:
             assert self.job.kept is not None
             self._packed = packed(self.buffers, self.job.kept[0])
         return self._packed
-
-    @property
-    def colliders(self) -> Colliders:
-        """The spheres that a camera collides with, found when they are first asked for."""
-        self._is_camera_moving = True
-        return self._colliders or self.find_colliders()
-
-    def find_colliders(self) -> Colliders:
-        """Find the colliders, which takes a while."""
-        self._colliders = Colliders.of(self.packed, self.scene.camera)
-        return self._colliders
 
     @property
     def name(self) -> str:
@@ -225,8 +206,7 @@ class LoadedScene:
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         scene = edits.applied_to(self.scene)
         settings = scene.render.override(width=size[0], height=size[1])
-        edited = replace(self.buffers, materials=edits.edited(self.buffers.materials))
-        return retake(edited, scene, settings, view.pose)
+        return retake(self.buffers, scene, settings, view.pose)
 
     def job_for(
         self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None

@@ -71,7 +71,6 @@ class Picked:
     # The point that was hit, scene units; None without a click.
     point: tuple[float, float, float] | None = None
     add: bool = False  # whether earlier picks stay
-    menu: bool = False  # whether to open the menu
 
 
 class Metered(NamedTuple):
@@ -104,17 +103,6 @@ class Shown(NamedTuple):
     content: Content
 
 
-class Opened(NamedTuple):
-    loaded_scene: LoadedScene
-    path: Path
-
-
-class Staged(NamedTuple):
-    """A stage of loading another file begins."""
-
-    text: str
-
-
 @dataclass(frozen=True)
 class Counted:
     count: int
@@ -130,6 +118,6 @@ class Broken(NamedTuple):
 
 
 Message = (
-    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Opened | Staged | Counted
-    | Changed | Broken
+    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Changed
+    | Broken
 )  # fmt: skip

@@ -47,20 +47,6 @@ def outline(
     return [(float(x), float(y)) for x, y in points]
 
 
-def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """Return an outline, or a circle around it if it is too small to see."""
-    if not corners:
-        return []
-    points = np.array(corners)
-    middle = points.mean(axis=0)
-    radius = float(np.linalg.norm(points - middle, axis=1).max())
-    if radius >= least:
-        return corners
-    angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)
-    circle = middle + least * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return [(float(x), float(y)) for x, y in circle]
-
-
 def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, float]]]:
     """Return the outlines of the picked spheres as corners in pixels from the lower left.
 
@@ -71,7 +57,10 @@ def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, 
         center, radius = viewer.loaded_scene.sphere(prim_id)
         if viewer.picked is not None and viewer.picked.id == prim_id and giant_picked(viewer):
             center, radius = hit_place(viewer), 0.0
-        corners = widened(outline(viewer.view, center, radius, size), MIN_RING)
+        depth = float((center - viewer.view.pose.eye) @ viewer.view.pose.axes.forward)
+        high = viewer.view.pose.half * (1.0 if viewer.view.orthographic else max(depth, 0.0))
+        least = MIN_RING * 2.0 * high / size[1]
+        corners = outline(viewer.view, center, max(radius, least), size)
         if len(corners) > 2:
             outlines.append(corners)
     return outlines

@@ -11,12 +11,9 @@ import pyglet
 from numpy.typing import NDArray
 from pyglet import shapes
 
-from raytracer.viewer import view
 from raytracer.viewer.bars import Bar
-from raytracer.viewer.content import center_of
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.outline import rings
-from raytracer.viewer.picking import pick_ids
 from raytracer.viewer.state import ViewerState
 
 Color = tuple[int, int, int, int]
@@ -35,10 +32,11 @@ POINTS = 9.0
 
 class Bars:
     def __init__(self, dpi: int) -> None:
-        self._dpi = dpi
+        self._unit = dpi / 96
         self._drawn: list[Bar] = []
         self._batch: Any = None
         self._kept: list[Any] = []  # a batch does not keep its shapes
+        self._layers = [pyglet.graphics.Group(order) for order in range(3)]
 
     def draw(self, bars: list[Bar]) -> None:
         """Draw bars; their shapes are remade when one changes."""
@@ -50,60 +48,38 @@ class Bars:
             self._batch.draw()
 
     def _add(self, bar: Bar) -> None:
-        unit = self._dpi / 96
-        middle, knob = bar.bottom + bar.height / 2, bar.track_left + bar.share * bar.track_width
-        back = pyglet.graphics.Group(0)
-        front, top = pyglet.graphics.Group(1), pyglet.graphics.Group(2)
-        self._shape(
-            shapes.RoundedRectangle, bar.left, bar.bottom, bar.width, bar.height, 5 * unit,
-            color=PAPER, group=back,
+        unit, middle, filled = self._unit, bar.bottom + bar.height / 2, bar.share * bar.track_width
+        self._rounded(bar.left, bar.bottom, bar.width, bar.height, PAPER, 0)
+        for width, color in ((bar.track_width, TRACK), (filled, ACCENT)):
+            if width > 4 * unit:
+                self._rounded(bar.track_left, middle - 2 * unit, width, 4 * unit, color, 1)
+        self._kept.append(
+            shapes.Circle(bar.track_left + filled, middle, 7 * unit, color=INK, batch=self._batch,
+                          group=self._layers[2])
         )  # fmt: skip
-        thick = 4 * unit
-        self._shape(
-            shapes.RoundedRectangle, bar.track_left, middle - thick / 2, bar.track_width, thick,
-            thick / 2, color=TRACK, group=front,
-        )  # fmt: skip
-        if knob - bar.track_left > thick:
-            self._shape(
-                shapes.RoundedRectangle, bar.track_left, middle - thick / 2,
-                knob - bar.track_left, thick, thick / 2, color=ACCENT, group=front,
-            )  # fmt: skip
-        for share in bar.ticks:
-            x = bar.track_left + share * bar.track_width
-            self._shape(
-                shapes.Rectangle, x - unit, middle - 8 * unit, 2 * unit, 16 * unit, color=INK,
-                group=front,
-            )  # fmt: skip
-        self._shape(shapes.Circle, knob, middle, 7 * unit, color=INK, group=top)
+        offset = 12 * unit
         if bar.playing is not None:
-            self._button(bar, middle, unit, front)
-        offset = 32 if bar.playing is not None else 12
-        self._text(bar.before, bar.left + offset * unit, middle, "left", front)
-        self._text(bar.after, bar.left + bar.width - 12 * unit, middle, "right", front)
+            self._text("❚❚" if bar.playing else "▶", bar.left + 9 * unit, middle, "left")
+            offset = 32 * unit
+        self._text(bar.before, bar.left + offset, middle, "left")
+        self._text(bar.after, bar.left + bar.width - 12 * unit, middle, "right")
 
-    def _button(self, bar: Bar, middle: float, unit: float, group: Any) -> None:
-        x, size = bar.left + 10 * unit, 6 * unit
-        if bar.playing:
-            for part in (0.0, 7.0):
-                self._shape(
-                    shapes.Rectangle, x + part * unit, middle - size, 4 * unit, 2 * size,
-                    color=INK, group=group,
-                )  # fmt: skip
-            return
-        self._shape(
-            shapes.Triangle, x, middle - size, x, middle + size, x + 1.8 * size, middle,
-            color=INK, group=group,
+    def _rounded(
+        self, x: float, y: float, width: float, height: float, color: Color, layer: int
+    ) -> None:
+        radius = min(5 * self._unit, height / 2)
+        self._kept.append(
+            shapes.RoundedRectangle(x, y, width, height, radius, color=color, batch=self._batch,
+                                    group=self._layers[layer])
         )  # fmt: skip
 
-    def _shape(self, kind: Any, *values: Any, **named: Any) -> None:
-        self._kept.append(kind(*values, batch=self._batch, **named))
-
-    def _text(self, text: str, x: float, y: float, side: Any, group: Any) -> None:
+    def _text(self, text: str, x: float, y: float, side: Any) -> None:
         if text:
             self._kept.append(
                 pyglet.text.Label(
-                    text, font_name=SANS, font_size=POINTS, dpi=self._dpi, color=INK, x=round(x),
-                    y=round(y), anchor_x=side, anchor_y="center", batch=self._batch, group=group,
+                    text, font_name=SANS, font_size=POINTS, dpi=round(96 * self._unit), color=INK,
+                    x=round(x), y=round(y), anchor_x=side, anchor_y="center", batch=self._batch,
+                    group=self._layers[1],
                 )
             )  # fmt: skip
 
@@ -151,38 +127,10 @@ def legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
 
 
 def draw_picks(viewer: ViewerState, window: tuple[int, int]) -> None:
-    """Draw the rings of the picked spheres, and lines between several."""
+    """Draw the rings of the picked spheres."""
     for points in rings(viewer, window):
         for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
             shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()
-    if len(ids := pick_ids(viewer)) > 1:
-        _measured(viewer, ids, window)
-
-
-def _measured(viewer: ViewerState, ids: list[int], window: tuple[int, int]) -> None:
-    loaded = viewer.loaded_scene
-    centers = np.array([loaded.sphere(each)[0] for each in ids])
-    places, ahead = view.project(viewer.view, centers, window[0] / window[1])
-    if not ahead.all():
-        return
-    points = ((places + 1.0) * 0.5 * np.array(window)).tolist()
-    real = [center_of(loaded.scene, each) for each in ids]
-    for first in range(len(ids) - 1):
-        (x0, y0), (x1, y1) = points[first], points[first + 1]
-        for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
-            shapes.Line(x0, y0, x1, y1, thickness=width, color=color).draw()
-        length = f"{float(np.linalg.norm(real[first + 1] - real[first])):.5g}"
-        _tag(length, (x0 + x1) / 2, (y0 + y1) / 2)
-
-
-def _tag(text: str, x: float, y: float) -> None:
-    label = pyglet.text.Label(
-        text, font_name=SANS, font_size=POINTS, color=INK, x=round(x), y=round(y),
-        anchor_x="center", anchor_y="center",
-    )  # fmt: skip
-    width, height = label.content_width + 8, label.content_height + 2
-    shapes.RoundedRectangle(x - width / 2, y - height / 2, width, height, 4, color=PAPER).draw()
-    label.draw()
 
 
 def draw_box(corners: tuple[float, float, float, float]) -> None:

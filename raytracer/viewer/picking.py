@@ -24,12 +24,11 @@ MAX_PICKS = 4  # most picks: four define a dihedral angle
 @action()
 def pick(
     viewer: ViewerState, x: int, y: int, go: bool = False, add: bool = False,
-    reach: int = PICK_RADIUS, menu: bool = False,
+    reach: int = PICK_RADIUS,
 ) -> None:  # fmt: skip
     """Pick the sphere at a pixel, or the nearest one; the result is a message.
 
-    go: centre it too. add: keep earlier picks. reach: pixels by which the click may miss. menu:
-    open the menu there; without a sphere, earlier picks stay.
+    go: centre it too. add: keep earlier picks. reach: pixels by which the click may miss.
     """
     width, height = viewer.size
     if not (0 <= x < width and 0 <= y < height):
@@ -40,16 +39,16 @@ def pick(
         shown, seen = scene, buffers
         if scene.closed and (current := viewer.worker.current) is not None:  # it was replaced
             shown, seen = current.loaded_scene, current.buffers
-        return partial(_picked, shown, shown.hit(seen, x, y, reach), go, add, menu)
+        return partial(_picked, shown, shown.hit(seen, x, y, reach), go, add)
 
     viewer.worker.run_task(task)
 
 
-def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool, menu: bool) -> Picked:
+def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> Picked:
     """Look up a sphere; reading to its row of a large file may take long."""
     if hit is None:
-        return Picked(loaded_scene, None, go, add=add, menu=menu)
-    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add, menu)
+        return Picked(loaded_scene, None, go, add=add)
+    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add)
 
 
 def keep_pick(viewer: ViewerState, number: int, lines: list[str], add: bool) -> None:
@@ -106,7 +105,7 @@ def picked_lines(viewer: ViewerState) -> list[str]:
 
 def giant_picked(viewer: ViewerState) -> bool:
     scene = viewer.loaded_scene
-    return viewer.picked is not None and scene.colliders.is_giant(scene.sphere(viewer.picked.id)[1])
+    return viewer.picked is not None and scene.giants.has(scene.sphere(viewer.picked.id)[1])
 
 
 def hit_place(viewer: ViewerState) -> Vector:

@@ -26,8 +26,6 @@ from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.loading import Loading
-from raytracer.viewer.messages import Saved
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Session
@@ -201,14 +199,21 @@ def preview(
 def _loaded_in(
     window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
 ) -> LoadedScene:
-    """Load the first frame while a window shows progress; then resize it to the picture."""
-    size, name, loaded_scene = window.get_size(), _name_of(frames.source.scene), None
-    with Loading(window, name, notice) as stage:
+    """Load the first frame while a window shows the stages; then resize it to the picture."""
+    size, name = window.get_size(), _name_of(frames.source.scene)
+
+    def stage(text: str) -> None:
+        if notice is not None:
+            notice(text)
+        window.wait_with(f"Loading {name} ...\n{text}")
+        if window.wants_to_close:
+            raise ClosedError
+
+    stage("")
+    try:
         loaded_scene = frames.first(backend, stage)
-    if loaded_scene is None or window.wants_to_close:
-        if loaded_scene is not None:
-            loaded_scene.close()
-        raise ClosedError(f"the window was closed before {name} was loaded")
+    except ClosedError:
+        raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         opening.resize(window, _size_of(loaded_scene))
     return loaded_scene
@@ -272,6 +277,7 @@ def _finish_saving(viewer: ViewerState) -> Path | None:
     save_job = viewer.worker.save_job
     if save_job is None or not save_job.writing:
         return save_job.path if save_job is not None else None
-    save_job.wait()
-    receive(viewer, Saved(save_job.path))
+    save_job.done.wait()
+    while not viewer.worker.messages.empty():
+        receive(viewer, viewer.worker.messages.get())
     return None

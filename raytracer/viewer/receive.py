@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
-from raytracer.viewer.edits import SCENES, Edits
-from raytracer.viewer.frames import loading_text
+from raytracer.viewer.edits import Edits
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.menu import leave_menu, show_menu
 from raytracer.viewer.messages import Message
 from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
-from raytracer.viewer.state import TECHNICAL, Clock, History, ViewerState
+from raytracer.viewer.state import TECHNICAL, ViewerState
 from raytracer.viewer.timeline import receive_count
 
 
@@ -46,13 +43,11 @@ def toggle_help(viewer: ViewerState) -> None:
 
 @action()
 def cancel(viewer: ViewerState) -> None:
-    """Close the prompt, else the help, else cancel closing, saving or the selection."""
+    """Close the prompt, else the help, else cancel saving, the picks or the selection."""
     if viewer.prompt is not None:
         viewer.prompt = None
     elif viewer.help:
         viewer.help = 0
-    elif viewer.closes_after_save:
-        viewer.closes_after_save = False
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)
         viewer.notify("not saved" if cancelled else "it is already being written")
@@ -64,32 +59,13 @@ def cancel(viewer: ViewerState) -> None:
 
 @action()
 def close(viewer: ViewerState) -> None:
-    """End the preview once a picture is saved; a second call ends it at once."""
-    if viewer.worker.save_job is not None and not viewer.closes_after_save:
-        viewer.closes_after_save = True
-    else:
-        viewer.closing = True
-
-
-@action()
-def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
-    """Show another scene or particle file."""
-    viewer.loading = loading_text(path.name, "")
-    viewer.loader.open(path, viewer.loaded_scene)
+    """End the preview; a picture that is being rendered is not saved."""
+    viewer.closing = True
 
 
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
-    is_saving = viewer.worker.save_job is not None
-    if is_saving and isinstance(message, messages.Shown) and viewer.loader.frames.live is not None:
-        if viewer.later is not None:
-            viewer.later.loaded_scene.close()
-        viewer.later = message
-        return
     _receive(viewer, message)
-    if not is_saving and viewer.later is not None:
-        state, viewer.later = viewer.later, None
-        _receive(viewer, state)
     viewer.follow()
 
 
@@ -100,25 +76,16 @@ def _receive(viewer: ViewerState, message: Message) -> None:
         receive_metered(viewer, message.stops)
     elif isinstance(message, messages.Saved):
         viewer.say(str(message.path))
-        viewer.notify(viewer.outputs.finished(message.path))
-        viewer.closing |= viewer.closes_after_save
+        viewer.notify(viewer.on_saved(message.path))
     elif isinstance(message, messages.Refused):
         viewer.exposure_steps = None
-        viewer.loading = ""
         if message.content is not None and message.content == viewer.content:
             viewer.content = viewer.loaded_scene.content
-        viewer.closes_after_save &= (
-            viewer.worker.save_job is not None
-        )  # otherwise nobody could read it
         viewer.notify(message.sentence)
     elif isinstance(message, messages.Loaded):
         _receive_loaded(viewer, message.loaded_scene)
     elif isinstance(message, messages.Shown):
         _receive_shown(viewer, message)
-    elif isinstance(message, messages.Opened):
-        _receive_opened(viewer, message)
-    elif isinstance(message, messages.Staged):
-        viewer.loading = message.text
     elif isinstance(message, messages.Counted):
         receive_count(viewer, message.count)
     elif isinstance(message, messages.Broken):
@@ -129,9 +96,6 @@ def _receive(viewer: ViewerState, message: Message) -> None:
 
 
 def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
-    if message.menu and message.sphere is None:
-        show_menu(viewer, viewer.menu.place, None)
-        return
     if message.loaded_scene is not viewer.loaded_scene:
         _pick_elsewhere(viewer, message)
         return
@@ -145,12 +109,9 @@ def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
         viewer.notify(f"there is no sphere here{ended}")
     else:
         number = message.loaded_scene.number_of(viewer.picked.id)
-        add = message.add or (message.menu and number in viewer.picks)
-        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), add)
+        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), message.add)
         if message.go:
             fit_picked(viewer)
-    if message.menu:
-        show_menu(viewer, viewer.menu.place, viewer.picked)
 
 
 def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
@@ -161,23 +122,6 @@ def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
     if number is not None and message.sphere is not None:
         again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
         _receive_picked(viewer, again)
-    elif message.menu:  # the sphere is gone, but the menu was requested
-        show_menu(viewer, viewer.menu.place, None)
-
-
-def _receive_opened(viewer: ViewerState, message: messages.Opened) -> None:
-    """Show another file with its camera, light and tone."""
-    viewer.loaded_scene = message.loaded_scene
-    viewer.tone = message.loaded_scene.job.tone
-    viewer.picked, viewer.reload_error, viewer.loading = None, "", ""
-    viewer.edits, viewer.turning = Edits(), False
-    viewer.notify("")
-    viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
-    viewer.keyframes, viewer.views, viewer.movie = {}, {}, None
-    leave_menu(viewer)
-    viewer.begin()
-    viewer.loader.count()
-    viewer.on_opened(message.path)
 
 
 def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
@@ -187,12 +131,10 @@ def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
         viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
         return
     old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
-    if viewer.view.fits_all and old.content.box != message.content.box:
+    if viewer.view.fits_all and old.content.drawn.get("box") != message.content.drawn.get("box"):
         viewer.view = viewer.showing_all(viewer.view)
     else:
         viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
-    # the table of materials may have changed
-    viewer.edits = replace(viewer.edits, shininess={}, priority={})
     follow_picks(viewer, old, message.loaded_scene)
     viewer.submit(viewer.pack())
     for sentence in message.loaded_scene.job.warnings[:1]:
@@ -210,7 +152,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         same = view.rebased(viewer.view, old.buffers, loaded.buffers)
-        viewer.view = loaded.colliders.turned(same, same)
+        viewer.view = loaded.giants.kept_out(same, same)
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:
         buffers = viewer.pack()
@@ -228,19 +170,9 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
 
 
 def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
-    """Return the edits without those that the changed file overrides."""
-    edits = replace(edits, shininess={}, priority={})
-    if old.scene.lights != new.scene.lights:
-        edits = replace(edits, lights=None)
+    """Return the edits; none if the changed file states another light, background or ground."""
     stated = [
-        (each.scene.render.look, each.scene.render.integrator, each.scene.lights is None)
-        for each in (old, new)
+        (scene.lights, scene.render.look, scene.render.integrator, scene.background, scene.ground)
+        for scene in (old.scene, new.scene)
     ]
-    if stated[0] != stated[1]:
-        kept = {k: v for k, v in edits.render.items() if k not in ("look", "integrator")}
-        edits = replace(edits, render=kept)
-    if old.scene.background != new.scene.background:
-        edits = replace(edits, background=SCENES)
-    if old.scene.ground != new.scene.ground:
-        edits = replace(edits, shadow_catcher=None)
-    return edits
+    return edits if stated[0] == stated[1] else Edits()

@@ -16,8 +16,8 @@ HALF = LEVELS.index(0.5)
 
 FINER_MARGIN = 0.8  # fraction of a finer level's budget below which that level is tried
 SMOOTHING = 0.5  # weight of the latest frame in the time per pixel (exponential moving average)
-HISTORY, TRIAL_FRAMES = 5, 3  # frames that judge a level: single ones may be disturbed
-SLACK = 1.1  # hysteresis: factor of the budget up to which an accepted level is kept
+HISTORY = 3  # frames that judge a level: single ones may be disturbed
+SLACK = 1.1  # hysteresis: factor of the budget up to which a level is kept
 ABANDON_FACTOR = 2.0  # factor of the budget above which a single frame is enough to leave a level
 RETRY_FRAMES, MAX_RETRY_FRAMES = 8, 64  # before a level that was too slow is tried again
 
@@ -35,8 +35,6 @@ class ResolutionController:
         # Of the last frames at this level: seconds of rendering, and of presenting.
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
         self._retry, self._wait = RETRY_FRAMES, 0  # frames before a finer level is tried
-        self._on_trial, self._accepted = False, level  # and the level before the trial
-        self._age = MAX_RETRY_FRAMES  # frames since the last trial began
 
     def choose(self, full: Size) -> Size:
         """Return width and height of the next frame, in pixels, in a window of size `full`."""
@@ -52,13 +50,12 @@ class ResolutionController:
         """Learn from a frame of one sample per pixel."""
         self.learn(pixels, rendering)
         self._frames.append((rendering, presenting))
-        self._wait, self._age = max(self._wait - 1, 0), self._age + 1
-        if self._too_slow():
+        self._wait = max(self._wait - 1, 0)
+        budget, count = self._budget(self.level), len(self._frames)
+        if self._rendering > budget * (SLACK if count == HISTORY else ABANDON_FACTOR):
             self._coarser()
         elif self.level and not self._wait and self._fits(self.level - 1, self._rendering):
             self._finer()
-        elif len(self._frames) >= TRIAL_FRAMES:
-            self._on_trial = False
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Update the time per pixel from any picture of one sample per pixel."""
@@ -81,31 +78,20 @@ class ResolutionController:
         budget = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
         return max(budget - presenting, MIN_RENDER_BUDGET)
 
-    def _too_slow(self) -> bool:
-        budget = self._budget(self.level)
-        count, slack = (TRIAL_FRAMES, 1.0) if self._on_trial else (HISTORY, SLACK)
-        is_certain = len(self._frames) >= count or self._rendering > ABANDON_FACTOR * budget
-        return is_certain and self._rendering > budget * slack
-
     def _coarser(self) -> None:
-        """Go to a level that fits if time is proportional to pixels; end a trial where it began."""
-        last = len(LEVELS) - 1
-        if self._on_trial:
-            last = self._accepted
-        if self._age < MAX_RETRY_FRAMES:  # the finer level lasted only briefly
-            self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
-        level = min(self.level + 1, last)
+        """Go to a level that fits if time is proportional to pixels."""
+        self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
+        level, last = min(self.level + 1, len(LEVELS) - 1), len(LEVELS) - 1
         while level < last and self._expected(level) > self._budget(level):
             level += 1
         self._set(level)
 
     def _finer(self) -> None:
         """Try the next level, or a finer one that fits if time is proportional to pixels."""
-        level, self._accepted = self.level - 1, self.level
+        level = self.level - 1
         while level and self._fits(level - 1, self._expected(level - 1)):
             level -= 1
         self._set(level)
-        self._on_trial, self._age = True, 0
 
     def _expected(self, level: int) -> float:
         return self._rendering * (LEVELS[level] / LEVELS[self.level]) ** 2
@@ -117,7 +103,6 @@ class ResolutionController:
         if level != self.level:
             self.level = level
             self._frames.clear()
-        self._on_trial = False
 
 
 def size_at(level: int, full: Size) -> Size:

@@ -1,92 +1,58 @@
-"""Save job: renders a picture to a file in small parts, between frames of the window."""
+"""Save job: renders a picture to a file, as `raytracer render` does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 from raytracer import memory
 from raytracer.errors import UserError
 from raytracer.files import output
 from raytracer.film.film import Film
+from raytracer.film.image import Image
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
-from raytracer.viewer.messages import Message, RenderRequest, Saved
-
-PART_SECONDS = 0.05
-"""Target duration of a part. Interaction waits no longer, except for the final tone mapping of the
-whole picture."""
-
-ROWS = 16  # bands have a multiple of these rows, like the tiles of the kernels
+from raytracer.viewer.messages import RenderRequest
 
 
 class SaveJob:
     """Renders the same pixels as `raytracer render` with this camera, size and samples."""
 
     def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
-        self._view = view
+        self._request, self._view = request, view
         self.path = output.check_picture(path)
-        self.loaded_scene = request.loaded_scene
         self.fraction = 0.0
-        self._request = request
         width, height = request.size
         memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
-        self._film = Film.blank(*request.size)
-        self._parts = self._render()
-        self._per_pixel = 0.0
-        self._file: Future[Path] | None = None
+        self._image: Image | None = None
+        self.done = Event()  # set when it is written, or never will be
 
     @property
     def writing(self) -> bool:
         """Whether all is rendered and the file is being written."""
-        return self._file is not None
+        return self._image is not None
 
-    def wait(self) -> None:
-        if self._file is not None:
-            self._file.result()
-
-    def step(self, per_pixel: float) -> Message | None:
-        """Render a part, or wait for the file; return a message once it is written."""
-        self._per_pixel = per_pixel or self._per_pixel
-        if self._file is None:
-            self.fraction = next(self._parts, 1.0)
-            return None
-        wait([self._file], PART_SECONDS)
-        if not self._file.done():
-            return None
-        self._file.result()
-        return Saved(self.path)
-
-    def _render(self) -> Iterator[float]:
-        request = self._request
-        width, height = request.size
-        job = request.loaded_scene.job_for(request.buffers, request.samples, request.settings)
+    def render(self, check: Callable[[], None]) -> None:
+        """Render the picture, calling `check` ever so often, which may raise to end it."""
+        request, loaded = self._request, self._request.loaded_scene
+        if loaded.closed:
+            raise UserError(f"{self.path}: not saved, because the scene was reloaded")
+        job = loaded.job_for(request.buffers, request.samples, request.settings)
         job.about["view"] = self._view
-        top = 0
-        while top < height:
-            rows = int(PART_SECONDS / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
-            rows = min(max(rows, ROWS), height - top)
-            with job.film(Film.blank(width, height, (0, top, width, top + rows))) as band:
-                while band.samples < request.samples:
-                    per_sample = max(self._per_pixel * rows * width, 1e-12)
-                    count = min(
-                        max(int(PART_SECONDS / per_sample), 1), request.samples - band.samples
-                    )
-                    job.scene.take_sky(request.buffers.sky)  # frames are rendered between parts
-                    job.expose(band, count)
-                    yield (top + rows * band.samples / request.samples) / height
-                host = band.to_host()
-            self._film.sums[top : top + rows] = host.sums
-            self._film.backdrop = host.backdrop
-            top += rows
-        self._film.samples = request.samples
-        with job.film(self._film) as film:
-            image = job.image(film, request.tone, 8)
-        # Compressing a large picture takes seconds, and needs no backend.
-        background = ThreadPoolExecutor(1, "save")
-        self._file = background.submit(image.save, self.path)
-        background.shutdown(wait=False)
+
+        def progress(fraction: float) -> None:
+            self.fraction = fraction
+            check()
+
+        with job.film(Film.blank(*request.size)) as film:
+            job.scene.take_sky(request.buffers.sky)
+            job.expose(film, request.samples, progress)
+            self._image = job.image(film, request.tone, 8)
+
+    def write(self) -> None:
+        assert self._image is not None
+        self._image.save(self.path)
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -21,19 +20,19 @@ from numpy.typing import NDArray
 
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.views import VIEWS
-from raytracer.viewer import data_actions, light_actions, panel, picking, timeline
+from raytracer.viewer import data_actions, panel, picking, timeline
+from raytracer.viewer import keep as keep  # for its actions
+from raytracer.viewer import light_actions as light_actions
 from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
-from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Changed, Frame, Loaded, Message, Opened, Shown
+from raytracer.viewer.messages import Changed, Frame, Loaded, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
-from raytracer.viewer.watch import CHECK_INTERVAL, Watch
+from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
 
 
@@ -79,7 +78,6 @@ class Session:
         except BaseException:
             self.worker.stop()
             raise
-        self.viewer.on_opened = self._watch_other
         if frames.live is None:
             loader.count()
         else:
@@ -87,9 +85,6 @@ class Session:
             frames.live.on_change()  # for the end, if it came while the first state was loaded
         if loaded_scene.content.hidden:  # what is hidden is not there yet
             loader.show(loaded_scene.content, loaded_scene)
-
-    def _watch_other(self, path: Path) -> None:
-        self.watch = self.watch and Watch(path)
 
     @classmethod
     def open(
@@ -185,83 +180,44 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return the state as JSON types, for display; the names are those of actions."""
         viewer, loaded = self.viewer, self.viewer.loaded_scene
-        time, content = viewer.time, viewer.content
+        time, content, scales = viewer.time, viewer.content, loaded.scene.color_scales
         save_job = self.worker.save_job
         return {
             "name": loaded.name,
             "spheres": loaded.scene.count,
             "size": list(viewer.size),
             "samples": viewer.samples,
-            "device": str(loaded.job.about["backend"]["device"]),
             "look": viewer.edits.look_of(loaded.scene),
             "background": viewer.edits.background,
-            "shadow_catcher": light_actions.shadow_catcher(viewer),
-            "priority": light_actions.priority(viewer),
-            "exposure": viewer.tone.exposure,
-            "tone": viewer.tone.tone,
-            "projection": viewer.view.pose.kind,
             "camera": {k: v for k, v in vars(viewer.camera).items() if v is not None},
-            "turning": viewer.turning,
             "notice": viewer.notice,
             "error": viewer.reload_error,
             "loading": viewer.loader.busy,
             "frame": {
                 "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-                "speed": time.speed, "loop": time.loop, "loops": list(timeline.LOOPS),
+                "speed": time.speed,
             },
-            "color": self._color(),
-            "solids": self._solids(),
+            "color": {
+                "by": content.style.get("color_by"),
+                "low": scales[-1].low if scales else None,
+                "high": scales[-1].high if scales else None,
+                "columns": data_actions.columns(viewer),
+            },
             "selection": {
                 "count": data_actions.selected(viewer),
                 "condition": content.selection.condition if content.selection else "",
             },
             "hidden": data_actions.hidden(viewer),
-            "slice": self._slice(),
+            "slice": None if content.slice is None else vars(content.slice),
             "picks": self._picks(),
             "measure": ", ".join(picking.measures(viewer)),
-            "views": [*VIEWS, *viewer.views],
             "keyframes": len(viewer.keyframes),
-            "menu": {
-                "number": viewer.menu.number, "items": [e.about() for e in viewer.menu.items]
-            },
-            "can_undo": bool(viewer.history.before),
-            "can_redo": bool(viewer.history.after),
             "saving": save_job.fraction if save_job is not None else None,
         }  # fmt: skip
 
     def panel(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of the panel as JSON types, by section."""
         return panel.about(self.viewer)
-
-    def _color(self) -> dict[str, Any]:
-        scales, style = self.viewer.loaded_scene.scene.color_scales, self.viewer.content.style
-        return {
-            "by": style.get("color_by"),
-            "map": style.get("map"),
-            "range": style.get("range"),
-            "scale": style.get("color_scale"),
-            "columns": data_actions.columns(self.viewer),
-            "low": scales[-1].low if scales else None,
-            "high": scales[-1].high if scales else None,
-            "legend": data_actions.has_legend(self.viewer),
-        }
-
-    def _solids(self) -> dict[str, Any]:
-        viewer, style = self.viewer, self.viewer.content.style
-        return {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS} | {
-            "style": style.get("style"),
-            "bonds": style.get("bonds"),
-            "has_bonds": data_actions.has_bonds(viewer),
-            "box": data_actions.has_box(viewer),
-        }
-
-    def _slice(self) -> dict[str, Any] | None:
-        now = self.viewer.content.slice
-        if now is None:
-            return None
-        low, high = data_actions.slice_extent(self.viewer)
-        value = data_actions.slice_place(self.viewer)
-        return vars(now) | {"low": low, "high": high, "value": value}
 
     def _picks(self) -> list[dict[str, Any]]:
         """Return the shown picks and their descriptions."""
@@ -279,8 +235,6 @@ class Session:
     def stop(self) -> bool:
         """End all threads; return whether they have ended, so that memory may be freed."""
         self.viewer.loader.cancel()
-        if sentence := stop_movie(self.viewer):
-            self.viewer.say(sentence)
         stopped = self.worker.stop()
         self.viewer.loader.stop()
         return stopped
@@ -298,6 +252,5 @@ class Session:
     def _unshown(self) -> list[LoadedScene]:
         """Return loaded scenes that were never shown."""
         queue = self.worker.messages
-        messages: list[Message | None] = [queue.get() for _ in range(queue.qsize())]
-        messages.append(self.viewer.later)
-        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown, Opened))]
+        messages = [queue.get() for _ in range(queue.qsize())]
+        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

@@ -5,7 +5,6 @@ Actions are functions of this state (`actions`); the thread of the front end cal
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,12 +19,10 @@ from raytracer.scene.describe import SphereInfo
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
-from raytracer.viewer.controls import Item
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Frame, RenderRequest, Shown
-from raytracer.viewer.outputs import Outputs
+from raytracer.viewer.messages import Frame, RenderRequest
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
 
@@ -44,13 +41,6 @@ class Question:
     hint: str  # examples, and what Enter does
     answer: Callable[[str], None]  # handles the answer; may raise UserError
     default: str = ""  # shown while the prompt is empty
-    letters: str = ""  # valid characters; "": all
-
-    def kept(self, text: str) -> str:
-        """Return the valid characters of a text."""
-        return "".join(
-            each for each in text if (each in self.letters if self.letters else each.isprintable())
-        )
 
     def lines(self, typed: str) -> str:
         """Return the question with the answer so far, for display."""
@@ -65,9 +55,7 @@ class Clock:
     count: int = 1  # of frames; 1 until they are counted
     playing: bool = False
     speed: float = 1.0  # factor of `timeline.FRAME_RATE`
-    loop: str = "loop"  # one of `timeline.LOOPS`
     follows: bool = False  # whether to show the last frame of a growing file
-    direction: int = 1
     waited: float = 0.0  # seconds since the latest frame
 
 
@@ -88,13 +76,6 @@ class History:
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
-@dataclass
-class OpenMenu:
-    number: int = 0  # counts the menus that were opened
-    items: tuple[Item, ...] = ()  # () if it is closed
-    place: tuple[int, int] = 0, 0  # pixels from the upper left of the picture
-
-
 @dataclass(eq=False)
 class ViewerState:
     """Scene, camera, light, tone and texts of a front end.
@@ -109,8 +90,8 @@ class ViewerState:
     tone: ToneSettings = field(default_factory=ToneSettings)
     say: Callable[[str], None] = print  # prints a line
     time: Clock = field(default_factory=Clock)
-    outputs: Outputs = field(default_factory=Outputs)  # where actions write files
-    on_opened: Callable[[Path], None] = lambda path: None  # called when another file is opened
+    # Takes the path of a saved picture, and returns a sentence.
+    on_saved: Callable[[Path], str] = lambda path: f"saved {path}"
 
     view: View = field(init=False)
     # The latest requested content; the shown scene may have an earlier one.
@@ -120,7 +101,6 @@ class ViewerState:
     history: History = field(default_factory=History)
     views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
-    movie: subprocess.Popen[bytes] | None = None
     cut: str = ""  # axes that `next-slice` has used
 
     picked: SphereInfo | None = None
@@ -128,7 +108,6 @@ class ViewerState:
     hit_point: tuple[float, float, float] | None = None
     # Numbers of the picked particles, the latest last, with their descriptions.
     picks: dict[int, list[str]] = field(default_factory=dict)
-    menu: OpenMenu = field(default_factory=OpenMenu)
 
     overlay: int = PLAIN  # level of the text
     panel: bool = False
@@ -137,13 +116,10 @@ class ViewerState:
     help_pages: int = 1
     prompt: str | None = None  # typed as an answer to `question`
     question: Question | None = None
-    loading: str = ""  # text while another file is loaded
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
     closing: bool = False
-    closes_after_save: bool = False
-    later: Shown | None = None  # a state of a simulation that waits for a picture to be saved
     # Stops to add to a metered exposure, when that is known.
     exposure_steps: float | None = None
 
@@ -217,13 +193,9 @@ class ViewerState:
         self.view = changed
         self.request_render()
 
-    def turn(self, changed: View) -> None:
-        """Render a view after a turn, with collisions."""
-        self.set_view(self.loaded_scene.colliders.turned(changed, self.view))
-
     def move(self, changed: View) -> None:
-        """Render a view after a movement, with collisions."""
-        self.set_view(self.loaded_scene.colliders.moved(changed, self.view))
+        """Render a view, unless a giant is in the way."""
+        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
 
     def set_edits(self, changed: Edits) -> None:
         self.edits = changed

@@ -11,8 +11,6 @@ from raytracer.viewer.camera_actions import orbit
 from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0  # frames per second at speed 1, unless loading takes longer
-SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)  # speeds of the keys
-LOOPS = {"loop": "repeat", "bounce": "reverse", "once": "stop"}  # behaviour after the last frame
 TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 seconds
 
 
@@ -49,18 +47,6 @@ def step(viewer: ViewerState, count: int) -> None:
 
 
 @action()
-def first_frame(viewer: ViewerState) -> None:
-    """Show the first frame."""
-    frame(viewer, 0)
-
-
-@action()
-def last_frame(viewer: ViewerState) -> None:
-    """Show the last frame; in a growing file, keep showing the last one."""
-    frame(viewer, viewer.time.count - 1)
-
-
-@action()
 def play(viewer: ViewerState, on: bool | None = None) -> None:
     """Play the frames, or pause; without an argument, toggle."""
     time = viewer.time
@@ -69,8 +55,6 @@ def play(viewer: ViewerState, on: bool | None = None) -> None:
         return
     time.playing = not time.playing if on is None else on
     time.waited = 0.0
-    if time.playing and time.loop == "once" and viewer.frame_number == time.count - 1:
-        frame(viewer, 0)
 
 
 @action()
@@ -78,28 +62,6 @@ def set_speed(viewer: ViewerState, factor: float) -> None:
     """Set the speed relative to 10 frames per second."""
     viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
     viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames per second")
-
-
-@action()
-def faster(viewer: ViewerState) -> None:
-    """Play at the next higher speed."""
-    set_speed(viewer, next((each for each in SPEEDS if each > viewer.time.speed), SPEEDS[-1]))
-
-
-@action()
-def slower(viewer: ViewerState) -> None:
-    """Play at the next lower speed."""
-    lower = (each for each in reversed(SPEEDS) if each < viewer.time.speed)
-    set_speed(viewer, next(lower, SPEEDS[0]))
-
-
-@action()
-def next_loop(viewer: ViewerState) -> None:
-    """After the last frame: repeat, reverse, or stop."""
-    time, loops = viewer.time, list(LOOPS)
-    time.loop = loops[(loops.index(time.loop) + 1) % len(loops)]
-    time.direction = 1
-    viewer.notify(f"after the last frame: {LOOPS[time.loop]}")
 
 
 def tick(viewer: ViewerState, seconds: float) -> None:
@@ -112,18 +74,4 @@ def tick(viewer: ViewerState, seconds: float) -> None:
     time.waited += seconds
     if not viewer.loader.busy and time.waited >= 1.0 / (FRAME_RATE * time.speed):
         time.waited = 0.0
-        frame(viewer, _next_frame(viewer))
-
-
-def _next_frame(viewer: ViewerState) -> int:
-    time, number = viewer.time, viewer.frame_number
-    following = number + time.direction
-    if 0 <= following < time.count:
-        return following
-    if time.loop == "bounce":
-        time.direction = -time.direction
-        return number + time.direction
-    if time.loop == "once":
-        time.playing = False
-        return number
-    return 0
+        frame(viewer, (viewer.frame_number + 1) % time.count)

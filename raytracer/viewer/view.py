@@ -50,7 +50,6 @@ class View:
     fits_all: bool = False
     # Whether an orthographic camera is among the spheres, to show a section.
     is_section: bool = False
-    pull: float = 1.0  # factor of the distance to the pivot during a collision
     fit: bool | str | None = True  # which spheres fitting includes; see `Camera.fit`
 
     @property
@@ -104,11 +103,14 @@ def space_of(buffers: SceneBuffers) -> Space:
     return Space((x, y, z), buffers.scale)
 
 
-def bounding_radius(buffers: SceneBuffers) -> float:
-    """Return a radius around the origin that contains all spheres, at most `MAX_REACH`."""
+def bounding_radius(buffers: SceneBuffers, skipped: NDArray[np.intp] | None = None) -> float:
+    """Return a radius around the origin that contains all spheres, at most `MAX_REACH`.
+
+    skipped: indices of spheres to leave out.
+    """
     if buffers.count == 0:
         return 1.0
-    low, high = bounds(buffers.balls, np.empty(0, np.intp))
+    low, high = bounds(buffers.balls, np.empty(0, np.intp) if skipped is None else skipped)
     corner = np.maximum(-low, high)
     return min(float(np.linalg.norm(corner)), MAX_REACH)
 
@@ -130,8 +132,7 @@ def bounds(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]
 
 
 def orbit(view: View, right: float, up: float) -> View:
-    """Orbit about the pivot, at the distance without collisions."""
-    view = with_pull(view, 1.0)
+    """Orbit about the pivot, in radians."""
     forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
@@ -146,7 +147,6 @@ def along(view: View, axis: Sequence[float]) -> View:
 
     If `up` is parallel to it, the direction away from the viewer of a front view is up.
     """
-    view = with_pull(view, 1.0)
     backward = -np.asarray(axis, np.float64)
     up = view.up
     if not _levels(backward, up):
@@ -183,20 +183,12 @@ def dolly(view: View, factor: float) -> View:
         return replace(view, pose=replace(view.pose, half=half), fits_all=False)
     factor = _scaled(view.distance, factor, MIN_DISTANCE, MAX_DISTANCE) / view.distance
     eye = view.pivot + (view.pose.eye - view.pivot) * factor
-    return replace(view, pose=replace(view.pose, eye=eye), fits_all=False, pull=1.0)
-
-
-def with_pull(view: View, factor: float) -> View:
-    """Set the factor by which a collision pulls the eye towards the pivot; 1 is none."""
-    if factor == view.pull:
-        return view
-    eye = view.pivot + (view.pose.eye - view.pivot) * (factor / view.pull)
-    return replace(view, pose=replace(view.pose, eye=eye), pull=factor)
+    return replace(view, pose=replace(view.pose, eye=eye), fits_all=False)
 
 
 def with_pivot(view: View, pivot: Vector) -> View:
     """Return the same view with another pivot, anywhere in front of it."""
-    return replace(view, pivot=pivot, fits_all=False, pull=1.0)
+    return replace(view, pivot=pivot, fits_all=False)
 
 
 def zoom(view: View, factor: float) -> View:
@@ -216,7 +208,7 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
         pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
         return View(pose, view.pivot, view.up)
     pose = replace(view.pose, kind="orthographic", half=view.half_height, outliers=None)
-    return unclipped(replace(view, pose=pose, fits_all=False, is_section=False, pull=1.0), extent)
+    return unclipped(replace(view, pose=pose, fits_all=False, is_section=False), extent)
 
 
 def unclipped(view: View, extent: float) -> View:
@@ -348,7 +340,7 @@ def _turned(view: View, axes: framing.Basis) -> View:
 
 def _moved(view: View, step: Vector) -> View:
     pose = replace(view.pose, eye=view.pose.eye + step)
-    return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False, pull=1.0)
+    return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False)
 
 
 def _level(axes: framing.Basis, up: Vector) -> framing.Basis:

@@ -19,7 +19,6 @@ from raytracer.viewer.canvas import Canvas, fence, require_room
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.keys import TAP, HeldKeys
-from raytracer.viewer.menu_panel import MenuPanel
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
-MODIFIERS = (key.LSHIFT, key.RSHIFT, key.LCTRL, key.RCTRL, key.LALT, key.RALT)
-LATER = ("on_mouse", "on_text", "on_key_release", "on_file_drop")
+LATER = ("on_mouse", "on_text", "on_key_release")
 """Prefixes of events that a window ignores until it is attached."""
 
 MAX_TIMES = 1000  # of frames; enough for a second
@@ -60,8 +58,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         type(self)._enable_event_queue = True
         try:
             super().__init__(
-                *size, caption=title, config=config, resizable=True, vsync=not offscreen,
-                file_drops=not offscreen,
+                *size, caption=title, config=config, resizable=True, vsync=not offscreen
             )  # fmt: skip
             require_room(self.get_framebuffer_size())
             self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
@@ -79,8 +76,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def _set_density(self, dpi: int) -> None:
         self._dpi = dpi
         self._overlay = Overlay(dpi)
-        self._clicks, self._right_clicks = (Clicks(CLICK_TOLERANCE * dpi / 96) for _ in range(2))
-        self._menu = MenuPanel(dpi, self.viewer.menu if self._attached else None)
+        self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
         self._fixed, self._marks = Layer(), Layer()
         self._held_bar = ""  # kind of the bar whose knob is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
@@ -110,7 +106,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
         self.viewer, self.presenter = viewer, presenter
-        self._menu.menu = viewer.menu
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
         self._attached = True
@@ -218,7 +213,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._fade_later()
         if self._box is not None:
             draw_box(self._box)
-        self._menu.draw(size)
 
     def _status_lines(self) -> list[str]:
         """Return the status text, not updated for each frame because layout is slow."""
@@ -278,10 +272,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             control = find(_name(symbol, modifiers))
             self.wants_to_close |= control is not None and control.action == "close"
             return
-        if self._menu.rows and self._press_in_menu(symbol):
-            self._has_acted = True
-            self.paint()
-            return
         control = find(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
@@ -292,26 +282,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._do(control.action, *control.amount)
             self._status_due = 0.0  # the action may change the status text
         self.paint()
-
-    def _press_in_menu(self, symbol: int) -> bool:
-        """Handle a key while the menu is open; return whether it is used. Others close the menu."""
-        if symbol in (key.UP, key.DOWN):
-            self._menu.step(1 if symbol == key.DOWN else -1)
-        elif symbol in (key.RETURN, key.ENTER, key.NUM_ENTER, key.RIGHT, key.SPACE):
-            self._take_row()
-        elif symbol in (key.ESCAPE, key.LEFT):
-            self._menu.back()
-        else:
-            if symbol not in MODIFIERS:
-                self._menu.close()
-            return False
-        return True
-
-    def _take_row(self) -> None:
-        item = self._menu.take()
-        if item is not None:
-            self._do(item.action, **(item.values or {}))
-            self._status_due = 0.0
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         self._has_acted = False
@@ -345,38 +315,12 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         self._held_bar, self._box = "", None
         place = self._pixels(x, y)
-        if self._press_menu(*place, button):
-            self._clicks.cancel()
-            self._right_clicks.cancel()
-            self.paint()
-            return
-        if button != mouse.LEFT:
-            self._clicks.cancel()
-            if button == mouse.RIGHT:
-                self._right_clicks.press(x, y)
-            return
-        if self._press_panel(*place):
+        if button != mouse.LEFT or self._press_panel(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
         if modifiers & key.MOD_ACCEL and modifiers & key.MOD_SHIFT:
             self._box = (*place, *place)
-
-    def _press_menu(self, x: float, y: float, button: int) -> bool:
-        """Perform a row of the menu, or close it; return whether the menu used the click."""
-        if not self._menu.rows:
-            return False
-        if self._menu.row_at(x, y) is not None:
-            self._menu.point(x, y)
-            self._take_row()
-            return True
-        self._menu.close()
-        return button == mouse.LEFT
-
-    def on_mouse_motion(self, x: float, y: float, dx: float, dy: float) -> None:
-        """Choose the row of the menu under the mouse."""
-        if self._menu.rows and self._menu.point(*self._pixels(x, y)):
-            self.paint()
 
     def _pixels(self, x: float, y: float) -> tuple[float, float]:
         width, height = self.get_framebuffer_size()
@@ -435,8 +379,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             return
         if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
             return
-        if buttons & mouse.RIGHT and not self._right_clicks.dragged(x, y):
-            return
         right, up = dx / self.height, dy / self.height
         if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
             self.viewer.do("turn-light", right * pi, up * pi)
@@ -446,22 +388,17 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.viewer.do("pan", -right, -up)
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Pick the clicked sphere; a double click also centres it. The right button opens the
-        menu."""
+        """Pick the clicked sphere; a double click also centres it."""
         box, self._box, self._held_bar = self._box, None, ""
         if box is not None and self._clicks.dragged(x, y):
             self._select(box)
             return
-        clicks = {mouse.LEFT: self._clicks, mouse.RIGHT: self._right_clicks}.get(button)
-        count = clicks.release(x, y, perf_counter()) if clicks is not None else 0
+        count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
         if not count:
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
         place, reach = (column, height - 1 - row), round(PICK_RADIUS * self._dpi / 96)
-        if button == mouse.RIGHT:
-            self.viewer.do("open-menu", *place, reach=reach)
-            return
         more = bool(modifiers & key.MOD_SHIFT)
         self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
 
@@ -488,12 +425,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.viewer.do("dolly", -SCROLL * scroll_y)
         if scroll_x:
             self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
-
-    def on_file_drop(self, x: int, y: int, paths: list[str]) -> None:
-        """Open the first of the dropped files."""
-        if paths:
-            self._do("open", paths[0])
-            self.paint()
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):

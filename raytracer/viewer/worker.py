@@ -20,7 +20,15 @@ from raytracer.annotations.surface import COARSEST
 from raytracer.errors import SceneError, UserError
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import layer_size, marks
-from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
+from raytracer.viewer.messages import (
+    Failed,
+    Frame,
+    Message,
+    Metered,
+    Refused,
+    RenderRequest,
+    Saved,
+)  # fmt: skip
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
 from raytracer.viewer.save_job import SaveJob
@@ -85,7 +93,6 @@ class Worker:
         self._layer: tuple[Any, NDArray[np.uint8] | None] | None = (
             None  # of buffers, size, fineness
         )
-        self._saved_last = False  # whether the latest idle pass was for the save job
         self._idle_from = 0.0  # time at which idle rendering may start
         self._rest_until = 0.0  # time at which the next state may be rendered
         self._arrived = 0.0  # time of the latest state
@@ -127,7 +134,7 @@ class Worker:
         self.run_task(self._meter)
 
     def save(self, save_job: SaveJob | None) -> bool:
-        """Render a picture to a file when idle; None cancels."""
+        """Render a picture to a file before anything else; None cancels."""
         with self._changed:
             if self.save_job is not None and self.save_job.writing:
                 return False
@@ -176,6 +183,9 @@ class Worker:
             self.post(Failed(error))
 
     def _step(self) -> None:
+        if (save_job := self.save_job) is not None and not save_job.writing:
+            self._save(save_job)
+            return
         with self._changed:
             request = self._request
             task = self._tasks.popleft() if self._tasks else None
@@ -185,13 +195,12 @@ class Worker:
                 self._perform(task)
         elif task is not None:
             self._perform(task)
-        elif self.save_job is not None and self._save_is_next():
-            self._continue_save(self.save_job)
         elif self.current is not None and self._can_refine():
             self._refine(self.current)
         else:
             with self._changed:
-                if not (self._stopped or self._tasks or self.save_job or self._has_due_request()):
+                is_saving = self.save_job is not None and not self.save_job.writing
+                if not (self._stopped or self._tasks or is_saving or self._has_due_request()):
                     self._changed.wait(self._wait_seconds())
 
     def _has_new_request(self) -> bool:
@@ -210,14 +219,6 @@ class Worker:
     def _rests_until(self) -> float:
         """The time at which pictures that follow no hand may be rendered."""
         return min(self._rest_until, self._arrived + PAUSE)
-
-    def _save_is_next(self) -> bool:
-        """Return whether the save job is next: once full size is reached, every second pass."""
-        if self.current is not None and self._can_refine():
-            is_full_size = self._film.samples > 0 and self._film.size == self.current.size
-            self._saved_last = is_full_size and not self._saved_last
-            return self._saved_last
-        return True
 
     def _wait_seconds(self) -> float | None:
         if self._has_new_request():
@@ -290,18 +291,12 @@ class Worker:
                     self.post(Refused(str(error)))
 
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
-        """Free the memory of the scenes that this one replaces, and cancel their save job."""
+        """Free the memory of the scenes that this one replaces."""
         self._layer = None
         with self._changed:
             count = self.loaded_scenes.index(loaded_scene)
             replaced = self.loaded_scenes[:count]
             self.loaded_scenes = self.loaded_scenes[count:]
-            cancelled = self.save_job
-            if cancelled and (cancelled.loaded_scene not in replaced or cancelled.writing):
-                cancelled = None
-            self.save_job = None if cancelled else self.save_job
-        if cancelled is not None:
-            self.post(Refused(f"{cancelled.path}: not saved, because the scene was reloaded"))
         for scene in replaced:
             scene.close()
 
@@ -399,18 +394,34 @@ class Worker:
         _, histogram = self._film.film.develop(request.tone, 8)
         return Metered(request.tone.stops(histogram))
 
-    def _continue_save(self, save_job: SaveJob) -> None:
-        """Render the next part of the save job; post the result when it is complete."""
+    def _save(self, save_job: SaveJob) -> None:
+        def check() -> None:
+            if self._stopped or self.save_job is not save_job:
+                raise Superseded
+            self._wake()  # the front end shows the progress
+
         try:
-            message = save_job.step(self.resolution.per_pixel)
+            save_job.render(check)
+        except UserError as error:
+            self._end_save(save_job, Refused(str(error)))
+        else:
+            # Of its own: Python waits for it, also when the render thread has ended.
+            Thread(target=self._write, args=(save_job,), name="save").start()
+
+    def _write(self, save_job: SaveJob) -> None:
+        """Compress and write a picture, which takes seconds if it is large."""
+        message: Message = Saved(save_job.path)
+        try:
+            save_job.write()
         except UserError as error:
             message = Refused(str(error))
-        if message is None:
-            self._wake()  # the window shows the progress
-            return
+        self._end_save(save_job, message)
+
+    def _end_save(self, save_job: SaveJob, message: Message) -> None:
         with self._changed:
             if self.save_job is save_job:
                 self.save_job = None
+        save_job.done.set()
         self.post(message)
 
 

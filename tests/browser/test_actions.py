@@ -15,9 +15,9 @@ from raytracer.browser.host import _control
 from raytracer.browser.messages import parse
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
-from raytracer.viewer.data_actions import GLYPHS
 from raytracer.viewer.session import Session
 
 if TYPE_CHECKING:
@@ -28,25 +28,23 @@ OF_THE_PAGE = {
     "toggle-overlay": "the key shows the panel",
     "toggle-full-screen": "the page fills the screen itself",
     "ask-size": "fields of the panel ask",
-    "ask-color": "fields of the panel ask",
+    "ask-color-by": "fields of the panel ask",
     "ask-map": "fields of the panel ask",
     "ask-range": "fields of the panel ask",
     "ask-selection": "fields of the panel ask",
-    "ask-movie": "becomes animate",
 }
 """Actions of the window that a page performs without the server."""
 
 OF_THE_WINDOW = {
     "close": "a browser closes its pages",
     "toggle-panel": "Tab goes from field to field",
-    "open": "a page names no file of the server",
 }
 """Actions of the window that pages lack, with the reason."""
 
 KEYS = {"COMMA": ",", "PERIOD": ".", "SLASH": "/", "BRACKETLEFT": "[", "BRACKETRIGHT": "]",
         "PLUS": "+", "MINUS": "-", "SPACE": " ", "LEFT": "ArrowLeft", "RIGHT": "ArrowRight",
         "UP": "ArrowUp", "DOWN": "ArrowDown", "PAGEUP": "PageUp", "PAGEDOWN": "PageDown",
-        "ESCAPE": "Escape", "GREATER": ">", "LESS": "<", "TAB": "Tab"}  # fmt: skip
+        "ESCAPE": "Escape", "TAB": "Tab"}  # fmt: skip
 """What a browser calls some keys; others have the letters of their names."""
 
 PAGE = """<style>body, #view {{ margin: 0; height: 100%; }} {style}</style><div id="view"></div>
@@ -93,15 +91,10 @@ def state() -> dict[str, Any]:
             session.do(name, *values)
         session.viewer.history.before.append(session.viewer.snapshot())
         session.viewer.content = replace(
-            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, arrows="v"
+            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, drawn={"arrows": "v"}
         )
         found = session.state() | {"rings": []}
         rows = {f"panel {title}": rows for title, rows in panel.about(session.viewer).items()}
-    solids = rows[f"panel {panel.SOLIDS}"]
-    solids += [
-        solids[0] | {"label": name, "action": f"set-{name}", "argument": argument}
-        for name, argument in GLYPHS.items()
-    ]
     return found | rows | {"frame": found["frame"] | {"count": 5}}
 
 
@@ -160,9 +153,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     sent = page.evaluate(PRESS, [pressed(control) for control in CONTROLS])
     for control, messages in zip(CONTROLS, sent, strict=True):
         name, names = control.action.replace("_", "-"), names_of(messages)
-        if name == "ask-movie":
-            assert names == ["animate"]
-        elif name in OF_THE_PAGE or name in OF_THE_WINDOW:
+        if name in OF_THE_PAGE or name in OF_THE_WINDOW:
             assert names == [], (name, names)
         else:
             assert set(names) == {name}, (control.keys, names)
@@ -202,9 +193,9 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
 
     apart = set(OF_THE_PAGE) | set(OF_THE_WINDOW)
     # of which the panel of a page chooses one at once
-    steps = {"scale", "style", "arrows", "trails", "contacts", "shape"}
-    by_steps = {f"next-{name}" for name in steps}
-    assert {f"set-{name}" for name in steps} <= found
+    by_steps = {f"next-{choice.name}" for choice in CHOICES}
+    rows = [row for key, rows in state().items() if key.startswith("panel ") for row in rows]
+    assert {row["action"] for row in rows if "action" in row} <= found
     assert actions_of_the_window() - apart - by_steps <= found
     assert not apart & found
     assert errors == []

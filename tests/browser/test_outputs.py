@@ -1,29 +1,22 @@
-"""What pages make a server write: new files, a limited number, in the folder that was named."""
+"""What pages make a server write: files in a private folder, which the browser downloads."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import raytracer
-from raytracer.browser import outputs
 from raytracer.browser.host import Host
 from raytracer.browser.messages import Act, Save, Size
-from raytracer.browser.outputs import PageOutputs
-from raytracer.errors import UserError
 from raytracer.viewer.actions import ACTIONS, Action
 from raytracer.viewer.session import Session
-from support.served import served
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    pass
 
 ATOMS = "2\nstep {0}\nO 0 0 {0}\nC 3 0 0\n"
 SCENE = """[camera]
@@ -45,8 +38,7 @@ def data(tmp_path: Path) -> Path:
     for name in ("run.xyz", "data/run.xyz"):
         (folder / name).write_text(text)
     (folder / "scene.toml").write_text(SCENE)
-    for name in ("run.mp4", "run-movie-1.mp4", "run-camera-1.toml", "run-movie-1.poster.png"):
-        (folder / name).write_text("mine")
+    (folder / "run-camera-1.toml").write_text("mine")
     return folder
 
 
@@ -56,45 +48,6 @@ def tree(folder: Path) -> dict[str, Any]:
         str(path.relative_to(folder)): (path.lstat().st_mtime_ns, path.lstat().st_size)
         for path in folder.rglob("*")
     }
-
-
-@contextmanager
-def opened(chromium: Browser, address: str, width: int = 1440) -> Iterator[Page]:
-    """A page of a server, with the part for movies opened."""
-    page = chromium.new_page(viewport={"width": width, "height": 844})
-    page.set_default_timeout(1e3 * PATIENCE)
-    page.goto(address)
-    page.wait_for_selector('.rt-view[data-finished="true"]')
-    if not page.is_visible(".rt-panel"):
-        page.click(".rt-opener")
-    page.click("summary:has-text('Motion')")
-    yield page
-    page.close()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("name", ["run.xyz", "scene.toml"])
-def test_without_a_folder_the_browser_downloads_all(
-    name: str, chromium: Browser, data: Path, tmp_path: Path
-) -> None:
-    pytest.importorskip("av")
-    before, stem = tree(data), Path(name).stem
-    with served(data / name, folder=data) as server, opened(chromium, server.address) as page:
-        page.click("button:text('keyframe')")
-        page.wait_for_function("() => raytracerView.state.keyframes === 1")
-        with page.expect_download() as scene:
-            page.click("button:text('export')")
-        with page.expect_download() as movie:
-            page.click("button:text('animate')")
-        assert scene.value.suggested_filename == f"{stem}-camera.toml"
-        assert movie.value.suggested_filename == f"{stem}-movie.mp4"
-        assert b"ftyp" in movie.value.path().read_bytes()[:16]
-        target = tmp_path / "elsewhere.toml"
-        scene.value.save_as(target)
-        assert [each.name for each in tmp_path.glob("raytracer-*/*")] == []
-    assert tree(data) == before
-    assert raytracer.load(target, frame=0).count == 2  # names the files of the server from anywhere
-    assert len(tomllib.loads(target.read_text())["animation"]["keyframes"]) == 1
 
 
 class Client:
@@ -118,21 +71,20 @@ def hostile(action: Action) -> Iterator[dict[str, Any]]:
     """Arguments of an action that name files wherever they can."""
     for name in NAMES:
         yield {
-            key: {"str": name, "bool": True, "Path": name}.get(kind_of(action, key), 1)
+            key: {"str": name, "bool": True}.get(kind_of(action, key), 1)
             for key in action.parameters
         }
 
 
-def test_no_action_of_a_page_writes_beside_its_folder(
+def test_no_action_of_a_page_writes_beside_the_private_folder(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work, folder = tmp_path / "work", tmp_path / "outputs"
+    work = tmp_path / "work"
     work.mkdir()
-    folder.mkdir()
     monkeypatch.chdir(work)
     before = tree(data), tree(work)
     options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
-    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), folder)
+    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options))
     client = Client()
     host.join(client)
     host.receive(client, Size(type="size", width=16, height=12))
@@ -146,51 +98,10 @@ def test_no_action_of_a_page_writes_beside_its_folder(
         end = monotonic() + PATIENCE
         while not any(each["type"] == "file" and each["name"] == "run.png" for each in client.sent):
             assert monotonic() < end
+            host.receive(client, Save(type="save"))  # another content ends the one before
             sleep(0.05)
         state = host.call(lambda session: session.state())
     finally:
         host.close()
     assert state["name"] == "run.xyz"
     assert (tree(data), tree(work)) == before
-    assert all(path.name.startswith("run-movie-") for path in folder.iterdir())
-    names = [each["sentence"] for each in client.sent if each["type"] == "error"]
-    with_paths = [each for each in ACTIONS.values()
-                  if any(kind_of(each, key) == "Path" for key in each.parameters)]  # fmt: skip
-    refused = [each for each in names if "a page cannot name files" in each]
-    assert len(refused) == len(NAMES) * len(with_paths) > 0
-
-
-def test_pages_write_no_more_than_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client()
-    sent: list[str] = []
-    made = PageOutputs(tmp_path, False, lambda *file: sent.append(file[1]))
-
-    def make(size: int, suffix: str = ".mp4") -> str:
-        with made.asked_by(client):
-            path = made.path(tmp_path, "a/../b*", suffix)
-        path.write_bytes(bytes(size))
-        return made.finished(path)
-
-    outside = tmp_path / "outside.mp4"
-    (tmp_path / "a_.._b_-1.mp4").symlink_to(outside)  # of the user, as all that is there
-    monkeypatch.setattr(outputs, "MAX_FILES", 2)
-    assert [make(5), make(5)] == [f"saved {tmp_path / f'a_.._b_-{n}.mp4'}" for n in (2, 3)]
-    assert not outside.exists()
-    with pytest.raises(UserError, match="has written 2 files"):
-        make(5)
-    monkeypatch.setattr(outputs, "MAX_FILES", 9)
-    monkeypatch.setattr(outputs, "MAX_BYTES", 14)
-    assert make(5) == f"saved {tmp_path / 'a_.._b_-4.mp4'}"
-    with pytest.raises(UserError, match="may have at most"):
-        make(1)
-    monkeypatch.setattr(outputs, "MAX_BYTES", 100)
-    monkeypatch.setattr(outputs, "MAX_DOWNLOAD", 5)
-    assert make(5, ".toml") == "sent a_.._b_.toml"
-    assert "may have at most 5 bytes" in make(6, ".toml")
-    assert sent == ["a_.._b_.toml"]
-    with suppress(ZeroDivisionError), made.asked_by(client):
-        assert made.path(tmp_path, "left", ".mp4").parent.is_dir()
-        raise ZeroDivisionError
-    assert len(list(tmp_path.glob(".raytracer-*/*"))) == 0
-    made.close()
-    assert len(list(tmp_path.iterdir())) == 4

@@ -178,11 +178,12 @@ def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
-    for name, value in (("set-look", "plain"), ("set-background", "white"), ("color-by", "x")):
+    assert "undefined" not in page.inner_text(".rt-panel")
+    for name, value in (("look", "plain"), ("background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
     state = site.call(lambda session: session.state())
     assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
-    page.fill("input[name=set-range]", "-1,1")
+    page.fill("input[name=range]", "-1,1")
     finished(page, lambda: page.keyboard.press("Enter"))
     color = site.call(lambda session: session.state())["color"]
     assert (color["low"], color["high"]) == (-1.0, 1.0)
@@ -194,9 +195,9 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
 def test_a_field_whose_value_is_refused_shows_what_holds(page: Page) -> None:
     page.select_option("select[name=color-by]", "the scene's")
     for value in ("magma", "plasma"):  # the second changes nothing else of the state
-        page.select_option("select[name=set-map]", value)
+        page.select_option("select[name=map]", value)
         page.wait_for_selector(".rt-notice:has-text('no colours by a column')")
-        page.wait_for_function("() => !document.querySelector('select[name=set-map]').value")
+        page.wait_for_function("() => !document.querySelector('select[name=map]').value")
 
 
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
@@ -229,53 +230,6 @@ def test_a_saved_picture_is_downloaded(page: Page) -> None:
     assert download.value.suggested_filename == "run.png"
     with Image.open(download.value.path()) as image:
         assert (image.format, image.size) == ("PNG", (60, 40))
-
-
-def menu(page: Page) -> list[str]:
-    """The rows of the open menu."""
-    page.wait_for_selector(".rt-menu:not([hidden])")
-    return page.locator(".rt-menu button, .rt-menu-head").all_inner_texts()
-
-
-def test_the_right_button_opens_a_menu_that_keys_obey(page: Page, site: Site) -> None:
-    site.call(lambda session: session.do("select", ""))  # of other tests
-    x, y = site.call(centers_on_screen)[0]
-    page.mouse.click(x, y, button="right")
-    rows = menu(page)
-    assert rows[0] == "O 0"
-    box = page.locator(".rt-menu").bounding_box()
-    assert box is not None
-    assert 0 <= box["x"] <= STAGE[0] - box["width"]
-    assert 0 <= box["y"] <= STAGE[1] - box["height"]
-    hide = next(row for row, text in enumerate(rows) if text.startswith("hide it"))
-    for _ in range(hide - 1):  # the first row is a heading
-        page.keyboard.press("ArrowDown")
-    finished(page, lambda: page.keyboard.press("Enter"))
-    assert site.call(lambda session: session.state()["hidden"]) == 1
-    assert page.locator(".rt-menu").is_hidden()
-    finished(page, lambda: page.keyboard.press("Control+z"))
-    page.mouse.click(STAGE[0] - 2, STAGE[1] - 2, button="right")
-    assert not any(text.startswith("hide it") for text in menu(page))
-    page.keyboard.press("Escape")
-    assert page.locator(".rt-menu").is_hidden()
-    before = camera(site)[0]
-    finished(page, lambda: drag(page, 20, 10, button="right"))
-    assert not np.allclose(camera(site)[0], before)
-    assert page.locator(".rt-menu").is_hidden(), "a drag moves sideways as before"
-
-
-def test_a_finger_that_rests_opens_the_menu(page: Page, site: Site) -> None:
-    x, y = site.call(centers_on_screen)[0]
-    fingers = page.context.new_cdp_session(page)
-    touch = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
-    fingers.send("Input.dispatchTouchEvent", touch)
-    assert menu(page)[0] == "O 0"
-    fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    with_style = page.get_by_role("menuitem", name="style")
-    with_style.click()
-    finished(page, page.get_by_role("menuitem", name="wire").click)
-    assert site.call(lambda session: session.state()["solids"]["style"]) == "wire"
-    site.call(lambda session: session.do("set-style", None))
 
 
 TARGET = 40

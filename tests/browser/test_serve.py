@@ -45,11 +45,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
-        (["--output-folder", "missing"], "missing: there is no such folder: create it first"),
-        (["--output-folder", "balls.toml"], "balls.toml: there is no such folder"),
-        (["--output-folder", ""], "is empty, perhaps a shell variable that is not set"),
-        (["--token-file", "missing/token"], "missing/token: cannot be used as token file"),
-        (["--token-file", "balls.toml"], "balls.toml: "),
+        (["--output-folder", "x"], "movies are made by `raytracer animate`"),
+        (["--token-file", "x"], "the address is new at each start"),
         (["--token", "x" * 40], "--token"),
     ],
 )
@@ -83,8 +80,7 @@ def test_a_missing_extra_is_named(
 
 def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     scene = write_scene(tmp_path)
-    for named in ({"port": 1.5}, {"port": -1}, {"open_browser": "yes"}, {"say": 3}, {"looks": 1},
-                  {"token_file": 5}, {"output_folder": 5}):  # fmt: skip
+    for named in ({"port": 1.5}, {"port": -1}, {"open_browser": "yes"}, {"say": 3}, {"looks": 1}):
         with (
             ThreadPoolExecutor(1) as thread,  # a browser's tests have a loop in this one
             pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))),

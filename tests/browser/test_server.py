@@ -186,19 +186,6 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
     run(test)
 
 
-def test_a_page_names_no_file() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            for name in ("open", "animate", "export-keyframes"):
-                for values in ({"path": "/tmp/of-a-page"}, ["/tmp/of-a-page"]):
-                    message = {"type": "act", "name": name, "values": values}
-                    await page.send_str(json.dumps(message))
-                    assert "cannot name files" in (await next_of(page, "error"))["sentence"]
-        assert site.session.done == []
-
-    run(test)
-
-
 def test_a_saved_picture_is_sent_to_who_asked() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
@@ -244,7 +231,7 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
         async with site.connect() as second:
             first = await site.connect()
             await next_of(second, "state")
-            await first.send_str('{"type":"act","name":"set-look","values":{"name":"soft"}}')
+            await first.send_str('{"type":"act","name":"look","values":{"value":"soft"}}')
             assert (await next_of(second, "state"))["state"] == {"look": "soft"}  # what changed
             await first.send_str('{"type":"save"}')
             first._response.connection.transport.abort()
@@ -267,7 +254,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
         loop = asyncio.get_running_loop()
         site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
         async with site.connect() as page:
-            await page.send_str('{"type":"act","name":"next-shape"}')
+            await page.send_str('{"type":"act","name":"next-map"}')
             await ended.wait()
         assert isinstance(site.server.host.failure, ZeroDivisionError)
         with pytest.raises(UserError, match="closed"):

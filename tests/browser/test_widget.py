@@ -83,7 +83,7 @@ def test_another_cell_drives_the_view(widget: SceneWidget) -> None:
     before = widget.camera
     assert widget.do("orbit", 0.5, 0.0) is None
     assert widget.camera.position != before.position
-    assert widget.do("set-look", name="plain") is None
+    assert widget.do("look", value="plain") is None
     assert widget.state()["look"] == "plain"
     assert str(widget.do("print-camera")).startswith("[camera]")
     with pytest.raises(raytracer.UserError, match="nonsense"):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.session import Picture
 
 STATE: dict[str, Any] = {
@@ -34,7 +33,7 @@ class FakeViewer:
     def __init__(self) -> None:
         self.saved: list[tuple[tuple[int, int], int]] = []
         self.sizes: list[tuple[int, int]] = []
-        self.outputs = Outputs()
+        self.on_saved: Callable[[Path], str] = str
         self.closing = False
 
     def resize(self, width: int, height: int) -> None:
@@ -47,7 +46,7 @@ def save(viewer: FakeViewer, size: tuple[int, int], samples: int, path: Path) ->
     """Keep what was asked for."""
     viewer.saved.append((size, samples))
     path.write_bytes(b"a picture")
-    viewer.outputs.finished(path)
+    viewer.on_saved(path)
 
 
 class FakeSession:
@@ -84,10 +83,10 @@ class FakeSession:
 
     def do(self, name: str, /, *values: Any, **named: Any) -> str | None:
         """Keep an action; some have an answer."""
-        if name == "next-shape":
+        if name == "next-map":
             raise ZeroDivisionError("a defect")
         self.done.append((name, values, named))
-        self.values["look"] = named.get("name", self.values["look"])
+        self.values["look"] = named.get("value", self.values["look"])
         return "[camera]\n" if name == "print-camera" else None
 
     def state(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.describe import SphereInfo
-from raytracer.viewer import data_actions
+from raytracer.viewer import choices, data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml
@@ -48,7 +48,6 @@ class State:
     rest: bool
     turning: bool
     save_job: bool
-    closes_after_save: bool
     overlay: int
     help: int
     prompt: str | None
@@ -106,7 +105,7 @@ class Host:
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
             sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
-            save_job=worker.save_job is not None, closes_after_save=viewer.closes_after_save,
+            save_job=worker.save_job is not None,
             overlay=viewer.overlay, help=viewer.help,
             prompt=viewer.prompt, notice=viewer.notice, reload_error=viewer.reload_error,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
@@ -122,9 +121,8 @@ class Host:
         content, time = viewer.content, viewer.time
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-            "speed": time.speed, "loop": time.loop, "style": dict(content.style),
-            "legend": data_actions.has_legend(viewer), "box": data_actions.has_box(viewer),
-            "menu": bool(viewer.menu.items),
+            "speed": time.speed, "style": dict(content.style),
+            "legend": choices.has_legend(viewer), "box": choices.has_box(viewer),
             "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
             "slice": content.slice, "faded": len(content.faded),
             "picks": list(viewer.picks), "panel": viewer.panel,
@@ -190,11 +188,10 @@ class Host:
         viewer = self._window.viewer
         viewer.do("reset")
         viewer.picked = viewer.prompt = None
-        viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
+        viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
         viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
-        viewer.do("leave-menu")
         first = replace(
             viewer.content,
             style={},
@@ -202,8 +199,7 @@ class Host:
             faded=(),
             slice=None,
             selection=None,
-            legend=None,
-            box=None,
+            drawn={},
         )
         if first != viewer.content:
             viewer.show(first)
@@ -239,13 +235,6 @@ class Host:
         from raytracer.viewer.overlay import _panel_lines
 
         return _panel_lines(self._window.viewer)[1].split("\n")
-
-    def menu(self) -> tuple[list[str], tuple[int, int, int, int]]:
-        """The labels of the open menu, and left, bottom, width and height in pixels."""
-        self.shot(text=True)
-        panel = self._window._menu
-        box = panel._panel.paper
-        return [row.label for row in panel.rows], (box.x, box.y, box.width, box.height)
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
-from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.viewer import edits
-from raytracer.viewer.edits import SHININESS, Edits
+from raytracer.viewer.edits import Edits
 from raytracer.viewer.view import space_of
 from support.previews import assert_same_buffers, balls, view_of
 from support.views import BUFFERS
@@ -38,8 +37,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     aspect = scene.render.width / scene.render.height
     pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, space_of(buffers), aspect)
     edited = changes.applied_to(scene)
-    found = retake(buffers, edited, edited.render, pose)
-    return replace(found, materials=changes.edited(buffers.materials))
+    return retake(buffers, edited, edited.render, pose)
 
 
 @pytest.mark.parametrize("lights", LIGHTS)
@@ -47,7 +45,6 @@ def taken(scene: Scene, changes: Edits) -> Any:
 def test_no_changes_leave_scene_and_packed_scene_as_they_are(lights: Any, ambient: Any) -> None:
     scene = balls(lights=lights, ambient=ambient)
     assert Edits().applied_to(scene) is scene
-    assert Edits().edited(BUFFERS.materials) is BUFFERS.materials
     assert_same_buffers(taken(scene, Edits()), pack(scene))
 
 
@@ -102,33 +99,6 @@ def test_a_turned_light_keeps_its_distance_and_turns_back(
     assert np.arccos(cosine) <= np.hypot(right, up) + 1e-6
     back = edits.turned(turned, AXES, -right, -up, pivot)
     np.testing.assert_allclose(towards(back, pivot), towards(light, pivot), atol=1e-9)
-
-
-# Gloss and background
-
-
-def table(*shininess: float) -> Any:
-    packed = np.zeros(len(shininess), dtype("Material"))
-    packed["phong"]["shininess"], packed["phong"]["diffuse"] = shininess, 0.5
-    return packed
-
-
-@given(
-    own=st.floats(0.01, 1e6),
-    steps=st.lists(st.sampled_from([2.0**0.5, 0.5**0.5]), min_size=1, max_size=60),
-)
-def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) -> None:
-    """Beyond an end nothing is piled up, and a material's own value may be beyond it."""
-    materials, changed = table(own), Edits()
-    own = float(materials["phong"]["shininess"][0])
-    low, high = min(own, SHININESS[0]), max(own, SHININESS[1])
-    before = own
-    for step in steps:
-        changed = changed.with_shininess(materials, [0], step)
-        now = float(changed.edited(materials)["phong"]["shininess"][0])
-        expected = min(max(before * step, low), high)
-        assert now == pytest.approx(expected, rel=1e-5)
-        before = now
 
 
 def test_looks() -> None:

@@ -15,7 +15,6 @@ import raytracer
 from raytracer.cli import main
 from raytracer.viewer import as_toml
 from raytracer.viewer.as_toml import document
-from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.session import Session
 from support.previews import PATIENCE, balls, loaded_scene_of, viewer_of, wait_for
@@ -76,10 +75,10 @@ STEPS: dict[str, list[Step]] = {
         *[("next-integrator",)] * 2,
         ("orbit", 0.3, 0.1),
     ],
-    "lights in the world": [("next-look",), ("next-placement",), ("orbit", 0.6, 0.0)],
-    "shadow catcher": [("toggle-shadow-catcher",), ("next-background",)],
-    "shadow catcher, nothing behind": [("toggle-shadow-catcher",), *[("next-background",)] * 4],
-    "exposure": [("expose", 1.0), ("next-curve",)],
+    "look turned": [("next-look",), ("orbit", 0.6, 0.0)],
+    "shadow catcher": [("next-shadow-catcher",), ("next-background",)],
+    "shadow catcher, nothing behind": [("next-shadow-catcher",), *[("next-background",)] * 4],
+    "exposure": [("expose", 1.0), ("next-tone",)],
     "lens": [("dolly", -0.2), ("zoom", 0.1)],
     "from above": [("along", 0.0, -1.0, 0.0)],
     "orthographic": [("orbit", 0.2, 0.1), ("toggle-projection",)],
@@ -186,8 +185,8 @@ def write_atoms(path: Path) -> Path:
 
 OF_DATA: dict[str, list[Step]] = {
     "nothing": [],
-    "colours": [("color-by", "charge"), ("set-map", "plasma"), ("set-range", "1,5")],
-    "colours without legend": [("color-by", "charge * 2"), ("toggle-legend",)],
+    "colours": [("color-by", "charge"), ("map", "plasma"), ("range", "1,5")],
+    "colours without legend": [("color-by", "charge * 2"), ("next-legend",)],
     "selection": [
         ("select", "charge > 2"),
         ("hide-rest",),
@@ -196,12 +195,12 @@ OF_DATA: dict[str, list[Step]] = {
     ],
     "faded": [("select", "type == 'O'"), ("fade-rest",)],
     "slice": [("slice", "x", 0.4)],
-    "solids": [("set-style", "ball-and-stick"), ("toggle-box",), ("set-arrows", "velo")],
-    "bonds": [("set-style", "licorice"), ("toggle-bonds",), ("toggle-box",), ("toggle-box",)],
-    "no arrows": [("set-arrows", "velo"), ("set-arrows", "")],
+    "solids": [("style", "ball-and-stick"), ("next-box",), ("arrows", "velo")],
+    "bonds": [("style", "licorice"), ("next-bonds",), ("next-box",), ("next-box",)],
+    "no arrows": [("arrows", "velo"), ("arrows", "")],
     "frame": [("step", 1)],
-    "background": [("set-background", "black"), ("orbit", 0.3, 0.2)],
-    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("set-background", "transparent")],
+    "background": [("background", "black"), ("orbit", 0.3, 0.2)],
+    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("background", "transparent")],
     "paths": [("next-integrator",), ("next-look",), ("next-integrator",)],
 }
 
@@ -244,17 +243,6 @@ color = "#2f6f8f"
 centers = [[11.0, -0.5, 0.5]]
 radius = 0.4
 """
-MATERIALS = """
-[materials.plain]
-specular = 0.35
-shininess = 61.3
-mirror = 0.2
-diffuse = 0.7
-
-[materials.'dark "steel" 2.0']
-shininess = 300.0
-specular = 0.9
-"""
 
 
 def table_of(camera: raytracer.Camera) -> str:
@@ -274,40 +262,6 @@ def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
     assert table["look_at"][2] == pytest.approx(1.2345678e-6, rel=1e-6)
 
 
-def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> None:
-    """So that the table can take the place of the file's."""
-    path = tmp_path / "scene.toml"
-    path.write_text(MATERIALS + SCENE)
-    loaded_scene = loaded_scene_of(path)
-    viewer = viewer_of(loaded_scene)
-    viewer.picked = loaded_scene.scene.describe(2)
-    viewer.do("scale-shininess", 2.0)
-    name = 'dark "steel" 2.0'
-    table = tomllib.loads(camera_toml(viewer))["materials"]
-    assert list(table) == [name]
-    own = tomllib.loads(MATERIALS)["materials"][name]
-    table[name]["mirror_color"] = tuple(table[name]["mirror_color"])
-    assert table[name] == vars(raytracer.Material(**own | {"shininess": 600.0}))
-
-
-@pytest.mark.parametrize(
-    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "a.b", "", "ä", "\U0001f600", "a b"]
-)
-def test_names_of_materials_are_keys_of_toml(name: str) -> None:
-    material = raytracer.Material(specular=0.4)
-    scene = balls()
-    text = as_toml.view_tables(
-        raytracer.Camera(position=(0, 0, 5), look_at=(0, 0, 0), up=(0, 1, 0)),
-        scene,
-        Edits(),
-        {name: material},
-        raytracer.ToneSettings(),
-    )
-    table = tomllib.loads(text)["materials"]
-    table[name]["mirror_color"] = tuple(table[name]["mirror_color"])
-    assert table == {name: vars(material)}
-
-
 def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
     scene = balls(velocity=(1.0, 0.0, 0.0), camera=raytracer.Camera(shutter=0.25))
     viewer = viewer_of(loaded_scene_of(scene))
@@ -315,3 +269,11 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
     table = tomllib.loads(camera_toml(viewer))["camera"]
     assert table["shutter"] == 0.25
     assert raytracer.Camera(**table).shutter == 0.25
+
+
+@pytest.mark.parametrize(
+    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "a.b", "", "ä", "\U0001f600", "a b"]
+)
+def test_names_are_keys_and_values_of_toml(name: str) -> None:
+    values = {name: {"file": name, "list": [name]}}
+    assert tomllib.loads(as_toml.document(values)) == values

@@ -25,8 +25,7 @@ LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: Edits) -> Any:
     """The packed scene without the cache."""
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
-    taken = retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
-    return replace(taken, materials=edits.edited(loaded_scene.buffers.materials))
+    return retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
 
 
 def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_there() -> None:
@@ -51,7 +50,7 @@ def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_ther
 
 @pytest.mark.parametrize("lights", [None, (LIGHT,), ()])
 def test_every_look_is_as_if_made_anew(lights: Any) -> None:
-    """After any change: of camera, size, light, background, shininess, or back."""
+    """After any change: of camera, size, light, background, or back."""
     loaded_scene = loaded_scene_of(balls(lights=lights))
     start = view_of(loaded_scene.buffers)
     views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2), 2.0)]
@@ -60,7 +59,6 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
         Edits(lights=(LIGHT,)),
         Edits(lights=(LIGHT, DirectionalLight((0.0, -1.0, 0.0)))),
         Edits(background="gray"),
-        Edits().with_shininess(loaded_scene.buffers.materials, [0], 2.0),
         Edits(lights=(LIGHT,), background="transparent"),
     ]
     rng = np.random.default_rng(8)

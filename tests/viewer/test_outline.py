@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer.viewer.outline import CORNERS, outline, widened
+from raytracer.viewer.outline import CORNERS, outline
 from raytracer.viewer.view import View
 from support.previews import pixel_ray
 from support.views import views
@@ -53,16 +53,3 @@ def test_nothing_is_drawn_around_the_eye_or_behind_it(view: View, radius: float)
     assert outline(view, view.pose.eye - 3.0 * forward, radius, WINDOW) == []
     if not view.orthographic:
         assert outline(view, view.pose.eye + 0.9 * radius * forward, radius, WINDOW) == []
-
-
-@given(radius=st.floats(1e-3, 6.9), x=st.floats(-1e3, 1e3), y=st.floats(-1e3, 1e3))
-def test_the_ring_of_a_sphere_too_small_to_be_seen_is_a_circle_around_it(
-    radius: float, x: float, y: float
-) -> None:
-    ring = np.array(widened(square(x, y, radius), 7.0))
-    distance = np.linalg.norm(ring - (x, y), axis=1)
-    np.testing.assert_allclose(distance, 7.0, rtol=1e-9)
-
-
-def square(x: float, y: float, radius: float) -> list[tuple[float, float]]:
-    return [(x + radius, y), (x, y + radius), (x - radius, y), (x, y - radius)]

@@ -1,8 +1,7 @@
-"""A picture kept from the window: in however many parts, it is the one that `render` gives."""
+"""A picture kept from the window is the one that `render` gives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,12 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.messages import RenderRequest, Saved
-from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, parse_size
+from raytracer.viewer.messages import RenderRequest
+from raytracer.viewer.save_job import SaveJob, parse_size
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window
 
 TONE = ToneSettings()
-
-
-def run(save_job: SaveJob, costs: Iterator[float]) -> list[float]:
-    """Step until it is done; the fractions on the way."""
-    fractions = []
-    while (message := save_job.step(next(costs))) is None:
-        if not save_job.writing:
-            fractions.append(save_job.fraction)
-            assert not save_job.path.exists(), "nothing is there before it is whole"
-    assert message == Saved(save_job.path)
-    assert save_job.fraction == 1.0
-    return fractions
-
-
-def always(cost: float) -> Iterator[float]:
-    while True:
-        yield cost
-
-
-def varying(pixel_rows: int) -> Iterator[float]:
-    """From nothing known to far too slow."""
-    rng = np.random.default_rng(5)
-    yield 0.0
-    while True:
-        yield PART_SECONDS / pixel_rows * 10.0 ** rng.uniform(-3.0, 1.0)
 
 
 def request_of(
@@ -60,33 +34,26 @@ def request_of(
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
-@pytest.mark.parametrize("size", [(37, 101), (130, 20), (1, 1)])
-@pytest.mark.parametrize("cost", [0.0, 1.0, "varying"])
-def test_in_parts_it_is_the_picture_of_render(
-    tmp_path: Path, size: tuple[int, int], cost: Any
-) -> None:
-    """The same bits on the film and in the file, with a fitted camera at any shape."""
+def saved(job: SaveJob) -> SaveJob:
+    """Render and write a picture."""
+    job.render(lambda: None)
+    assert not job.path.exists(), "nothing is there before it is whole"
+    job.write()
+    return job
+
+
+@pytest.mark.parametrize("size", [(37, 101), (1, 1)])
+def test_it_is_the_picture_of_render(tmp_path: Path, size: tuple[int, int]) -> None:
+    """With a fitted camera at any shape."""
     scene, samples = balls(), 5
     tone = ToneSettings(exposure="auto", tone="agx", dither=True)
-    request = request_of(scene, size, samples, tone)
-    costs = varying(size[0]) if cost == "varying" else always(cost)
-    save_job = SaveJob(request, tmp_path / "kept.png")
-    fractions = run(save_job, costs)
-    assert fractions == sorted(fractions)
-    assert all(0.0 < fraction <= 1.0 for fraction in fractions)
-
-    again = raytracer.render(
+    saved(SaveJob(request_of(scene, size, samples, tone), tmp_path / "kept.png"))
+    raytracer.render(
         scene, camera=first_camera(scene, size), backend="cpu", tone=tone, width=size[0],
         height=size[1], samples=samples,
-    )  # fmt: skip
-    assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
-    again.save(tmp_path / "rendered.png")
+    ).save(tmp_path / "rendered.png")  # fmt: skip
     kept, rendered = (np.array(Pictures.open(tmp_path / f"{n}.png")) for n in ("kept", "rendered"))
     np.testing.assert_array_equal(kept, rendered)
-    if cost == 1.0:
-        assert len(fractions) == samples * -(-size[1] // ROWS), "one sample of few rows at a time"
-    if cost == 0.0:
-        assert len(fractions) == 1
 
 
 def test_what_cannot_be_written_is_refused_before_it_is_rendered(
@@ -158,9 +125,7 @@ def test_a_saved_picture_is_that_of_render(tmp_path: Path) -> None:
     scene = balls()
     scene.camera = CAMERA
     scene.annotations = Annotations(axes=Axes(), outline=Outline(width=2.0))
-    job = SaveJob(request_of(scene, SIZE, 2), tmp_path / "kept.png")
-    while job.step(PART_SECONDS / 1e4) is None:
-        pass
+    saved(SaveJob(request_of(scene, SIZE, 2), tmp_path / "kept.png"))
     found = np.asarray(Pictures.open(tmp_path / "kept.png"))
     np.testing.assert_array_equal(found, rendered(scene, None)[..., :3])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,12 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.cli import main
 from raytracer.errors import UserError
-from raytracer.viewer import panel
-from raytracer.viewer.messages import Message, Staged
+from raytracer.scene.views import VIEWS
+from raytracer.viewer import data_actions, panel
+from raytracer.viewer.choices import SOLIDS
+from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
 from support.previews import PATIENCE, balls, hit_id, wait_for
@@ -95,12 +99,13 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     for action in (("step", 1), ("play",)):
         session.do(*action)
         assert session.state()["notice"] == "there is one frame"
-    for label in ("Look", "Background"):
-        for value in panel.row_of(session.viewer, "Look", label).choices:
-            session.do(f"next-{label.lower()}")
-            session.do(f"set-{label.lower()}", value)
-            assert session.state()[label.lower()] == value
-    for name in state["views"]:
+    rows = {row.label.lower(): row for row in panel.sections(session.viewer)["Look"]}
+    for name in ("look", "background"):
+        for value in rows[name].choices:
+            session.do(f"next-{name}")
+            session.do(name, value)
+            assert session.state()[name] == value
+    for name in VIEWS:
         session.do("view", name)
     for column in state["color"]["columns"]:
         session.do("color-by", column)
@@ -117,13 +122,14 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("orbit", 1, 2, 3), "orbit: too many positional arguments"),
         (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
-        (("set-look", "nice"), "set-look: name: there is no look 'nice'"),
-        (("set-map", "magma"), "there are no colours by a column"),
+        (("look", "nice"), "look: there is no look 'nice'"),
+        (("map", "magma"), "there are no colours by a column"),
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
-        (("export-keyframes",), "there is no keyframe yet"),
-        (("animate",), "there is one frame and no keyframe"),
+        (("animate",), "there is no action 'animate' any more: `raytracer animate`"),
+        (("set-look", "soft"), "there is no action 'set-look' any more: use look"),
+        (("toggle-box",), "there is no action 'toggle-box' any more: use next-box"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
@@ -153,11 +159,6 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         assert session.viewer.moving
         session.tick(1.0)
         assert until(session, "frame", "number") == 0
-        session.do("next-loop")
-        session.do("frame", 3)
-        until(session, "frame")
-        session.tick(1.0)
-        assert until(session, "frame", "number") == 2
         session.do("play", False)
         assert not session.viewer.moving
 
@@ -166,7 +167,7 @@ def test_a_file_that_grows_shows_its_new_frames(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.xyz", 2)
     with opened(path, watch=True) as session:
         wait_for(lambda: until(session, "frame", "count") == 2)
-        session.do("last-frame")
+        session.do("frame", 2**31)
         until(session, "frame")
         write_frames(path, 5)
         wait_for(lambda: until(session, "frame", "number") == 4, "the new end")
@@ -226,14 +227,14 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
 
     def wait() -> Message:
         gate.wait(PATIENCE)
-        return Staged("")
+        return Changed()
 
     session.worker.run_task(wait)  # so that the pick comes after the end of the old scene
-    session.do("pick", *place, reach=0, menu=True)
+    session.do("pick", *place, reach=0)
     session.do("color-by", "x")
     wait_for(lambda: [session.picture()] and viewer.loaded_scene is not old, "the other colours")
     gate.set()
-    wait_for(lambda: [session.picture()] and viewer.menu.items, "the menu")
+    wait_for(lambda: [session.picture()] and viewer.picked, "the pick")
     assert old.closed
     assert viewer.picked is not None
     assert viewer.picked.id == hit_id(viewer.loaded_scene, viewer.buffers, *place)
@@ -276,8 +277,7 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     ((normal, offset),) = clip.planes()
     assert normal == (1.0, 0.0, 0.0)
     assert offset == pytest.approx(at)
-    state = session.state()["slice"]
-    assert (state["low"], state["high"]) == (x.min(), x.max())
+    assert data_actions.slice_extent(session.viewer) == (x.min(), x.max())
     session.do("flip-slice")
     assert until(session, "spheres") == np.count_nonzero(x + radius >= at)
     session.do("show-all")
@@ -350,7 +350,7 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
         session.do("orbit", 0.1, 0.0)  # one drag
     turned = session.state()["camera"]
     session.do("select", "x > 50")
-    session.do("set-background", "black")
+    session.do("background", "black")
     until(session, "selection")
     session.do("undo")
     assert session.state()["background"] == "the scene's"
@@ -358,7 +358,7 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert until(session, "selection", "count") == 0
     session.do("undo")
     assert np.allclose(session.state()["camera"]["position"], first["position"])
-    assert not session.state()["can_undo"]
+    assert not session.viewer.history.before
     session.do("undo")
     assert session.state()["notice"] == "there is nothing to undo"
     for _ in range(3):
@@ -366,14 +366,13 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert until(session, "selection", "condition") == "x > 50"
     assert np.allclose(session.state()["camera"]["position"], turned["position"])
     assert session.state()["background"] == "black"
-    assert not session.state()["can_redo"]
+    assert not session.viewer.history.after
 
 
 def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     session.do("orbit", 0.4, 0.2)
     kept = session.state()["camera"]
     session.do("keep-view", "mine")
-    assert "mine" in session.state()["views"]
     session.do("view", "-z")
     assert not np.allclose(session.state()["camera"]["position"], kept["position"])
     session.do("view", "mine")
@@ -382,121 +381,45 @@ def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     assert "view 7 is not saved yet" in session.state()["notice"]
 
 
-def test_keyframes_become_a_scene_that_animate_takes(
+def test_keyframes_are_printed_with_the_camera(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """For a file of particles the text is a scene, and its last line the command for a movie."""
     monkeypatch.chdir(tmp_path)
     with opened(write_frames(tmp_path / "run.xyz", 4)) as session:
         wait_for(lambda: until(session, "frame", "count") == 4)
         session.do("color-by", "charge")
-        session.do("select", "index < 4")
-        session.do("hide-rest")
         session.do("keyframe")
         session.do("frame", 3)
         session.do("orbit", 0.5, 0.0)
         session.do("keyframe")
         assert until(session, "keyframes") == 2
-        session.do("export-keyframes")
-        assert "run-camera-1.toml" in session.state()["notice"]
-        camera = session.state()["camera"]
-    written = raytracer.load("run-camera-1.toml", frame=0)
+        text, camera = session.do("print-camera"), session.state()["camera"]
+        session.do("clear-keyframes")
+        assert "animation" not in session.do("print-camera")
+    (tmp_path / "view.toml").write_text(text)
+    written = raytracer.load("view.toml", frame=0)
     assert written.animation is not None
     keys = list(written.animation.keyframes)
     assert [key.time for key in keys] == [0.0, pytest.approx(0.1)]
     assert np.allclose(np.array(keys[1].position), camera["position"])
-    assert written.count == 4
-    assert written.color_scales[0].label == "charge"
-    assert written.render.look == "soft"
-    animation = raytracer.animate("run-camera-1.toml", width=16, height=12, samples=1)
-    last = list(animation)[-1].camera
-    assert last is not None
-    assert np.allclose(np.array(last.position), camera["position"])
+    command = shlex.split(text.splitlines()[-1].removeprefix("# raytracer "))
+    assert command[:2] == ["animate", "view.toml"]
+    assert command[command.index("--color-by") + 1] == "charge"
+    assert main([*command, "-o", "####.png", "--size", "16x12", "--samples", "1"]) == 0
+    assert len(list(tmp_path.glob("*.png"))) == 4
 
 
-def test_a_format_that_the_name_does_not_tell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_format_that_the_name_does_not_tell(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.dat", 3)
     with opened(path, format="xyz", frame=1) as session:
         wait_for(lambda: until(session, "frame", "count") == 3)
-        session.do("color-by", "charge")
         session.do("frame", 2)
         assert until(session, "frame", "number") == 2
-        session.do("keyframe")
-        session.do("export-keyframes")
-    assert raytracer.load("run-camera-1.toml", frame=2).count == 5
     with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
         opened(path, format="xyt")
     with pytest.raises(UserError, match="format: is for a file"):
         opened(balls(), format="xyz")
-
-
-def test_the_tables_of_a_scene_file_are_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(
-        """title = "kept" # [camera]
-[camera] # old
-position = [0, 0, 9]
-look_at = [0, 0, 0]
-[[spheres]]
-centers = [[0, 0, 0]]
-radii = [1]
-[animation]
-fps = 10
-[[animation.keyframes]]
-time = 0
-[render]
-samples = 3
-"""
-    )
-    with opened(path, samples=None) as session:
-        for _ in range(2):
-            session.do("keyframe")
-            session.do("orbit", 0.3, 0.0)
-        target = tmp_path / "other.toml"
-        session.do("export-keyframes", str(target))
-        with pytest.raises(UserError, match="would be overwritten"):
-            session.do("export-keyframes", str(path))
-    written = raytracer.load(target)
-    assert (written.title, written.render.samples, written.count) == ("kept", 3, 1)
-    assert written.animation is not None
-    assert written.animation.fps == 10
-    assert [key.time for key in written.animation.keyframes] == [0.0, 2.0]
-
-
-def test_a_movie_is_rendered_beside_the_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with opened(write_frames(tmp_path / "run.xyz", 2), size=(16, 12)) as session:
-        wait_for(lambda: until(session, "frame", "count") == 2)
-        session.do("animate", "movie/####.png")
-        with pytest.raises(UserError, match="is already being rendered"):
-            session.do("animate", "other.gif")
-        wait_for(lambda: "saved movie" in until(session, "notice"), "the movie")
-        session.do("animate", "run.xyz")
-        wait_for(lambda: "run.xyz was not rendered" in until(session, "notice"), "a sentence")
-    assert len(list((tmp_path / "movie").glob("*.png"))) == 2
-
-
-def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
-    with opened(balls()) as session:
-        session.do("color-by", "x")
-        session.do("keyframe")
-        session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
-        assert session.viewer.loading.startswith("Loading run.xyz ...")
-        wait_for(lambda: until(session, "name") == "run.xyz", "the file")
-        wait_for(lambda: until(session, "frame", "count") == 3)
-        state = session.state()
-        assert (state["spheres"], state["color"]["by"], state["keyframes"]) == (5, None, 0)
-        assert not state["can_undo"]
-        with raytracer.viewer.session.Session.open(tmp_path / "run.xyz", size=SIZE) as other:
-            assert np.allclose(state["camera"]["position"], other.state()["camera"]["position"])
-        session.do("open", str(tmp_path / "nothing.xyz"))
-        wait_for(lambda: "there is no such file" in until(session, "notice"), "a sentence")
-        assert session.viewer.loading == ""
-        assert session.state()["name"] == "run.xyz"
 
 
 def counts_after(session: Session, name: str, *values: object) -> dict[str, int]:
@@ -506,45 +429,6 @@ def counts_after(session: Session, name: str, *values: object) -> dict[str, int]
     return session.viewer.loaded_scene.scene.counts()
 
 
-def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
-    path = tmp_path / "run.xyz"
-    frames = [
-        "3\nProperties=species:S:1:pos:R:3:radius:R:1\n"
-        + "".join(f"A {x} {0.1 * t + y} {z} 0.3\n" for x, y, z in np.eye(3) * 0.4)
-        for t in range(4)
-    ]
-    path.write_text("".join(frames))
-    with Session.open(path, size=(32, 24), backend="cpu", threads=1, frame=3) as session:
-        counts = partial(counts_after, session)
-        wait_for(lambda: until(session, "frame", "count") == 4)
-        assert counts("set-trails", "2") == {"sphere": 3, "capsule": 6}
-        assert counts("next-trails")["capsule"] == 9  # the next one that is offered: none, 2, 10
-        assert session.state()["solids"]["trails"] == "10"
-        assert counts("set-trails", "")["sphere"] == 3
-        assert counts("set-contacts", "touch") == {"sphere": 3, "capsule": 3}
-        assert counts("next-contacts") == {"sphere": 3}
-        assert counts("undo") == {"sphere": 3, "capsule": 3}
-        labels = {row.label for row in panel.sections(session.viewer)[panel.SOLIDS]}
-        assert {"Trails", "Contacts"} <= labels
-        assert "Shape" not in labels
-        for action, value, sentence in [
-            ("set-trails", "-2", "'-2' is not a number of frames: give 1 or more"),
-            ("set-trails", "0", "'0' is not a number of frames"),
-            ("set-contacts", "/etc/passwd", "there is no kind of contacts '/etc/passwd'"),
-            ("set-shape", "ellipsoid", "there is no shape 'ellipsoid'"),
-        ]:
-            with pytest.raises(UserError, match=sentence):
-                session.do(action, value)
-
-
-def test_ellipsoids_are_an_action() -> None:
-    columns = {"shape": np.full((8, 3), 0.2), "orientation": np.tile([1.0, 0, 0, 0], (8, 1))}
-    scene = raytracer.Scene.from_arrays(np.arange(24.0).reshape(8, 3), radius=0.1, columns=columns)
-    with Session.open(scene, size=(32, 24), backend="cpu", threads=1) as session:
-        assert counts_after(session, "next-shape") == {"sphere": 0, "ellipsoid": 8}
-        assert counts_after(session, "set-shape", "") == {"sphere": 8}
-
-
 def test_styles_bonds_and_arrows_are_actions() -> None:
     grid = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     field = raytracer.Scene.from_arrays(
@@ -552,22 +436,22 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
         counts = partial(counts_after, session)
-        arrows = panel.row_of(session.viewer, panel.SOLIDS, "Arrows")
+        rows = {row.label: row for row in panel.sections(session.viewer)[SOLIDS]}
+        arrows = rows["Arrows"]
         assert arrows.choices == ["", "velocity"]
-        assert counts("set-arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
-        assert counts("set-bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
-        assert counts("set-style", "wire")["capsule"] == 208
+        assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
+        assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
+        assert counts("style", "wire")["capsule"] == 208
         # Colours leave bonds and arrows as they are.
         assert counts("color-by", "speed")["capsule"] == 208
-        assert session.state()["solids"] == {
-            "style": "wire", "bonds": "1.1", "arrows": "velocity", "has_bonds": True,
-            "box": False, "trails": "", "contacts": "", "shape": "",
+        assert session.viewer.content.style == {
+            "style": "wire", "bonds": "1.1", "color_by": "speed",
         }  # fmt: skip
         assert counts("select", "x > 2.5")["sphere"] == 64
         assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}
-        assert counts("set-arrows", "") == {"sphere": 48, "capsule": 104}
+        assert counts("arrows", "") == {"sphere": 48, "capsule": 104}
         with pytest.raises(UserError, match="there is no style 'sticks'"):
-            session.do("set-style", "sticks")
+            session.do("style", "sticks")
 
 
 def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
@@ -580,13 +464,13 @@ def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
     with opened(path, size=(160, 120)) as session:
         seen = [finished(session).pixels]
         for _ in range(2):
-            session.do("toggle-box")
+            session.do("next-box")
             seen.append(finished(session).pixels)
-        assert session.viewer.content.box is None
+        assert "box" not in session.viewer.content.drawn
         job, inks = session.viewer.loaded_scene.job, []
         assert job.plan is not None
         for background in ("white", "black", "transparent"):
-            session.do("set-background", background)
+            session.do("background", background)
             lines = job.plan.box_lines(session.viewer.pack().view, job.space)
             assert lines is not None
             inks.append(lines.ink[0])

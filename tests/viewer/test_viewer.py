@@ -15,22 +15,15 @@ import raytracer
 from raytracer import (
     Camera,
     DirectionalLight,
-    Ground,
-    Material,
-    Principled,
-    RenderSettings,
     Scene,
-    SphereSet,
 )
 from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
-from raytracer.viewer.edits import PRIORITY
 from raytracer.viewer.keep import camera_toml, save
-from raytracer.viewer.light_actions import priority
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Loaded, Metered, Refused, Saved
+from raytracer.viewer.messages import Loaded, Metered, Refused
 from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
@@ -64,17 +57,13 @@ def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Vi
     assert "too far" in viewer.notice
     assert requests(viewer)[-1] is before
     assert viewer.view is view
-    viewer.do("next-curve")
+    viewer.do("next-tone")
     assert requests(viewer)[-1].buffers is before.buffers
     viewer.do("orbit", 0.1, 0.0)
     assert requests(viewer)[-1].buffers is not before.buffers
 
 
 def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
-    viewer.do("focus-picked")
-    assert viewer.notice == "click a sphere first"
-    viewer.do("change-aperture", 1.25)
-    assert viewer.notice.startswith("there is no lens")
     picked(viewer, 5)
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
@@ -83,31 +72,27 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
     assert abs(shown["focus_distance"] - depth) <= radius
     assert shown["lens_radius"] == np.float32(0.5 * APERTURE * viewer.view.pose.focus_distance)
-    viewer.do("change-aperture", 2.0)
-    assert viewer.notice == "aperture 0.06"
-    camera = viewer.camera
-    again = moves.initial_view(camera, viewer.loaded_scene.buffers, ASPECT)
+    again = moves.initial_view(viewer.camera, viewer.loaded_scene.buffers, ASPECT)
     focus = viewer.view.pose.focus
     assert focus is not None
     assert again.pose.focus is not None
     np.testing.assert_allclose(again.pose.focus, focus, atol=1e-6)
-    assert "aperture = 0.06\nfocus = [" in camera_toml(viewer)
+    assert "aperture = 0.03\nfocus = [" in camera_toml(viewer)
     viewer.do("toggle-projection")
     viewer.do("focus-picked")
     assert viewer.notice.startswith("a perspective camera has a lens")
     viewer.do("toggle-projection")
+    viewer.do("cancel")
     viewer.do("focus-picked")
-    assert viewer.notice == "all is in focus"
     assert requests(viewer)[-1].buffers.camera[0]["lens_radius"] == 0
 
 
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
     first = requests(viewer)[0]
-    for action in ("light_from_viewer", "next_background", "next_curve", "toggle_turntable"):
+    for action in ("light_from_viewer", "next_background", "next_tone", "toggle_turntable"):
         viewer.do(action)
     viewer.do("orbit", 1.0, 0.2)
     viewer.do("toggle-projection")
-    viewer.do("scale-shininess", 2.0)
     viewer.do("expose", 2.0)
     viewer.do("reset")
     assert requests(viewer)[-1].buffers.digest() == first.buffers.digest()
@@ -117,85 +102,6 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 
 
 # Light, background, gloss, tone
-
-
-def glossy() -> ViewerState:
-    centers = np.array([[0.0, 0, 0], [2, 0, 0], [4, 0, 0]])
-    sets = [
-        SphereSet(centers[:1], 0.5, material="a"),
-        SphereSet(centers[1:2], 0.5, material=Material(shininess=90.0)),
-        SphereSet(centers[2:], 0.5, material="a"),
-    ]
-    return viewer_of(loaded_scene_of(Scene(sets, materials={"a": Material(shininess=20.0)})))
-
-
-def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
-    viewer = glossy()
-
-    def shown() -> list[float]:
-        return [float(s) for s in requests(viewer)[-1].buffers.materials["phong"]["shininess"]]
-
-    assert shown() == [20.0, 90.0]
-    viewer.do("scale-shininess", 2.0)
-    assert shown() == [40.0, 180.0]
-    assert viewer.notice == "shininess 40"
-    picked(viewer, 1)
-    viewer.do("scale-shininess", 0.5)
-    assert shown() == [40.0, 90.0]
-    assert viewer.notice == "shininess of its material 90"
-    picked(viewer, 2)
-    viewer.do("scale-shininess", 2.0)
-    assert shown() == [80.0, 90.0]
-    alone = viewer_of(loaded_scene_of(balls()))
-    picked(alone, 3)
-    alone.do("scale-shininess", 2.0)
-    assert requests(alone)[-1].buffers.materials["phong"]["shininess"].tolist() == [80.0]
-
-
-def glassy() -> ViewerState:
-    """Two balls of glass that overlap, and one of plaster, on a ground; paths show priorities."""
-    glass = {name: Principled(transmission=1.0, roughness=0.0, ior=ior, priority=priority)
-             for name, ior, priority in (("glass", 1.5, 0.0), ("water", 1.33, 2.0))}  # fmt: skip
-    sets = [
-        SphereSet([[0.0, 0.0, 0.0]], 1.0, material="glass"),
-        SphereSet([[1.2, 0.0, 0.0]], 1.0, material="water"),
-        SphereSet([[0.0, 0.0, 3.0]], 1.0),
-    ]
-    render = RenderSettings(width=64, height=48, samples=4, integrator="path")
-    scene = Scene(sets, materials=glass, ground=Ground(), render=render)
-    return viewer_of(loaded_scene_of(scene))
-
-
-def test_the_priority_is_of_the_picked_glass() -> None:
-    viewer = glassy()
-    viewer.do("change-priority", 1.0)
-    assert (viewer.notice, priority(viewer)) == ("click a sphere of glass first", None)
-    picked(viewer, 2)
-    viewer.do("change-priority", 1.0)
-    assert viewer.notice == "click a sphere of glass first"
-    assert len(requests(viewer)) == 1
-    picked(viewer, 0)
-    assert priority(viewer) == 0.0
-    for _ in range(3):
-        viewer.do("change-priority", 1.0)
-    assert (viewer.notice, priority(viewer)) == ("priority of glass 3", 3.0)
-    shown = requests(viewer)[-1].buffers
-    scene = viewer.loaded_scene.scene
-    glass = scene.materials["glass"]
-    assert isinstance(glass, Principled)
-    raised = {**scene.materials, "glass": replace(glass, priority=3.0)}
-    stated = replace(scene, materials=raised, camera=viewer.camera)
-    assert shown.digest() == pack(stated).digest(), "as if the scene said so"
-    viewer.do("undo")
-    assert priority(viewer) == 0.0
-    for step in (1e6, 1e6, -1e6, -1e6, -1e6):
-        viewer.do("change-priority", step)
-    assert priority(viewer) == PRIORITY[0]
-    viewer.do("next-integrator")
-    viewer.do("change-priority", 1.0)
-    assert viewer.notice.endswith("; paths show it: Shift N")
-    viewer.do("reset")
-    assert requests(viewer)[-1].buffers.digest() == requests(viewer)[0].buffers.digest()
 
 
 def test_exposure_goes_in_thirds_to_its_ends(viewer: ViewerState) -> None:
@@ -291,21 +197,21 @@ def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState
 def test_a_png_of_the_size_that_is_typed(
     viewer: ViewerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The prompt takes digits, and what is saved frames all spheres at its own shape."""
+    """What is saved frames all spheres at its own shape."""
     monkeypatch.chdir(tmp_path)
     worker: Any = viewer.worker
     type_text(viewer, "99")
     erase(viewer)
     assert viewer.prompt is None
     viewer.do("ask-size")
-    for text in ("1", "3", "0q", "x", "2", "0", " ", "55"):
+    for text in ("1", "3", "0\n", "x", "2", "0", " ", "55"):
         type_text(viewer, text)
     erase(viewer)
     assert viewer.prompt == "130x20 5"
     enter(viewer)
     assert viewer.prompt is None
-    while worker.save_job.step(0.0) is None:
-        pass
+    worker.save_job.render(lambda: None)
+    worker.save_job.write()
     path = Path("scene-view-1.png")
     scene = viewer.loaded_scene.scene
     camera = first_camera(scene, (130, 20))
@@ -337,32 +243,6 @@ def test_cancel_leaves_one_thing_after_the_other(viewer: ViewerState, tmp_path: 
         assert [each() for each in left] == [n < count for n in range(4)]
         viewer.do("cancel")
     assert viewer.notice == "not saved"
-
-
-def test_closing_waits_for_a_picture_that_is_saved(viewer: ViewerState, tmp_path: Path) -> None:
-    worker: Any = viewer.worker
-    path = tmp_path / "kept.png"
-    save(viewer, (8, 8), 1, path)
-    viewer.do("close")
-    assert (viewer.closes_after_save, viewer.closing) == (True, False)
-    viewer.do("cancel")
-    assert (viewer.closes_after_save, viewer.worker.save_job is not None) == (False, True), (
-        "the window stays"
-    )
-    receive(viewer, Saved(path))
-    assert not viewer.closing
-    viewer.do("close")
-    viewer.do("close")
-    assert viewer.closing, "the second time at once"
-    other = viewer_of(viewer.loaded_scene)
-    save(other, (8, 8), 1, path)
-    other.do("close")
-    worker = other.worker
-    worker.save_job = None
-    receive(other, Refused("kept.png: no space left"))
-    assert (other.closes_after_save, other.closing) == (False, False), (
-        "so that the sentence can be read"
-    )
 
 
 HERE = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))

@@ -1,4 +1,4 @@
-"""Frames, colours, selections, menu and rims in a window, by its mouse and keys; dropped files."""
+"""Frames, colours, selections and rims in a window, by its mouse and keys."""
 
 from __future__ import annotations
 
@@ -124,54 +124,9 @@ def drag(
     display.xdotool("mousemove", *middle, "mousemove", *end, "mouseup", 1, *up)
 
 
-MIDDLE = (WIDTH // 2, HEIGHT // 2)
-BESIDE = (WIDTH - 6, 6)
-
-
-def right_click(window: Remote, display: Display, place: tuple[int, int]) -> list[str]:
-    """Click with the right button; gives the labels of the menu."""
-    display.xdotool("windowfocus", window.state.xid, "mousemove", *place, "click", 3)
-    window.until(lambda s: s.shown["menu"], "the menu")
-    labels: list[str] = window.ask("menu")[0]
-    return labels
-
-
 def rims(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which pixels are of the colour of a rim, more or less."""
     return np.asarray((np.abs(pixels.astype(int) - RIM) < 60).all(axis=2))
-
-
-def test_the_menu_of_an_atom_picks_it_and_hides_it_by_keys(
-    window: Remote, display: Display
-) -> None:
-    labels = right_click(window, display, MIDDLE)
-    assert labels[0] == "O 0"
-    assert "select all O" in labels
-    assert window.state.shown["picks"] == [0]
-    steps = labels.index("hide it")  # the first row is a heading
-    display.xdotool("key", *["Down"] * steps, "Return")
-    window.until(lambda s: s.shown["hidden"] == 1 and not s.shown["menu"], "the hidden atom")
-    settled(window)
-    display.xdotool("key", "ctrl+z")
-    window.until(lambda s: s.shown["hidden"] == 0, "the atom again")
-
-
-def test_a_style_is_chosen_by_the_mouse_in_a_menu_of_its_own(
-    window: Remote, display: Display
-) -> None:
-    def click(label: str) -> None:
-        labels, (left, bottom, width, height) = window.ask("menu")
-        row = bottom + height * (1 - (labels.index(label) + 0.5) / len(labels))
-        display.xdotool("mousemove", left + width // 2, HEIGHT - round(row), "click", 1)
-
-    right_click(window, display, BESIDE)
-    click("style")
-    window.until(lambda s: "licorice" in window.ask("menu")[0], "the styles")
-    click("licorice")
-    window.until(lambda s: s.shown["style"].get("style") == "licorice", "the style")
-    settled(window)
-    assert window.state.shown["picks"] == [], "the click was for the menu alone"
-    assert "--style licorice" in window.ask("toml")
 
 
 def test_a_selection_has_rims_and_keeps_its_colours(window: Remote) -> None:
@@ -205,20 +160,10 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
     rows = [f"A {4 * n} 0 0 {1 + 0.1 * n} 0.6 0.4" for n in range(4)]
     path = tmp_path / "rods.xyz"
     path.write_text("\n".join(["4", head, *rows]) + "\n")
-    with Session.open(path, size=(64, 48), samples=1, backend="cpu") as session:
+    with Session.open(path, size=(64, 48), samples=1, backend="cpu", shape="ellipsoid") as session:
         session.do("select", "x > 5")
-        session.do("set-shape", "ellipsoid")
-        wait_for(lambda: session.picture(1.0) and not session.state()["loading"])
+        wait_for(lambda: [session.picture(0.1)] and session.viewer.loaded_scene.marked is not None)
         loaded = session.viewer.loaded_scene
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None
         assert loaded.marked.tolist() == [False, False, True, True, False]
-
-
-def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
-    """The last test of this window: it shows another file from here on."""
-    path = tmp_path / "other.xyz"
-    path.write_text(frame(2))
-    window.ask("event", "on_file_drop", 10, 10, [str(path)])
-    window.until(lambda s: s.shown["name"] == "other.xyz" and s.rest, "the dropped file")
-    assert window.state.shown["count"] == 1

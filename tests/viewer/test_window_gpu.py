@@ -16,7 +16,7 @@ from PIL import Image
 
 import raytracer
 from raytracer.viewer.keep import camera_toml, save
-from raytracer.viewer.messages import Message, Staged
+from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.session import Session
 from reference.hit import closest_hit
 from support.previews import hit_id, pixel_ray, wait_for
@@ -120,7 +120,7 @@ def test_picking_and_saving(scene: Path) -> None:
 
         def pick() -> Message:
             found.extend(hit_id(loaded, viewer.buffers, x, y) for x, y in places)
-            return Staged("")
+            return Changed()
 
         session.worker.run_task(pick)
         save(viewer, (96, 64), 7, Path("saved.png"))

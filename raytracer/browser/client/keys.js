@@ -4,7 +4,7 @@ const KEY_NAMES = {
   ArrowLeft: "LEFT", ArrowRight: "RIGHT", ArrowUp: "UP", ArrowDown: "DOWN", "+": "PLUS",
   "=": "EQUAL", "-": "MINUS", " ": "SPACE", PageUp: "PAGEUP", PageDown: "PAGEDOWN",
   Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
-  "]": "BRACKETRIGHT", "/": "SLASH", "<": "LESS", ">": "GREATER", ContextMenu: "MENU",
+  "]": "BRACKETRIGHT", "/": "SLASH",
 };
 const MAX_STEP = 0.1; // seconds of a held key per message
 

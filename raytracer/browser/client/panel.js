@@ -147,11 +147,11 @@ function text(root, { label, action, hint }, set) {
   };
 }
 
-function toggle(root, { hint }, set) {
+function toggle(root, { hint = "" }, set) {
   const box = element("label", "rt-toggle", root);
   const input = element("input", "", box, { type: "checkbox" });
   box.append(hint);
-  input.addEventListener("change", () => set());
+  input.addEventListener("change", () => set(input.checked));
   return ({ value }) => { input.checked = value; };
 }
 

@@ -17,7 +17,6 @@ class Pointer {
     this.box = null; // where a box began, as fractions of the picture
     this.frame = element("div", "rt-box", stage, { hidden: true });
     this.sums = new Map(); // kind of a movement to what is not sent yet
-    this.held = 0; // timer of a finger that rests
     this.flush = new PerPicture(() => this.sendSums());
     const listen = (name, act) => stage.addEventListener(name, act, { passive: false });
     listen("pointerdown", (event) => this.down(event));
@@ -35,12 +34,7 @@ class Pointer {
     this.pointers.set(event.pointerId, event);
     const alone = this.pointers.size === 1;
     const single = alone && event.button === 0;
-    const place = { x: event.clientX, y: event.clientY, button: event.button };
-    this.press = alone && event.button !== 1 ? place : null;
-    clearTimeout(this.held);
-    if (single && event.pointerType === "touch") {
-      this.held = setTimeout(() => this.rest(event), LONG_PRESS_MS);
-    }
+    this.press = single ? { x: event.clientX, y: event.clientY } : null;
     this.box = single && selects(event) ? this.placeOf(event) : null;
     event.preventDefault();
   }
@@ -56,27 +50,13 @@ class Pointer {
     this.pointers.set(event.pointerId, event);
   }
 
-  // A finger that rests asks for the menu, as the right button does.
-  rest(event) {
-    if (!this.press) return;
-    this.press = null;
-    this.askMenu(event);
-  }
-
-  askMenu(event) {
-    const [x, y] = this.placeOf(event);
-    this.send({ type: "menu", x, y });
-  }
-
   up(event) {
-    if (this.press && this.press.button === 2) this.askMenu(event);
-    else if (this.press && this.pointers.has(event.pointerId)) this.click(event);
+    if (this.press && this.pointers.has(event.pointerId)) this.click(event);
     else if (this.box) this.select(event);
     this.leave(event);
   }
 
   leave(event) {
-    clearTimeout(this.held);
     this.pointers.delete(event.pointerId);
     this.press = this.box = null;
     this.frame.hidden = true;

@@ -1,5 +1,4 @@
-// Socket: the transport of the page. It connects again after an interruption, also to a server that
-// was started again with the same token.
+// Socket: the transport of the page. It connects again after an interruption.
 //
 // A message with bytes is binary: length of the header (uint32, little endian), the header as JSON,
 // the bytes. All others are JSON.
@@ -30,8 +29,11 @@ class Socket {
   }
 
   async lost(code, reason) {
-    if (code === ENDED) this.why = `${reason}; waiting for it to start again …`;
-    else if (this.opened) this.why = "the connection is lost; connecting again …";
+    if (code === ENDED) {
+      this.view.connected(false, reason);
+      return;
+    }
+    if (this.opened) this.why = "the connection is lost; connecting again …";
     else this.why = (await this.refusal()) || this.why;
     this.opened = false;
     this.view.connected(false, this.why);

@@ -1,4 +1,4 @@
-// Time line: play, step, scrub, speed and loop of a trajectory; hidden for a single frame.
+// Time line: play, step, scrub and speed of a trajectory; hidden for a single frame.
 
 class Timeline {
   constructor(parent, act) {
@@ -21,7 +21,6 @@ class Timeline {
       element("option", "", this.speed, { value: speed, textContent: `${speed}×` });
     }
     this.speed.addEventListener("change", () => act("set-speed", { factor: +this.speed.value }));
-    this.loop = button("", this.root, "loop, bounce or once", () => act("next-loop", {}));
     this.scrubs = false;
   }
 
@@ -31,7 +30,6 @@ class Timeline {
     this.slider.max = frame.count - 1;
     if (!this.scrubs) this.slider.value = frame.number;
     this.play.textContent = frame.playing ? "pause" : "play";
-    this.loop.textContent = frame.loop;
     this.speed.value = frame.speed;
     this.label();
   }

@@ -6,7 +6,7 @@
 const MAX_SIDE = 8192;
 const NOTICE_MS = 5000;
 const FIELDS = { // actions that ask, and the field of the panel where one answers
-  "ask-size": "width", "ask-color": "color-by", "ask-map": "set-map", "ask-range": "set-range",
+  "ask-size": "width", "ask-color-by": "color-by", "ask-map": "map", "ask-range": "range",
   "ask-selection": "select",
 };
 
@@ -35,8 +35,6 @@ class View {
     root.classList.toggle("rt-closed", matchMedia("(max-width: 640px)").matches);
     this.panel = new Panel(root, act, (width, height, samples) => this.save(width, height, samples));
     this.timeline = new Timeline(this.stage, act);
-    this.menu = new Menu(this.stage, (place) => this.askMenu(place),
-      ({ action, values }) => this.onKey({ action }, values), () => this.act("leave-menu"));
     this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
     this.keys = new Keys(this.stage, (control, amount) => this.onKey(control, amount));
     this.resizes = new ResizeObserver((entries) => this.measure(entries[0]));
@@ -117,7 +115,6 @@ class View {
     this.state = state;
     this.panel.show(state);
     this.timeline.show(state);
-    this.menu.show(state.menu);
     if (state.notice !== told) this.tell(state.notice);
     this.showAlarm();
     this.showStatus();
@@ -159,17 +156,7 @@ class View {
     this.send({ type: "save", width, height, samples });
   }
 
-  // place: as fractions of the picture; null: with what is picked.
-  askMenu(place) {
-    const [x, y] = place ? place.map((share, i) => Math.floor(share * this.full[i])) : [null, null];
-    this.act("open-menu", { x, y, reach: Math.round(4 * this.density) });
-  }
-
   onPointer(message) {
-    if (message.type === "menu") {
-      this.menu.request(message.x * this.stage.clientWidth, message.y * this.stage.clientHeight);
-      return;
-    }
     if (message.type === "pick") {
       const [width, height] = this.full;
       const [x, y] = [Math.floor(message.x * width), Math.floor(message.y * height)];
@@ -196,8 +183,6 @@ class View {
     else if (action === "toggle-overlay" || action === "toggle-panel") this.togglePanel();
     else if (action === "toggle-full-screen") this.toggleFullScreen();
     else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
-    else if (action === "ask-movie") this.act("animate");
-    else if (action === "open-menu") this.menu.request(null, null);
     else if (action !== "close") this.act(action, amount);
   }
 

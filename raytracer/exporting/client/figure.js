@@ -1,6 +1,5 @@
 // Figure: the page: the picture, what moves it, and the values of what is picked.
 
-const LONG_PRESS_MS = 500; // of a finger, which then picks nothing
 const POLL_MS = 2; // after which to look whether a sample is drawn
 const TYPES = {
   i4: Int32Array, i8: BigInt64Array, u8: BigUint64Array, f4: Float32Array, f8: Float64Array,

@@ -170,40 +170,6 @@ def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
         assert shown > 20, turn
 
 
-def box_of_balls() -> LoadedScene:
-    """Balls of one size side by side: from within, every turn leads through one."""
-    side = np.arange(-4.0, 5.0)
-    centers = np.stack(np.meshgrid(side, side, side), axis=-1).reshape(-1, 3)
-    return loaded_scene_of(Scene.from_arrays(centers, 0.45), width=64, height=36)
-
-
-def in_a_sphere(viewer: ViewerState) -> bool:
-    b, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
-    centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
-    return bool((np.linalg.norm(centers - eye, axis=1) < b.radius * (1.0 - 1e-6)).any())
-
-
-def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> None:
-    viewer = viewer_of(box_of_balls(), SIZE)
-    chance = random.Random(2)
-    scale = viewer.loaded_scene.buffers.scale
-    viewer.view = moves.with_pivot(viewer.view, np.full(3, 0.5 / scale))
-    viewer.view = moves.dolly(viewer.view, 3.2 / scale / viewer.view.distance)
-    wanted = viewer.view.distance
-    pulled = 0
-    for _ in range(300):
-        viewer.do("orbit", chance.gauss(0.0, 0.3), chance.gauss(0.0, 0.2))
-        assert not in_a_sphere(viewer)
-        if viewer.view.pull == 1.0:
-            assert viewer.view.distance == pytest.approx(wanted)
-        else:
-            pulled += 1
-    assert 50 < pulled < 290
-    for axis in AXES:
-        viewer.do("along", *axis)
-        assert not in_a_sphere(viewer)
-
-
 def test_the_scenes_own_camera_is_never_moved() -> None:
     """Not even one that is inside a giant, or nearer to it than one can get by hand."""
     for height in (-3.0, 1e-3):
