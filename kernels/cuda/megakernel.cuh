@@ -26,10 +26,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
                            int tile, WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame.film, tile);
-  SceneTree tree = scene_tree(args, primitives.global);
-#if RT_NEAR_STACK
-  tree.near = (StackEntry*)&scratch + (threadIdx.x & 31u);
-#endif
+  const SceneTree tree = scene_tree(args, primitives.global);
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   // until a packet was left: those of the tile's later samples would be too

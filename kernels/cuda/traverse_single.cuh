@@ -33,10 +33,6 @@ RT_DEVICE bool is_entered(float begin, float end) { return begin <= end; }
 // come: not where larger records or rays that stop at other things take the registers.
 constexpr bool kTestsPairs = !RT_SOLIDS && !(RT_FULL_SHADING && RT_ALPHA_CLIP);
 
-// Whether the first entries of the stack of a nearest hit are in shared memory, which leaves the first cache to nodes and
-// primitives: in kernels whose scratch memory of packets is free then.
-#define RT_NEAR_STACK (RT_FULL_SHADING && !RT_SOLIDS && !RT_ALPHA_CLIP)
-
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
 };
@@ -163,41 +159,15 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
   }
 }
 
-// A child that waits, and where the ray enters it.
-struct StackEntry {
-  uint32_t node;
-  float t;
-};
-
-struct LocalStack {
-  StackEntry entries[kMaxWaiting];
-
-  RT_DEVICE StackEntry get(int i) const { return entries[i]; }
-  RT_DEVICE void put(int i, StackEntry e) { entries[i] = e; }
-};
-
-constexpr int kNearEntries = 8;  // of 2,112 bytes of a WarpScratch
-
-// near: entries of this lane, 32 apart
-struct NearStack {
-  StackEntry* near;
-  StackEntry rest[kMaxWaiting - kNearEntries];
-
-  RT_DEVICE StackEntry get(int i) const { return i < kNearEntries ? near[32 * i] : rest[i - kNearEntries]; }
-  RT_DEVICE void put(int i, StackEntry e) {
-    if (i < kNearEntries)
-      near[32 * i] = e;
-    else
-      rest[i - kNearEntries] = e;
-  }
-};
-
 // Nearest hit with t < t except `self`; for equal t the lower leaf position.
-template <class Filter, class Stack>
+template <class Filter>
 RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o,
-                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim, const Filter& filter,
-                                        Stack& stack) {
+                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim, const Filter& filter) {
   ThreadRay ray = thread_ray(o, d);
+  struct Entry {
+    uint32_t node;
+    float t;
+  } stack[kMaxWaiting];
   int top = 0;
   uint32_t node = 0;
   for (;;) {
@@ -206,14 +176,10 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
     int first = top;
     for (uint32_t m = h.mask & h.inner; m; m &= m - 1) {
       int slot = __ffs(m) - 1;
-      const StackEntry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
+      Entry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
       int k = top++;
-      for (; k > first; --k) {
-        const StackEntry nearer = stack.get(k - 1);
-        if (nearer.t >= e.t) break;
-        stack.put(k, nearer);
-      }
-      stack.put(k, e);
+      for (; k > first && stack[k - 1].t < e.t; --k) stack[k] = stack[k - 1];
+      stack[k] = e;
     }
     // One loop over the primitives of all slots: with a loop per slot, lanes wait for the longest of each slot.
     uint32_t leaves = h.mask & ~h.inner, row = 0, end = 0;
@@ -236,12 +202,11 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
       if (next != row) test(pair[1], next);
       row = next + 1;
     }
-    StackEntry next;
+    float at;
     do {
       if (top == 0) return;
-      next = stack.get(--top);
-    } while (next.t > t);
-    node = next.node;
+      node = stack[--top].node, at = stack[top].t;
+    } while (at > t);
   }
 }
 
@@ -249,22 +214,13 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
 struct WideTree {
   const rt::Node* nodes;
   const PrimitiveRecord* records;
-#if RT_NEAR_STACK
-  StackEntry* near = nullptr;  // the memory of a NearStack
-#endif
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records, (size_t)prim); }
   template <class Filter>
   RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
                                    const Filter& filter) const {
-#if RT_NEAR_STACK
-    NearStack stack;  // not a list of initial values, which would clear the rest
-    stack.near = near;
-#else
-    LocalStack stack;
-#endif
-    thread_intersect_closest(nodes, records, o, d, self, t, prim, filter, stack);
+    thread_intersect_closest(nodes, records, o, d, self, t, prim, filter);
   }
   template <class Filter>
   RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {

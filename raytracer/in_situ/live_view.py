@@ -17,7 +17,6 @@ import numpy as np
 
 from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
-from raytracer.browser.widget import SceneWidget
 from raytracer.errors import RaytracerError, UserError, shown_value
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
@@ -47,6 +46,7 @@ from raytracer.viewer.options import ViewOptions
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from raytracer.browser.widget import SceneWidget  # of the extra `notebook`
     from raytracer.in_situ.recording import Pictures
     from raytracer.pipeline import Settings
 
