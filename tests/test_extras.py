@@ -7,19 +7,22 @@ import subprocess
 import sys
 
 IMPORTS = """
-import importlib, json, pkgutil, sys
+import importlib, json, sys
+from pathlib import Path
 import raytracer
-extras = json.loads(sys.argv[1])
-sys.modules.update(dict.fromkeys(extras))
+sys.modules.update(dict.fromkeys(json.loads(sys.argv[1])))
+root = Path(raytracer.__file__).parent
 missing = []
-for module in pkgutil.walk_packages(raytracer.__path__, "raytracer."):
-    if not module.name.endswith("__main__") and ".kernels" not in module.name:
-        try:
-            importlib.import_module(module.name)
-        except ModuleNotFoundError:
-            missing.append(module.name)
-        except Exception:  # modules of windows, without a display
-            pass
+for path in sorted(root.rglob("*.py")):
+    name = ".".join(("raytracer", *path.relative_to(root).with_suffix("").parts))
+    if path.name in ("__main__.py", "__init__.py"):
+        continue
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        missing.append(name)
+    except Exception:  # modules of windows, without a display
+        pass
 print(json.dumps(missing))
 """
 

@@ -26,7 +26,7 @@ class Benchmark(ABC):
     """One name of `raytracer bench`: an operation, or a part of the renderer."""
 
     name: str
-    by_default = False  # whether it runs if no benchmark is named
+    default_on = ""  # the backend on which it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
     takes_scenes = False  # whether it has scenes to choose from (`--scene`)
 

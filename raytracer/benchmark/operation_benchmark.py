@@ -21,7 +21,7 @@ from raytracer.errors import BackendError, RaytracerError, UserError
 class OperationBenchmark(Benchmark):
     """Variants of an operation, checked against its reference and timed beside libraries."""
 
-    by_default = True
+    default_on = "cuda"
     takes_kernels = True
 
     def __init__(self, op: Op) -> None:

@@ -41,10 +41,10 @@ def find(name: str) -> Benchmark:
     return benchmarks()[name]
 
 
-def selected(names: tuple[str, ...]) -> list[Benchmark]:
-    """Return benchmarks by name, each once; without names those that run by default."""
+def selected(names: tuple[str, ...], backend: str = "cuda") -> list[Benchmark]:
+    """Return benchmarks by name, each once; without names those of a backend."""
     if not names:
-        return [each for each in benchmarks().values() if each.by_default]
+        return [each for each in benchmarks().values() if each.default_on == backend]
     return [find(name) for name in dict.fromkeys(names)]
 
 

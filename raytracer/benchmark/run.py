@@ -42,9 +42,10 @@ def bench(
     """Check and time benchmarks; kernels with wrong results are not timed.
 
     Args:
-        *names: of operations, all by default; "render" for the example scenes, "tone" for film
-            statistics and tone mapping, "preview" for the window, "build" for trees over spheres,
-            "live" for pictures of spheres that move.
+        *names: of operations; "render" for the example scenes, "tone" for film statistics and
+            tone mapping, "preview" for the window, "build" for trees over spheres, "live" for
+            pictures of spheres that move. By default all operations, without a GPU "tone" and
+            "build".
         variant: labels, names or numbers of variants; all by default.
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
@@ -71,14 +72,15 @@ def bench(
     names = texts(names, "names")
     one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")
-    selection = registry.selected(names)
+    reason = why_not() if backend != "cpu" else ""
+    used = "cpu" if reason or backend == "cpu" else "cuda"
+    selection = registry.selected(names, used)
     for each in selection if names else ():
         each.check(options)
     _check_extras(selection, options)
-    reason = why_not() if backend != "cpu" else ""
     if reason and backend == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
-    machine, results = Machine("cpu" if reason or backend == "cpu" else "cuda"), list[Result]()
+    machine, results = Machine(used), list[Result]()
     for each in selection:
         results += each.run(machine, options, progress or (lambda _: None))
     return _record(machine, results)

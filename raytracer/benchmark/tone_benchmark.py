@@ -50,6 +50,7 @@ class ToneBenchmark(Benchmark):
     """Film statistics, tone mapping, and both."""
 
     name = "tone"
+    default_on = "cpu"
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"

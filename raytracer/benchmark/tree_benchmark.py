@@ -97,6 +97,7 @@ class BuildBenchmark(SpheresBenchmark):
     """Trees: built, and refitted around spheres that moved a little."""
 
     name = "build"
+    default_on = "cpu"
     summary = "trees over spheres: built and refitted"
     counts = (10_000, 100_000)
     note = (
