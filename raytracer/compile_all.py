@@ -61,7 +61,11 @@ class Job:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile what the arguments ask for; gives the exit status."""
-    return compile_all(parser("compile_all", "Compile every kernel.").parse_args(arguments))
+    made = parser("compile_all", "Compile every kernel.")
+    made.add_argument(
+        "--production", action="store_true", help="the kernels that pictures need alone"
+    )
+    return compile_all(made.parse_args(arguments))
 
 
 def compile_all(options: argparse.Namespace) -> int:
@@ -167,9 +171,6 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     """Return the parser of a module that compiles kernels."""
     parser = argparse.ArgumentParser(prog=f"python -m raytracer.{name}", description=description)
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
-    parser.add_argument(
-        "--production", action="store_true", help="the kernels that pictures need alone"
-    )
     parser.add_argument(
         "--complete",
         nargs="+",

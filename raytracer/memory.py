@@ -1,7 +1,8 @@
 """Estimates the memory of a job, and refuses jobs that do not fit before they begin.
 
-The estimate is an upper bound, up to half again the memory that is used, of what is added to the
-process: by building the tree, or by the tree and the picture together, whichever is larger.
+The estimate is an upper bound, at most 1.6 times the memory that is used or 240 MiB above it, of
+what is added to the process: by building the tree, or by the tree and the picture together,
+whichever is larger.
 `tests/memory/test_estimate.py` compares it with the memory that is used.
 """
 

@@ -27,10 +27,11 @@ print(json.dumps(missing))
 """
 
 EXTRAS = (
-    "MDAnalysis", "OpenEXR", "aiohttp", "anywidget", "ase", "av", "chemfiles", "cmcrameri",
-    "colorcet", "cuda", "gemmi", "gsd", "h5py", "imagecodecs", "laspy", "matplotlib", "openpyxl",
-    "plyfile", "pxr", "pyarrow", "pycuda", "pyoidn", "rdkit", "scipy", "skimage", "trimesh",
-    "vtkmodules", "yaml", "zstandard",
+    "MDAnalysis", "OpenEXR", "aiohttp", "anywidget", "ase", "astropy", "av", "chemfiles",
+    "cmcrameri", "colorcet", "cuda", "gemmi", "gsd", "h5py", "imagecodecs", "laspy",
+    "matplotlib", "plyfile", "pxr", "pyarrow", "pycuda", "pyoidn", "pypcd4",
+    "python_calamine", "pytng", "rdkit", "scipy", "skimage", "trimesh", "vtkmodules", "yaml",
+    "zstandard",
 )  # fmt: skip
 
 

@@ -368,6 +368,7 @@ class _Movie(_Job):
         )
         if self.is_part:
             self.render(animation, 8)
+            self.frames.remove_folder_if_empty()
             return
         try:
             with output.replacing(self.target) as self._file:

@@ -117,17 +117,22 @@ class MovieFrames(FrameFiles):
     def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
         """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
-        # Compression would take as long as encoding the movie.
-        size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
-        method = zipfile.ZIP_STORED if size < UNCOMPRESSED_SHARE * free else zipfile.ZIP_DEFLATED
         arrays = {"frame": pixels, "exposure": np.float64(nan if exposure is None else exposure)}
         try:
+            # Compression would take as long as encoding the movie.
+            size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
+            is_small = size < UNCOMPRESSED_SHARE * free
+            method = zipfile.ZIP_STORED if is_small else zipfile.ZIP_DEFLATED
             with output.temporary(self.folder) as new:
                 with zipfile.ZipFile(new, "w", method, compresslevel=1) as archive:
                     for name, array in arrays.items():
                         with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                             np.lib.format.write_array(member, np.asarray(array))
                 new.replace(path)
+        except FileNotFoundError:
+            raise OutputError(
+                f"{self.folder}: was removed: another command has completed the movie"
+            ) from None
         except OSError as error:
             raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
 

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
@@ -73,7 +74,7 @@ def bench(
     one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")
     reason = why_not() if backend != "cpu" else ""
-    used = "cpu" if reason or backend == "cpu" else "cuda"
+    used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
     selection = registry.selected(names, used)
     for each in selection if names else ():
         each.check(options)

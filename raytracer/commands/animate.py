@@ -114,7 +114,7 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
             annotations=annotations, format=options["format"], topology=options["topology"],
-            arrays=options["arrays"],            **overrides, **settings,
+            arrays=options["arrays"], **overrides, **settings,
         )  # fmt: skip
     target = Path(options["output"]) if options["output"] else free_path(stem_of(scenes[0]), ".mp4")
     with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
@@ -125,7 +125,7 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
             )  # fmt: skip
         except BaseException as error:
             bar.__exit__()
-            if not (quiet or isinstance(error, BusyError)):
+            if animation.seconds and not (quiet or isinstance(error, BusyError)):
                 _tell_of_rest(target)
             raise
     if as_json or not quiet:

@@ -53,7 +53,7 @@ Examples:
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
-@click.option("--list", "listed", is_flag=True, help="List axes, types, variants; with OP ideas.")
+@click.option("--list", "listed", is_flag=True, help="List operations; of a named OP also ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
@@ -69,7 +69,7 @@ Examples:
     help="Distribution of the input values.",
 )
 @click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
-@click.option("--peers/--no-peers", default=True, help="Also time libraries.")
+@click.option("--peers/--no-peers", default=True, help="Also time PyTorch.")
 @click.option(
     "--cold",
     "mode",
@@ -89,9 +89,8 @@ Examples:
     help="How results are printed.",
 )
 @force_option
-@click.option(
-    "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
-)
+@click.option("--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu",
+              help="Also check and time this kernel.")  # fmt: skip
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:

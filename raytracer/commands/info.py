@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import FILE, json_option, scene_path, source_options
+from raytracer.commands.options import (
+    FILE,
+    SettingsCommand,
+    json_option,
+    scene_path,
+    source_options,
+)
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.files.access import OpenFile, opened
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from raytracer.scene.source import Source
 
 
-@click.command()
+@click.command(cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @source_options("frame", "format", "topology", "arrays")
 @json_option

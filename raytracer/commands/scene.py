@@ -13,7 +13,13 @@ import click
 
 from raytracer import memory
 from raytracer.commands.group import Group
-from raytracer.commands.options import FILE, force_option, json_option, source_options
+from raytracer.commands.options import (
+    FILE,
+    SettingsCommand,
+    force_option,
+    json_option,
+    source_options,
+)
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import SceneError, UserError
 from raytracer.files.access import STANDARD_INPUT, opened
@@ -22,6 +28,9 @@ from raytracer.scene import GLYPHS
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
     from raytracer.scene.source import Source
@@ -119,7 +128,7 @@ def schema(output: str | None, force: bool) -> None:
         write(check_file(OutputSet(force).writes(output, "--output")), text + "\n")
 
 
-@scene.command(short_help="Make a large scene with a generator.")
+@scene.command(cls=SettingsCommand, short_help="Make a large scene with a generator.")
 @click.argument("name", required=False)
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
@@ -210,7 +219,7 @@ def _contents_of(source: Source) -> dict[str, Any]:
         **{f"{noun}s": count for noun, count in counts.items()},
         "files": _files(),
         "data": _data(scene),
-        "bounds": _bounds(buffers),
+        "bounds": _bounds(scene, buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
         **_made(scene),
         "camera": camera,
@@ -239,16 +248,32 @@ def _data(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:
-    """Return the corners of the bounding box and the range of radii, in scene units."""
-    if buffers.count == 0:
+def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
+    """Return the corners of the box around all spheres and solids, and the range of the radii of
+    spheres, in scene units.
+    """
+    import numpy as np
+
+    from raytracer.scene.mesh import Mesh
+
+    lows: list[NDArray[np.float64]] = []
+    highs: list[NDArray[np.float64]] = []
+    radii: dict[str, list[float]] = {}
+    if count := scene.count:
+        radius, scale = buffers.radius[:count], float(buffers.scale)
+        rows = [axis[:count] for axis in (buffers.x, buffers.y, buffers.z)]
+        lows.append(buffers.center + scale * np.array([(row - radius).min() for row in rows]))
+        highs.append(buffers.center + scale * np.array([(row + radius).max() for row in rows]))
+        radii = {"radii": [scale * float(edge) for edge in (radius.min(), radius.max())]}
+    for each in scene.solids:
+        for ball in each.balls:
+            reach = 0.0 if isinstance(each, Mesh) else np.reshape(ball.radius, (-1, 1))
+            lows.append((ball.centers - reach).min(axis=0))
+            highs.append((ball.centers + reach).max(axis=0))
+    if not lows:
         return {}
-    low, high = [], []
-    for axis, center in zip((buffers.x, buffers.y, buffers.z), buffers.center, strict=True):
-        low.append(float(center + buffers.scale * float((axis - buffers.radius).min())))
-        high.append(float(center + buffers.scale * float((axis + buffers.radius).max())))
-    radii = [buffers.scale * float(edge) for edge in (buffers.radius.min(), buffers.radius.max())]
-    return {"low": low, "high": high, "radii": radii}
+    low, high = np.min(lows, axis=0), np.max(highs, axis=0)
+    return {"low": low.tolist(), "high": high.tolist()} | radii
 
 
 def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:

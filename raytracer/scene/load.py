@@ -129,7 +129,7 @@ def load_file(
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()
         if source.is_mesh:
-            if source.topology is not None or source.arrays:
+            if place is None and (source.topology is not None or source.arrays):
                 raise UserError("is a mesh: topology and columns are for particles")
             from raytracer.scene.mesh_alone import scene_of_mesh
             from raytracer.scene.particles.frames import checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,24 @@ def test_a_scene_in_memory_has_no_parts(tmp_path: Path) -> None:
     animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
     with pytest.raises(raytracer.UserError, match="save the frames to a file"):
         animation.save(tmp_path / "a.gif", part="1/2")
+
+
+def test_a_part_without_frames_leaves_no_folder(trajectory: Path, tmp_path: Path) -> None:
+    raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", part="9/9")
+    assert not (tmp_path / "a.gif.frames").exists()
+
+
+def test_a_part_ends_where_its_folder_is_gone(trajectory: Path, tmp_path: Path) -> None:
+    """As after the command without a part has completed the movie."""
+    folder = tmp_path / "a.gif.frames"
+    animation = raytracer.animate(trajectory, **SMALL)
+    with pytest.raises(raytracer.RaytracerError, match="another command has completed the movie"):
+        animation.save(
+            tmp_path / "a.gif", part="1/2",
+            progress=lambda done, _: shutil.rmtree(folder) if done == 1 else None,
+        )  # fmt: skip
+
+
+def test_a_movie_of_one_picture_per_frame_needs_numbers(trajectory: Path, tmp_path: Path) -> None:
+    with pytest.raises(raytracer.RaytracerError, match="needs a number in the name"):
+        raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.png")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import raytracer
 from raytracer import Mesh, load
+from raytracer.cli import main
 from raytracer.errors import SceneError, UserError
 from raytracer.warning import collected
 from support.particle_files import write
@@ -31,6 +33,14 @@ def test_a_mesh_is_a_picture(wall: Path) -> None:
     scene = load(wall)
     assert (scene.counts()["triangle"], scene.count, scene.title) == (4, 0, "wall")
     assert raytracer.render(wall, **SMALL).statistics.covered > 50
+
+
+def test_bounds_of_a_mesh_are_those_of_its_corners(
+    wall: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(wall), "--json"]) == 0
+    bounds = json.loads(capsys.readouterr().out)["drawn"]["bounds"]
+    assert bounds == {"low": [0, 0, 0], "high": [1, 1, 1]}
 
 
 def test_colour_and_opacity_are_those_of_the_mesh(wall: Path) -> None:

@@ -118,7 +118,7 @@ def unit_of_all(names: Iterable[str]) -> str:
 
 def usual(part: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name of a part, a key of `USUAL`, or None."""
-    names = list(known)
+    names = list(dict.fromkeys(known))  # a line may have a million empty ones
     by_plain = {plain(name): name for name in reversed(names)}
     for name in USUAL[part]:
         if name in names:

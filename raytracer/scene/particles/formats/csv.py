@@ -68,6 +68,7 @@ class Source(TextSource):
             self.notes.append(("", f"{self.name}: the lines after the rows are left out, from "
                                f"'{shown(self.table.after, 40)}' on"))  # fmt: skip
         self._label_column = ""  # read as text
+        self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
             self._name_columns()
         self.first_line = self.table.skip + 1
@@ -87,11 +88,11 @@ class Source(TextSource):
             if others:  # the numbers of the rows, or a text
                 names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
             which = [str(names.index(axis) + 1) for axis in "xyz"]
-            self.notes.append(("", (
+            self._taken = (
                 f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
                 f"{which[2]} are taken as x, y and z. To choose others, give their numbers, as in "
                 f"--columns x={which[0]},y={which[1]},z={which[2]},radius={count}"
-            )))  # fmt: skip
+            )
         self.table = self.table._replace(columns=names)
 
     def _layout(self) -> Layout:
@@ -181,6 +182,8 @@ class Source(TextSource):
         stated = {part: name if name in table.columns else lower.get(name.lower(), name)
                   for part, name in names.items()}  # fmt: skip
         chosen = super().choose(stated)
+        if self._taken and not {"x", "y", "z"} & set(stated):
+            self.notes.append(("", self._taken))
         if {"radius", "diameter"} & set(chosen) and {"r", "color"} & set(chosen):
             chosen.pop("label", None)
         self._guess_size(chosen)
