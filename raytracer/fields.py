@@ -22,6 +22,7 @@ from typing import Any, ClassVar, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind, loaded
+from raytracer.synonyms import REMOVED
 
 DEFINITION = "definition"  # key of the definition in a field's metadata
 SETTINGS = "takes"  # attribute of a function with the dataclasses whose fields it takes
@@ -215,9 +216,10 @@ def check_names(function: Any, given: Iterable[str]) -> None:
         while name not in known and (kind := next(kinds, None)) is not None:
             known += definitions(kind)
         if name not in known:
+            names = [*known, *(function.__kwdefaults__ or ())]
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
-                f"{suggestion(name, [*known, *(function.__kwdefaults__ or ())])}"
+                f"{REMOVED.get(name) or suggestion(name, names)}"
             )
 
 

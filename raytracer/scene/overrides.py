@@ -100,15 +100,20 @@ def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) ->
     return replace(scene, annotations=changes)
 
 
+def _check_particles(scene: Scene, name: str) -> None:
+    """Raise UserError for a setting of particles where meshes are the scene."""
+    if name and scene.meshes and not scene.spheres and len(scene.meshes) == len(scene.solids):
+        raise UserError(f"{name}: is for particles, but the scene has meshes alone")
+
+
 def _styled(
     scene: Scene, style: StyleSettings, settings: Mapping[str, Any], opacity: float | str | None
 ) -> Scene:
     """Apply colours by data and a selection; `opacity` of all particles, or None."""
     from raytracer.scene.coloring.apply import styled
 
-    if scene.meshes and not scene.spheres and len(scene.meshes) == len(scene.solids):
-        named = (name for name in definitions(type(style)) if getattr(style, name) is not None)
-        raise UserError(f"{next(named)}: is for particles, but the scene has meshes alone")
+    named = (name for name in definitions(type(style)) if getattr(style, name) is not None)
+    _check_particles(scene, next(named, ""))
     for name in ("color_by", "palette"):
         if "color" in settings and getattr(style, name) is not None:
             raise UserError(f"color: give either color, one colour for all, or {name}")
@@ -119,6 +124,7 @@ def _styled(
 def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
     of_view = dict(settings)
     of_render = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
+    _check_particles(scene, "radius" if "radius" in of_view else "")
     render = scene.render.override(**of_render)
     if "look" in of_render:  # as it is defined, unless the call says more
         render = render.override(brightness=of_render.get("brightness", 1.0))

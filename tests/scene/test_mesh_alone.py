@@ -62,6 +62,7 @@ def test_meshes_and_particles_in_one_picture(wall: Path, tmp_path: Path) -> None
         ({"frame": 1}, "there is no frame 1: it has 1 frame"),
         ({"arrays": {"x": "a"}}, "is a mesh: topology and columns are for particles"),
         ({"color_by": "x"}, "color_by: is for particles, but the scene has meshes alone"),
+        ({"radius": 2.0}, "radius: is for particles, but the scene has meshes alone"),
         ({"select": "x > 0"}, "select: is for particles, but the scene has meshes alone"),
         ({"format": "stl"}, "a mesh is known by the ending of its name: call the file NAME.stl"),
     ],
