@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,9 @@ def test_named_columns(tmp_path: Path) -> None:
 def test_columns_without_names_have_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "7 1 2 3\n8 4 5 6\n")
     with pytest.warns(raytracer.RaytracerWarning, match="the columns have no names"):
+        load(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         (spheres,) = load(path, arrays={"x": "2", "y": "3", "z": "4", "radius": "1"}).spheres
     np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
     np.testing.assert_array_equal(spheres.radius, [7, 8])
