@@ -55,6 +55,7 @@ MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 """Materials other than Phong's, spheres that send out light, environment maps."""
 
 LARGE = FEATURES[:1]
+"""Large spheres, of which plain scenes have none."""
 
 PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *LARGE, *MATERIALS_AND_EMITTERS)
 """What PATHS can be compiled without, beside DRAFTS."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 from raytracer.errors import DataFileError, shown
 
@@ -87,6 +88,7 @@ _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
+@lru_cache(4096)  # it is asked for each part of particles
 def plain(name: str) -> str:
     """Return a name in the form for comparison."""
     text = name.lower()

@@ -43,7 +43,8 @@ _LISTED = (
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 _OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
-_CALL = rb"[A-Za-z_][\w.]*[ \t]*=?[ \t]*(?=[\[({])"  # words before brackets: points = array([[1,
+_CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
+"""Words before brackets: points = array([[1,"""
 _BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
 
 

@@ -88,10 +88,11 @@ class Source(TextSource):
             if others:  # the numbers of the rows, or a text
                 names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
             which = [str(names.index(axis) + 1) for axis in "xyz"]
+            radius = "" if str(count) in which else f",radius={count}"
             self._taken = (
                 f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
                 f"{which[2]} are taken as x, y and z. To choose others, give their numbers, as in "
-                f"--columns x={which[0]},y={which[1]},z={which[2]},radius={count}"
+                f"--columns x={which[0]},y={which[1]},z={which[2]}{radius}"
             )
         self.table = self.table._replace(columns=names)
 
