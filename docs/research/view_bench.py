@@ -26,7 +26,8 @@ class Simulation:
 
     def __init__(self, count: int, backend: str) -> None:
         self._torch = import_module("torch") if backend.startswith("cuda") else None
-        centers, self.radii = spheres("uniform", count)
+        centers, radii = spheres("uniform", count)
+        self.radius = float(radii.min())
         self.positions: Any = centers
         if self._torch is not None:
             self.positions = self._torch.as_tensor(centers, device=backend)
@@ -51,8 +52,7 @@ def turn(simulation: Simulation, view: LiveView | None) -> tuple[float, float]:
         while (spent := perf_counter() - start) < length:
             simulation.step()
             if view is not None:
-                radius = float(simulation.radii.min())
-                view.log_points("particles", simulation.positions, radii=radius)
+                view.log_points("particles", simulation.positions, radii=simulation.radius)
             count += 1
         simulation.wait()
         spent, processor = perf_counter() - start, thread_time() - processor
