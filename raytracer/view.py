@@ -112,11 +112,15 @@ class View:
         return Backdrop((r0, g0, b0), (r1, g1, b1))
 
     @property
+    def has_mirrors(self) -> bool:
+        """Whether a material of Phong's is a mirror."""
+        phong = self.materials["kind"] == code("MaterialKind", "phong")
+        return bool((phong & (self.materials["phong"]["mirror"] > 0)).any())
+
+    @property
     def mirrors(self) -> bool:
         """Whether rays are reflected by mirrors, and a material is one."""
-        phong = self.materials["kind"] == code("MaterialKind", "phong")
-        is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
-        return self.max_depth > 0 and bool(is_mirror.any())
+        return self.max_depth > 0 and self.has_mirrors
 
     @property
     def needs_path_tracing(self) -> bool:

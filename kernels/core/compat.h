@@ -128,6 +128,10 @@ namespace RT_NS {
 RT_HD float fma_(float a, float b, float c) { return fmaf(a, b, c); }
 RT_HD float sqrt_(float a) { return __fsqrt_rn(a); }
 RT_HD float floor_(float a) { return floorf(a); }
+// one instruction each, where a comparison and a selection are two
+RT_HD float min_(float a, float b) { return fminf(a, b); }
+RT_HD float max_(float a, float b) { return fmaxf(a, b); }
+RT_HD float abs_(float a) { return fabsf(a); }
 // The hardware's own functions, for pictures only: relative errors below 2^-21, not the bits of the CPU.
 RT_DEVICE float fast_log2(float a) {
   float y;
@@ -160,6 +164,9 @@ RT_HD float fma_(float a, float b, float c) { return a * b + c; }
 #endif
 RT_HD float sqrt_(float a) { return __builtin_sqrtf(a); }
 RT_HD float floor_(float a) { return __builtin_floorf(a); }
+RT_HD float min_(float a, float b) { return a < b ? a : b; }
+RT_HD float max_(float a, float b) { return a > b ? a : b; }
+RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
 template <class T> RT_HD T load_global(const T* p) { return *p; }
 RT_HD float as_float(uint32_t a) {
   float f;

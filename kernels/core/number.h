@@ -19,9 +19,6 @@ template <class F> using BitsOf = typename Lanes<F>::Bits;
 
 constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
 
-RT_HD float min_(float a, float b) { return a < b ? a : b; }
-RT_HD float max_(float a, float b) { return a > b ? a : b; }
-RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
 RT_HD float select(bool m, float a, float b) { return m ? a : b; }
 RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
 RT_HD bool any(bool m) { return m; }

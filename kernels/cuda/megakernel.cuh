@@ -26,7 +26,9 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
                            int tile, WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame.film, tile);
-  const SceneTree tree = scene_tree(args, primitives.global);
+  SceneTree tree = scene_tree(args, primitives.global);
+  static_assert(sizeof(WarpScratch) >= 32 * kSharedEntries * sizeof(StackEntry));
+  tree.shared = (StackEntry*)&scratch + (threadIdx.x & 31u);
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   // until a packet was left: those of the tile's later samples would be too
@@ -42,12 +44,14 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
       if (coherent)
         coherent = warp_intersect_closest(tree.nodes, primitives, camera_packet(*s.camera, ray.origin), scratch,
                                           ray.origin, ray.direction, t, prim, filter);
+      __syncwarp();  // scratch is the memory of tree.shared from here on
       if (!coherent) tree.intersect_closest(ray.origin, ray.direction, kNoPrim, t, prim, filter);
       __syncwarp();
     }
     if (is_draft(s)) clear_draft(s, x, y);
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
+    __syncwarp();
   }
   if (at.inside) *out = sum;
 }

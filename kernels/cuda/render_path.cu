@@ -9,7 +9,7 @@
 #include "megakernel.cuh"
 
 // Blocks of a multiprocessor: paths gain by many warps, `direct` and `ao` where few registers are spilled.
-constexpr int kBlocks = RT_PATH_INTEGRATOR ? 9 : 5;
+constexpr int kBlocks = RT_SHARED_STACK ? 8 : RT_PATH_INTEGRATOR ? 9 : 5;
 
 extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   rt::render_block(args, nullptr);

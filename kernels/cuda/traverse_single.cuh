@@ -23,15 +23,18 @@ RT_DEVICE float slabs_end(float x, float y, float z, float t_max) {
 }
 RT_DEVICE bool is_entered(float begin, float end) { return __float_as_int(begin) <= __float_as_int(end); }
 #else
-// fmaxf and fminf are one instruction each, a comparison and a selection are two.
-RT_DEVICE float slabs_begin(float x, float y, float z) { return fmaxf(fmaxf(x, y), fmaxf(z, 0.0f)); }
-RT_DEVICE float slabs_end(float x, float y, float z, float t_max) { return fminf(fminf(x, y), fminf(z, t_max)); }
+RT_DEVICE float slabs_begin(float x, float y, float z) { return max_(max_(x, y), max_(z, 0.0f)); }
+RT_DEVICE float slabs_end(float x, float y, float z, float t_max) { return min_(min_(x, y), min_(z, t_max)); }
 RT_DEVICE bool is_entered(float begin, float end) { return begin <= end; }
 #endif
 
 // Whether nearest hits test two spheres of a leaf at a time, so that the second one is loaded before the first one has
 // come: not where larger records or rays that stop at other things take the registers.
 constexpr bool kTestsPairs = !RT_SOLIDS && !(RT_FULL_SHADING && RT_ALPHA_CLIP);
+
+// Whether the first entries of the stack of a nearest hit are in shared memory, in that of the packets, which is free
+// then: the first cache is left to nodes and primitives. Rays that stop at other things have no registers for it.
+#define RT_SHARED_STACK (RT_FULL_SHADING && !RT_SOLIDS && !RT_ALPHA_CLIP)
 
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
@@ -56,12 +59,13 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
   Vec3<float> rel = vec3(__uint_as_float(head.x), __uint_as_float(head.y), __uint_as_float(head.z)) - r.origin;
   Vec3<float> cell = vec3(__uint_as_float((head.w & 255u) << 23), __uint_as_float((head.w >> 8 & 255u) << 23),
                           __uint_as_float((head.w >> 16 & 255u) << 23));
-  float reach = max_(abs_(rel.x) + 255.0f * cell.x, max_(abs_(rel.y) + 255.0f * cell.y, abs_(rel.z) + 255.0f * cell.z));
-  float error = kBoxError * reach;
+  const float error = kBoxError * max_(fma_(255.0f, cell.x, abs_(rel.x)), max_(fma_(255.0f, cell.y, abs_(rel.y)),
+                                                                             fma_(255.0f, cell.z, abs_(rel.z))));
   bool back_x = r.direction.x < 0.0f, back_y = r.direction.y < 0.0f, back_z = r.direction.z < 0.0f;
   Vec3<float> step = cell * r.inverse;
-  Vec3<float> out = vec3(back_x ? -error : error, back_y ? -error : error, back_z ? -error : error);
-  Vec3<float> near = (rel - out) * r.inverse, far = (rel + out) * r.inverse;
+  const Vec3<float> corner = rel * r.inverse;
+  const Vec3<float> slack = vec3(abs_(r.inverse.x), abs_(r.inverse.y), abs_(r.inverse.z));
+  const Vec3<float> near = fma3(-error, slack, corner), far = fma3(error, slack, corner);
   // words 0, 1: low sides of slots 0-3, 4-7; words 2, 3: high sides
   const uint32_t nx[2] = {back_x ? x.z : x.x, back_x ? x.w : x.y}, fx[2] = {back_x ? x.x : x.z, back_x ? x.y : x.w};
   const uint32_t ny[2] = {back_y ? y.z : y.x, back_y ? y.w : y.y}, fy[2] = {back_y ? y.x : y.z, back_y ? y.y : y.w};
@@ -80,9 +84,11 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
 }
 
 RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
-  return slot < 4 ? h.ends_lo >> 8 * slot & 255u : h.ends_hi >> 8 * (slot - 4) & 255u;
+  return __byte_perm(h.ends_lo, h.ends_hi, slot) & 255u;
 }
-RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
+RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) {
+  return __byte_perm(h.ends_lo << 8, __funnelshift_l(h.ends_lo, h.ends_hi, 8), slot) & 255u;
+}
 
 // The primitives in some leaves of a node as one sequence: with a loop per slot, lanes wait for the longest of each.
 struct LeafWalk {
@@ -159,15 +165,33 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
   }
 }
 
-// Nearest hit with t < t except `self`; for equal t the lower leaf position.
+// A child that waits, and where the ray enters it.
+struct alignas(8) StackEntry {
+  uint32_t node;
+  float t;
+};
+
+constexpr int kSharedEntries = RT_SHARED_STACK ? 8 : 0;
+
+// An entry of a stack, the first kSharedEntries of which are in shared memory, those of a lane 32 apart. Not members of one
+// struct: the compiler would keep the pointer in local memory, and not know of which memory it is.
+RT_DEVICE StackEntry stack_entry(const StackEntry* shared, const StackEntry* local, int i) {
+  return i < kSharedEntries ? shared[32 * i] : local[i - kSharedEntries];
+}
+RT_DEVICE void set_stack_entry(StackEntry* shared, StackEntry* local, int i, StackEntry e) {
+  if (i < kSharedEntries)
+    shared[32 * i] = e;
+  else
+    local[i - kSharedEntries] = e;
+}
+
+// Nearest hit with t < t except `self`; for equal t the lower leaf position. shared: memory of stack_entry
 template <class Filter>
 RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o,
-                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim, const Filter& filter) {
+                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim, const Filter& filter,
+                                        StackEntry* shared) {
   ThreadRay ray = thread_ray(o, d);
-  struct Entry {
-    uint32_t node;
-    float t;
-  } stack[kMaxWaiting];
+  StackEntry local[kMaxWaiting - kSharedEntries];
   int top = 0;
   uint32_t node = 0;
   for (;;) {
@@ -176,10 +200,14 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
     int first = top;
     for (uint32_t m = h.mask & h.inner; m; m &= m - 1) {
       int slot = __ffs(m) - 1;
-      Entry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
+      const StackEntry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
       int k = top++;
-      for (; k > first && stack[k - 1].t < e.t; --k) stack[k] = stack[k - 1];
-      stack[k] = e;
+      for (; k > first; --k) {
+        const StackEntry nearer = stack_entry(shared, local, k - 1);
+        if (nearer.t >= e.t) break;
+        set_stack_entry(shared, local, k, nearer);
+      }
+      set_stack_entry(shared, local, k, e);
     }
     // One loop over the primitives of all slots: with a loop per slot, lanes wait for the longest of each slot.
     uint32_t leaves = h.mask & ~h.inner, row = 0, end = 0;
@@ -202,11 +230,12 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
       if (next != row) test(pair[1], next);
       row = next + 1;
     }
-    float at;
+    StackEntry next;
     do {
       if (top == 0) return;
-      node = stack[--top].node, at = stack[top].t;
-    } while (at > t);
+      next = stack_entry(shared, local, --top);
+    } while (next.t > t);
+    node = next.node;
   }
 }
 
@@ -214,13 +243,14 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
 struct WideTree {
   const rt::Node* nodes;
   const PrimitiveRecord* records;
+  StackEntry* shared = nullptr;  // memory of stack_entry
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records, (size_t)prim); }
   template <class Filter>
   RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
                                    const Filter& filter) const {
-    thread_intersect_closest(nodes, records, o, d, self, t, prim, filter);
+    thread_intersect_closest(nodes, records, o, d, self, t, prim, filter, shared);
   }
   template <class Filter>
   RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {

@@ -41,7 +41,7 @@ RT_HD DirectLightSample<F> shade_light(const rt::Integrator& integrator, const r
 // Which paths go on from their surfaces where no paths are traced: along mirrors.
 template <class F> RT_HD MaskOf<F> path_continues(const rt::Integrator& integrator, const PathState<F>& p,
                                                   const Surface<F>& f) {
-  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(integrator));
+  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(RT_MIRRORS && p.depth < integrator.max_depth);
 }
 
 template <class F>
@@ -62,7 +62,7 @@ template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const Pat
   return bsdf_ambient(bsdf, splat3<F>(frame.environment.ambient), p.throughput);
 }
 
-RT_HD int32_t light_samples(const rt::Frame& frame) { return frame.scene.light_count; }
+RT_HD int32_t light_samples(const rt::Frame& frame) { return light_count(frame); }
 
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t) { return scene.frame->integrator.shadows; }
 

@@ -1,4 +1,4 @@
-// What a kernel is compiled for. A scene without a feature is rendered by a kernel that has no code for it;
+// What a kernel is compiled for, beside the materials of shade/bsdf.h. A scene without a feature is rendered by a kernel that has no code for it;
 // one that has all of them renders every scene to the same bytes.
 #pragma once
 #include "../core/structs.h"
@@ -6,8 +6,8 @@
 #if !defined(RT_LARGE_SPHERES)
 #define RT_LARGE_SPHERES 1
 #endif
-#if !defined(RT_MIRRORS)
-#define RT_MIRRORS 1
+#if !defined(RT_LIGHTS)  // those that a scene lists; its ambient light, sky and emitters are no such lights
+#define RT_LIGHTS 1
 #endif
 #if !defined(RT_INTEGRATORS)  // other than `direct`
 #define RT_INTEGRATORS 1
@@ -44,10 +44,8 @@ RT_HD bool clips(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.clip.cl
 RT_HD bool has_alpha(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.scene.has_alpha; }
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
+RT_HD int32_t light_count(const rt::Frame& frame) { return RT_LIGHTS ? frame.scene.light_count : 0; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_EMITTERS ? frame.scene.emitter_count : 0; }
 RT_HD bool has_environment_map(const rt::Frame& frame) { return RT_EMITTERS && frame.environment_map.map_size > 0; }
-
-// bounces after the camera ray
-RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }
 
 }  // namespace RT_NS

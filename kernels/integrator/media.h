@@ -171,7 +171,7 @@ RT_HD void cross_hidden(const rt::SceneTables& s, const Tracer& tracer, const Su
 // Area lights that a ray crosses before t.
 RT_HD Vec3<float> crossed_lights(const rt::SceneTables& s, const PathState<float>& p, float t) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
-  for (int i = 0; i < s.frame->scene.light_count; ++i)
+  for (int i = 0; i < light_count(*s.frame); ++i)
     if (is_area_light(s.lights[i])) radiance = radiance + shade_crossing(*s.frame, s.lights[i], p, t);
   return radiance;
 }

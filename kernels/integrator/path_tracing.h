@@ -246,18 +246,18 @@ RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSampl
 RT_HD int32_t light_samples(const rt::Frame& frame) {
   const bool environment =
       samples_environment(frame) || (leaves_environment(frame) && frame.environment_map.map_highlights);
-  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (environment ? 1 : 0);
+  return light_count(frame) + (emitter_count(frame) ? 1 : 0) + (environment ? 1 : 0);
 }
 
 // Whether the light sample of that number, at least light_count, is that of the environment map.
 RT_HD bool is_environment(const rt::Frame& frame, int32_t number) {
-  return number > frame.scene.light_count || !emitter_count(frame);
+  return number > light_count(frame) || !emitter_count(frame);
 }
 
 // Whether there are shadows in the light of that number.
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   const rt::Frame& frame = *scene.frame;
-  if (number < frame.scene.light_count) return casts_shadows(frame, scene.lights[number]);
+  if (number < light_count(frame)) return casts_shadows(frame, scene.lights[number]);
   return is_environment(frame, number) ? environment_casts_shadows(frame) : frame.integrator.shadows != 0;
 }
 
@@ -311,7 +311,7 @@ template <class F>
 RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                          Vec3<F> position) {
   const rt::Frame& frame = *scene.frame;
-  if (!RT_EMITTERS || number < frame.scene.light_count) {
+  if (!RT_EMITTERS || number < light_count(frame)) {
     const rt::Light& light = scene.lights[number];
     return {sample_light(frame, light, number, p, position), splat3<F>(light.color), splat_mask<F>(true)};
   }
@@ -363,7 +363,7 @@ template <class F>
 RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                        const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
-  const bool is_listed = number < frame.scene.light_count;
+  const bool is_listed = number < light_count(frame);
   if (!is_listed && is_environment(frame, number) && leaves_environment(frame))
     return shade_highlight(scene, number, p, f, s);
   const bool narrow = is_listed && !traces_paths(frame.integrator);
@@ -382,7 +382,7 @@ template <class F> RT_HD MaskOf<F> uses_bsdf_sampling(const rt::SceneTables& sce
   const MaskOf<F> none = splat_mask<F>(false);
   if (traces_paths(frame.integrator) || !any(s.bsdf.is_principled)) return none;
   bool is_any = false;
-  for (int i = 0; i < frame.scene.light_count; ++i) is_any |= is_bsdf_sampled(frame, scene.lights[i]);
+  for (int i = 0; i < light_count(frame); ++i) is_any |= is_bsdf_sampled(frame, scene.lights[i]);
   if (!is_any) return none;
   return s.bsdf.is_principled & (s.principled.p_coat + s.principled.p_layer + s.principled.p_glass > F(0.0f));
 }

@@ -59,7 +59,7 @@ RT_HD bool draws_cosine(const rt::Frame& frame) {
 
 // Whether the light sample of that number is one of the environment map.
 RT_HD bool is_environment_map(const rt::Frame& frame, int32_t number) {
-  return environment_lights(frame) && number >= frame.scene.light_count && is_environment(frame, number);
+  return environment_lights(frame) && number >= light_count(frame) && is_environment(frame, number);
 }
 
 // A direction with the density of a cosine.
@@ -70,7 +70,7 @@ template <class F> RT_HD Vec3<F> caught_direction(const rt::Frame& frame, const 
 
 // Number of the light samples of the ground, of which one is that of any environment map.
 RT_HD int32_t caught_light_samples(const rt::Frame& frame) {
-  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (environment_lights(frame) ? 1 : 0);
+  return light_count(frame) + (emitter_count(frame) ? 1 : 0) + (environment_lights(frame) ? 1 : 0);
 }
 
 // The light sample of that number at the ground, 0 to caught_light_samples - 1.

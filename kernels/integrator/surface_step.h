@@ -51,7 +51,7 @@ template <class F, class Tracer>
 RT_HD void add_bsdf_sampled_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
                                    const Surface<F>& f, const ScatteringSample<F>& b) {
   const rt::Frame& frame = *s.frame;
-  for (int i = 0; i < frame.scene.light_count; ++i) {
+  for (int i = 0; i < light_count(frame); ++i) {
     if (!is_bsdf_sampled(frame, s.lights[i])) continue;
     const DirectLightSample<F> a = shade_bsdf_sampled_light(frame, s.lights[i], b, p, f);
     BitsOf<F> lit = mask & bits(a.contributes);
@@ -64,7 +64,7 @@ RT_HD void add_bsdf_sampled_lights(const rt::SceneTables& s, Tracer& tracer, Bit
 template <class F, class Tracer>
 RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p, F t) {
   if (!traces_paths(s.frame->integrator)) return;
-  for (int i = 0; i < s.frame->scene.light_count; ++i)
+  for (int i = 0; i < light_count(*s.frame); ++i)
     if (is_area_light(s.lights[i])) tracer.add(mask, shade_crossing(*s.frame, s.lights[i], p, t));
 }
 

@@ -18,8 +18,12 @@
 #include "principled.h"
 #endif
 
-#if !defined(RT_ALL_MATERIALS)  // a feature of kernels, as those of integrator/features.h: materials other than Phong's
+// What a kernel is compiled for, as integrator/features.h.
+#if !defined(RT_ALL_MATERIALS)  // materials other than Phong's
 #define RT_ALL_MATERIALS 1
+#endif
+#if !defined(RT_MIRRORS)  // Phong's materials that reflect
+#define RT_MIRRORS 1
 #endif
 
 #define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")

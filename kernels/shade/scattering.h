@@ -33,7 +33,7 @@ RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Mas
     s.emission = select(b.is_principled & !inside, b.principled.emission, F(0.0f)) * b.albedo;
   }
   const F diffuse = scattered_share(b.phong) * b.phong.diffuse * largest(b.albedo);
-  s.p_mirror = b.phong.mirror / max_(b.phong.mirror + diffuse, F(1e-20f));
+  s.p_mirror = RT_MIRRORS ? b.phong.mirror / max_(b.phong.mirror + diffuse, F(1e-20f)) : F(0.0f);
   return s;
 }
 

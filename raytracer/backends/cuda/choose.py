@@ -57,7 +57,22 @@ MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 LARGE = FEATURES[:1]
 """Large spheres, of which plain scenes have none."""
 
-PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *LARGE, *MATERIALS_AND_EMITTERS)
+LIGHTS = ("RT_LIGHTS",)
+"""Lights that a scene lists."""
+
+SKY_LIT = (*LIGHTS, "RT_MIRRORS")
+"""Lights and mirrors, which scenes that their sky alone lights have not: what `path` keeps for them
+takes registers."""
+
+PATH_FEATURES = (
+    *WITHOUT_PATHS,
+    *WITHOUT_LOCAL,
+    *RARE,
+    *FILTERS,
+    *LARGE,
+    *MATERIALS_AND_EMITTERS,
+    *SKY_LIT,
+)
 """What PATHS can be compiled without, beside DRAFTS."""
 
 COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)
@@ -71,9 +86,10 @@ PATH_VARIANTS = (
     *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
     *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_EMITTERS)),
     *(
-        (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light)
+        (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light, *lights)
         for large in ((), LARGE)
         for light in ((), MATERIALS_AND_EMITTERS)
+        for lights in ((), SKY_LIT)
     ),
 )
 """The sets of features that PATHS is compiled without."""
@@ -100,6 +116,7 @@ UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (THREADS, FEATURES[::2]): (),
     (THREADS, FEATURES[2:]): (),
     (LIST, OCCLUSION): DRAFTS,
+    (LIST, (*OCCLUSION, *LIGHTS)): DRAFTS,
 }
 """Variants that are not worth a compilation, and what those are without that render their pictures:
 few spheres, or spheres below a pixel, with mirrors or large ones."""
@@ -161,7 +178,9 @@ def missing_features(view: View) -> tuple[str, ...]:
     if view.integrator != "direct":
         if view.draft:
             return ()
-        return DRAFTS if view.large_count > 0 or view.mirrors else OCCLUSION
+        if view.large_count > 0 or view.mirrors:
+            return DRAFTS
+        return OCCLUSION if view.light_count > 0 else (*OCCLUSION, *LIGHTS)
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
@@ -179,7 +198,9 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     if view.hides or view.transparent_shadows:
         return (*(WITHOUT_LOCAL if is_path else (*WITHOUT_PATHS, *DRAFTS)), *RARE, *light)
     if is_path:
-        return (*WITHOUT_LOCAL, *RARE, *FILTERS, *(() if view.large_count > 0 else LARGE), *light)
+        large = () if view.large_count > 0 else LARGE
+        lights = () if view.light_count > 0 or view.has_mirrors else SKY_LIT
+        return (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light, *lights)
     return (*DRAFTS, *RARE, *FILTERS, *light)
 
 
@@ -210,7 +231,13 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
         return list(PATH_VARIANTS)
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
-    made = [(), DRAFTS, OCCLUSION, *((*chosen, integrators) for chosen in without)]
+    made = [
+        (),
+        DRAFTS,
+        OCCLUSION,
+        (*OCCLUSION, *LIGHTS),
+        *((*chosen, integrators) for chosen in without),
+    ]
     return [each for each in made if (kernel, each) not in UNMADE]
 
 
