@@ -59,8 +59,8 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
   Vec3<float> rel = vec3(__uint_as_float(head.x), __uint_as_float(head.y), __uint_as_float(head.z)) - r.origin;
   Vec3<float> cell = vec3(__uint_as_float((head.w & 255u) << 23), __uint_as_float((head.w >> 8 & 255u) << 23),
                           __uint_as_float((head.w >> 16 & 255u) << 23));
-  const float error = kBoxError * max_(fma_(255.0f, cell.x, abs_(rel.x)), max_(fma_(255.0f, cell.y, abs_(rel.y)),
-                                                                             fma_(255.0f, cell.z, abs_(rel.z))));
+  const float error = kBoxError * max_(fma_(255.0f, cell.x, abs_(rel.x)),
+                                       max_(fma_(255.0f, cell.y, abs_(rel.y)), fma_(255.0f, cell.z, abs_(rel.z))));
   bool back_x = r.direction.x < 0.0f, back_y = r.direction.y < 0.0f, back_z = r.direction.z < 0.0f;
   Vec3<float> step = cell * r.inverse;
   const Vec3<float> corner = rel * r.inverse;
@@ -83,9 +83,7 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
   return {mask, head.w >> 24, tail.x, tail.y, tail.z, tail.w};
 }
 
-RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
-  return __byte_perm(h.ends_lo, h.ends_hi, slot) & 255u;
-}
+RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) { return __byte_perm(h.ends_lo, h.ends_hi, slot) & 255u; }
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) {
   return __byte_perm(h.ends_lo << 8, __funnelshift_l(h.ends_lo, h.ends_hi, 8), slot) & 255u;
 }
@@ -124,8 +122,9 @@ RT_DEVICE bool leaves_occlude(const ThreadHits& h, const PrimitiveRecord* record
     if (reached && filter.blocks(p, primitive_test(p, d), t_max) && filter.accepts(at)) return true;
   }
 #else
-  for (uint32_t m = h.mask & ~h.inner; m; m &= m - 1) {
-    int slot = __ffs(m) - 1;
+  for (uint32_t m = h.mask & ~h.inner; m;) {
+    const int slot = 31 - __clz((int)m);
+    m &= ~(1u << slot);
     uint32_t end = h.sphere_base + slot_end(h, slot);
     for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
       const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
@@ -161,7 +160,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
     uint32_t slot = __ffs(group.y & 255u) - 1, rest = group.y & (group.y - 1);
     if (kLongestFirst && (visit >> (longest & 7u) & 1u)) slot = longest & 7u, rest = group.y & ~(1u << slot);
     if (rest & 255u) stack[top++] = make_uint2(group.x, rest);
-    node = group.x + __popc(group.y >> 8 & ((1u << slot) - 1u));
+    node = group.x + __popc(group.y >> 8 & ~(~0u << slot));
   }
 }
 
@@ -198,9 +197,10 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
     float entry[8];
     ThreadHits h = intersect_boxes(nodes, node, ray, t, [&](int i, float e, float) { entry[i] = e; });
     int first = top;
-    for (uint32_t m = h.mask & h.inner; m; m &= m - 1) {
-      int slot = __ffs(m) - 1;
-      const StackEntry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
+    for (uint32_t m = h.mask & h.inner; m;) {
+      const int slot = 31 - __clz((int)m);
+      m &= ~(1u << slot);
+      const StackEntry e = {h.child_base + __popc(h.inner & ~(~0u << slot)), entry[slot]};
       int k = top++;
       for (; k > first; --k) {
         const StackEntry nearer = stack_entry(shared, local, k - 1);
@@ -214,8 +214,8 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
     for (;;) {
       if (row == end) {
         if (!leaves) break;
-        int slot = __ffs(leaves) - 1;
-        leaves &= leaves - 1;
+        const int slot = 31 - __clz((int)leaves);
+        leaves &= ~(1u << slot);
         row = h.sphere_base + slot_begin(h, slot), end = h.sphere_base + slot_end(h, slot);
       }
       const uint32_t next = kTestsPairs ? min(row + 1, end - 1) : row;
@@ -223,7 +223,9 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
       const auto test = [&](const Primitive<float>& primitive, uint32_t at) {
         if (at == self) return;
         const Primitive<float> p = relative_to(primitive, o);
-        const float hit = filter.nearest(p, primitive_test(p, d));
+        const auto line = primitive_test(p, d);
+        if (!is_reached(line)) return;  // the root that nearest takes is a dozen instructions
+        const float hit = filter.nearest(p, line);
         if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
       };
       test(pair[0], row);
