@@ -107,11 +107,14 @@ FIELDS: dict[str, dict[str, int]] = {  # a macro, and fields of a frame that nee
     "RT_ALPHA_CLIP": {"has_alpha": 1},
     "RT_EMITTERS": {"map_size": 4},
     "RT_LARGE_SPHERES": {"large_count": 1},
+    "RT_LIGHTS": {"light_count": 1},
 }
 
 
 def view_of(integrator: str, fields: dict[str, int], *, principled: bool, mirror: bool) -> View:
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    camera = np.zeros(1, layout.dtype("Camera"))
+    lights = np.zeros(fields.get("light_count", 0), layout.dtype("Light"))
+    lights["shadow"] = 1
     materials = np.zeros(1, layout.dtype("Material"))
     materials["kind"] = layout.code("MaterialKind", "principled") if principled else 0
     materials["phong"]["mirror"] = 0.5 if mirror else 0.0
@@ -133,7 +136,7 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
             kind = "ao" if integrator == "draft" else integrator
             view = view_of(kind, fields, principled=principled, mirror=mirror and not principled)
             view = view.as_draft() if integrator == "draft" else view
-            needed = {*macros} | ({"RT_MIRRORS"} if view.mirrors else set())
+            needed = {*macros} | ({"RT_MIRRORS"} if view.has_mirrors else set())
             needed |= {"RT_ALL_MATERIALS"} if principled else set()
             needed |= {"RT_DRAFTS"} if integrator == "draft" else set()
             needed |= {"RT_INTEGRATORS"} if kind != "direct" else set()
@@ -158,9 +161,9 @@ def test_a_plain_picture_needs_nothing_more() -> None:
     assert choose.missing_with_capsules(plain, has_forms=False) == choose.ROUND_FEATURES
     paths = view_of("path", {}, principled=False, mirror=False)
     rest = {"RT_LARGE_SPHERES", *choose.RARE, *choose.FILTERS, *choose.MATERIALS_AND_EMITTERS}
-    assert {*choose.missing_features(paths)} == {*choose.WITHOUT_LOCAL, *rest}
+    assert {*choose.missing_features(paths)} == {*choose.WITHOUT_LOCAL, *rest, *choose.SKY_LIT}
     occlusion = view_of("ao", {}, principled=False, mirror=False)
-    assert {*choose.missing_features(occlusion)} == {"RT_LARGE_SPHERES", "RT_MIRRORS", "RT_DRAFTS"}
+    assert {*choose.missing_features(occlusion)} == {*choose.OCCLUSION, *choose.LIGHTS}
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -176,9 +179,9 @@ def test_features_are_macros_of_the_kernels() -> None:
     with_capsules = {*choose.ROUND_FEATURES, *choose.PATH_FEATURES}
     for name in choose.PRODUCTION:
         own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
-        known = {*own.get(name, choose.FEATURES), *choose.DRAFTS}
+        known = {*own.get(name, choose.FEATURES), *choose.DRAFTS, *choose.LIGHTS}
         assert all(set(missing) <= known for missing in choose.every_variant(name))
-    assert len(variants) <= 34
+    assert len(variants) <= 40
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
@@ -248,6 +251,10 @@ EXAMPLES = [
     ("spheres with a lens", "direct"),
     ("spheres on a large one", "path"),
     ("spheres on a large one of metal", "path"),
+    ("spheres without lights", "path"),
+    ("spheres on a large one without lights", "path"),
+    ("spheres of metal without lights", "path"),
+    ("spheres on a large one of metal without lights", "path"),
 ]
 
 
@@ -257,10 +264,17 @@ def with_paths(name: str, integrator: str) -> Scene:
         if "lens" in name:
             assert scene.camera is not None
             scene = replace(scene, camera=replace(scene.camera, aperture=0.1))
+        material = Principled(metallic=1.0) if "metal" in name else "default"
         if "large" in name:
-            material = Principled(metallic=1.0) if "metal" in name else "default"
             ground = SphereSet(centers=[[0, -1e8, 0]], radius=1e8 - 2, material=material)
             scene = replace(scene, spheres=[*scene.spheres, ground])
+        elif "metal" in name:
+            of_metal = [
+                SphereSet(each.centers, each.radius, material=material) for each in scene.spheres
+            ]
+            scene = replace(scene, spheres=of_metal)
+        if "without lights" in name:
+            scene = replace(scene, lights=())
     else:
         scene = load(str(resources.scenes() / f"{name}.toml"))
     return replace(scene, render=replace(scene.render, integrator=integrator))
