@@ -36,21 +36,28 @@ template <class F> RT_HD Chord<F> sphere_chord(Vec3<F> to_center, F radius, Vec3
 // radius.
 constexpr float kSurfaceError = 4.7683716e-7f;
 
-// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside hits the far side. For a ray that
-// starts on the surface and points outwards, the far root is zero with rounding error, so it does not hit.
-template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
-  F half = sqrt_(max_(c.half2, F(0.0f)));
-  F near = c.mid - half, far = c.mid + half;
+// Whether the ray hits the sphere. For a ray that starts on the surface and points outwards, the far root is zero with
+// rounding error, so it does not hit.
+template <class F> RT_HD MaskOf<F> sphere_is_ahead(Chord<F> c, F radius) {
   F depth2 = fma_(F(0.0f) - c.mid, c.mid, c.half2);  // radius^2 - distance^2
   MaskOf<F> turned_away = !(c.mid > F(0.0f));
   MaskOf<F> leaves = turned_away & (depth2 <= F(kSurfaceError) * (radius * radius));
-  return select((c.half2 < F(0.0f)) | leaves, F(-1.0f), select(near > F(0.0f), near, far));
+  return !((c.half2 < F(0.0f)) | leaves);
 }
 
-// Whether the sphere intersects the open segment (0, t_max).
+// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside hits the far side.
+template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
+  F half = sqrt_(max_(c.half2, F(0.0f)));
+  F near = c.mid - half, far = c.mid + half;
+  return select(sphere_is_ahead(c, radius), select(near > F(0.0f), near, far), F(-1.0f));
+}
+
+// Whether the sphere intersects the open segment (0, t_max). Hits are before mid + radius: where all segments reach there,
+// no root is taken.
 template <class F> RT_HD MaskOf<F> sphere_occludes(Chord<F> c, F radius, F t_max) {
-  F t = sphere_nearest(c, radius);
-  return (t > F(0.0f)) & (t < t_max);
+  const MaskOf<F> ahead = sphere_is_ahead(c, radius);
+  if (!any(ahead & !(c.mid + radius < t_max))) return ahead;
+  return ahead & (sphere_nearest(c, radius) < t_max);
 }
 
 // Surface point of a hit, computed from the sphere, so that its error is an ulp of centre and radius,
