@@ -18,14 +18,6 @@ def packed() -> SceneBuffers:
     return pack(Scene.from_arrays(rng.random((50, 3)), 0.1, rng.random((50, 3))))
 
 
-def test_counts(packed: SceneBuffers) -> None:
-    assert packed.count == 50
-    # Four coordinates and three colours a sphere, and the fixed parts.
-    view = packed.camera, packed.lights, packed.materials, packed.frame
-    fixed = sum(part.nbytes for part in view) + packed.center.nbytes
-    assert packed.nbytes == 50 * 7 * 4 + fixed
-
-
 def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
     columns = packed.x.copy(), packed.y, packed.z, packed.radius
     copy = replace(packed, placed=columns, frame=packed.frame.copy())

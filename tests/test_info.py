@@ -156,20 +156,15 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.xyz", "two\nC 0 0 0\n", "a.xyz: "),
         ("a.npz", "nothing", "a.npz: is not an .npz file, or is incomplete"),
         ("a.toml", "[[spheres]]\nfile = 'b.npz'\n", "b.npz: there is no such file"),
-        ("a.toml", "spheres = 3\n", "a.toml: spheres: must be "),
-        ("a.foo", "nothing", "a.foo: "),
         ("a.png", "nothing", "a.png: is not a picture that raytracer made"),
-        ("missing.xyz", "", "missing.xyz: there is no such file"),
     ],
 )
 def test_wrong_files_are_one_sentence(
     name: str, content: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if content:
-        Path(name).write_text(content)
+    Path(name).write_text(content)
     assert main(["info", name]) == 2
     done = capsys.readouterr()
     assert done.out == ""

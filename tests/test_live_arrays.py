@@ -102,19 +102,6 @@ def test_pictures_are_those_of_the_same_arrays_on_the_host(
         assert any(isinstance(each, DeviceArray) for each in given)
 
 
-def test_arrays_are_read_where_they_are(on_gpu: list[SphereUpdate]) -> None:
-    positions, radii = X + 0.1, np.full(COUNT, 0.2)
-    with live() as scene:
-        scene.update(ByInterface(positions), ByInterface(radii), stream=77)
-        (change,) = on_gpu
-        assert isinstance(change.positions, DeviceArray)
-        assert change.positions.address == positions.ctypes.data
-        assert isinstance(change.radii, DeviceArray)
-        assert change.radii.address == radii.ctypes.data
-        assert change.stream == 77
-        assert change.colors is None
-
-
 COPIED: dict[str, dict[str, Any]] = {
     "for another number": {"positions": X[:20].copy(), "colors": COLORS[:20].copy()},
     "for the scale": {"values": VALUES},
@@ -287,82 +274,9 @@ def test_the_next_picture_says_what_is_wrong(then: str) -> None:
         scene.render(refit_camera=True)
 
 
-@pytest.mark.usefixtures("late")
-def test_what_is_wrong_is_told_also_by_a_scene_that_is_packed_anew() -> None:
-    with live() as scene:
-        scene.update(ByInterface(BAD))
-        scene.update(colors=RGBA)
-        with pytest.raises(raytracer.UserError, match=WRONG):
-            scene.pixels()
-        assert scene.pixels().shape == (30, 40, 4)
-        scene.update(ByInterface(BAD))
-        with pytest.raises(raytracer.UserError, match=WRONG):
-            scene.update(X)
-        scene.update(X)
-        assert scene.pixels().shape == (30, 40, 4)
-
-
-@pytest.fixture
-def resized(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
-    """A GPU that says at the next picture how its radii differ."""
-    from raytracer.backends.cpu import CpuScene
-
-    def moved_radii(_: CpuScene) -> tuple[float, float]:
-        sizes = [np.asarray(u.radii) * u.scale for u in on_gpu if u.radii is not None]
-        return min(r.min() for r in sizes), max(r.max() for r in sizes)
-
-    monkeypatch.setattr(CpuScene, "moved_radii", moved_radii)
-    return on_gpu
-
-
 HUGE = 4e6
 SUNK = X.copy()
 SUNK[7] = 0.0, -HUGE - 1.2, 0.0
-
-
-@pytest.mark.parametrize("then", ["render", "pixels", "camera"])
-def test_large_spheres_of_a_gpu_are_drawn_by_their_surface(
-    then: str, resized: list[SphereUpdate]
-) -> None:
-    radii = np.full(COUNT, 0.1)
-    radii[7] = HUGE
-    pictures: list[NDArray[np.uint8]] = []
-    for kind in (lambda array: array, ByInterface):
-        with live() as scene:
-            scene.update(radii=kind(np.full(COUNT, 0.2)))
-            scene.pixels()
-            assert not len(scene._kept[1].large)
-            scene.update(kind(SUNK), kind(radii))
-            pixels = scene.pixels() if then == "pixels" else None
-            image = scene.render(refit_camera=then == "camera")
-            pictures.append(image.to_uint8() if pixels is None else pixels)
-            assert len(scene._kept[1].large) == 1
-            scene.update(kind(SUNK + 0.01))
-            pictures.append(scene.pixels())
-    assert np.array_equal(pictures[0], pictures[2])
-    assert np.array_equal(pictures[1], pictures[3])
-    assert len(resized) == 3, "one of the host, before there were large spheres"
-
-
-@pytest.mark.parametrize("size", [HUGE, 4.0])
-def test_a_large_sphere_of_another_set_stays_as_it_was_packed(
-    size: float, resized: list[SphereUpdate]
-) -> None:
-    """Radii of a GPU that grow or shrink beside it are no reason to pack the scene anew."""
-    ground = raytracer.SphereSet(np.array([[0.0, -size - 0.1, 0.0]]), size)
-    scene = raytracer.Scene([raytracer.SphereSet(X, 0.1), ground])
-    with raytracer.LiveScene(scene, set=0, **SIZE) as live:
-        assert len(live._kept[1].large) == (size == HUGE)
-        buffers = live._kept[1]
-        for radius in (0.2, 0.05):
-            live.update(radii=ByInterface(np.full(COUNT, radius)))
-            live.pixels()
-            assert live._kept[1] is buffers
-        live.update(radii=ByInterface(np.full(COUNT, 1e-6)))
-        live.pixels()
-        assert (live._kept[1] is buffers) == (size == HUGE)
-        assert len(live._kept[1].large) == 1
-    assert len(resized) == 3
 
 
 def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:

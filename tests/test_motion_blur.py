@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -222,14 +220,6 @@ def test_samples_that_are_added_later_continue_the_same_times(backend: str) -> N
         raytracer.render(faster, **options, film=first.film)
 
 
-def test_parts_of_pictures_have_the_same_bytes() -> None:
-    scene = raytracer.Scene.from_arrays(**_cloud())
-    options = SMALL | {"backend": "cpu", "shutter": 0.3, "width": 130, "height": 70}
-    whole = raytracer.render(scene, **options)
-    part = raytracer.render(scene, **options, crop=(20, 30, 90, 60))
-    np.testing.assert_array_equal(part.film.sums, whole.film.sums[30:60, 20:90])
-
-
 def test_a_noise_level_and_a_time_take_the_same_samples() -> None:
     scene = raytracer.Scene.from_arrays(**_cloud())
     options: dict[str, Any] = SMALL | {"backend": "cpu", "shutter": 0.3, "look": "soft"}
@@ -425,18 +415,6 @@ def test_a_scene_file_states_velocities(tmp_path: Path) -> None:
     assert "shutter = 0.5" in job.camera.to_toml()
 
 
-def test_bonds_follow_their_particles() -> None:
-    cloud = _cloud()
-    with prepare(_bonded(), SMALL | {"shutter": 0.4}, keep=True, backend="cpu") as job:
-        assert job.kept is not None
-        scene = at_time(job.kept[0], 0.2)
-    (bonds,) = scene.capsules
-    assert bonds.particles is not None
-    places = cloud["centers"] + 0.2 * cloud["velocity"]
-    np.testing.assert_allclose(bonds.starts, places[bonds.particles[0]])
-    np.testing.assert_allclose(bonds.ends, places[bonds.particles[1]])
-
-
 # Animations
 
 
@@ -460,27 +438,7 @@ def test_frames_of_an_animation_are_blurred() -> None:
         assert not np.array_equal(image.film.coverage, sharp.film.coverage)
 
 
-def test_a_camera_that_moves_around_one_frame_keeps_its_blur() -> None:
-    scene = raytracer.Scene.from_arrays(**_cloud())
-    settings: dict[str, Any] = SMALL | {"shutter": 0.5, "samples": 2, "backend": "cpu"}
-    images = list(raytracer.animate(scene, turntable=90, duration=0.1, **settings))
-    for image in images:
-        alone = raytracer.render(scene, camera=image.camera, **settings)
-        np.testing.assert_array_equal(image.film.sums, alone.film.sums)
-
-
 # Commands
-
-
-def test_standard_input_is_read_once(tmp_path: Path) -> None:
-    """Its columns of velocities are read with the spheres."""
-    render = ["render", "-", "--format", "csv", "--radius", "0.3", "--shutter", "0.5"]
-    options = ["--size", "40x30", "--backend", "cpu", "-o", str(tmp_path / "a.png")]
-    for velocity in ([], ["--velocity", "vx,u,0"]):
-        command = [sys.executable, "-m", "raytracer", *render, *options, *velocity]
-        done = subprocess.run(command, input=VELOCITIES, capture_output=True, text=True, check=True)
-        assert done.stdout.startswith("wrote ")
-        assert done.stderr == ""
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

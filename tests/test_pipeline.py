@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import memory, pipeline, resources
+from raytracer import pipeline
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.backends.select import select
-from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
-from raytracer.scene.packing.pack import pack
 
 
 def scene(**changes: Any) -> raytracer.Scene:
@@ -48,20 +46,6 @@ def test_a_picture_has_what_was_asked_for() -> None:
     stages = {"start", "load", "pack", "digest", "build", "upload", "frame"}
     assert set(image.timings) == stages
     assert min(image.timings.values()) >= 0.0
-
-
-def test_single_samples_add_up() -> None:
-    whole = render(samples=3).film.sums
-    parts = [render(samples=1, first_sample=k).film.sums for k in range(3)]
-    assert np.array_equal(parts[0] + parts[1] + parts[2], whole)
-
-
-@pytest.mark.parametrize("crop", [(0, 0, 24, 16), (5, 3, 6, 4), (7, 0, 24, 9), (3, 10, 17, 16)])
-def test_a_crop_is_that_part_of_the_whole(crop: tuple[int, int, int, int]) -> None:
-    x0, y0, x1, y1 = crop
-    part = render(crop=crop)
-    assert part.film.crop == crop
-    assert np.array_equal(part.film.sums, render().film.sums[y0:y1, x0:x1])
 
 
 @pytest.mark.parametrize("crop", [(0, 0, 25, 16), (-1, 0, 5, 5), (3, 3, 3, 9), (9, 3, 4, 9)])
@@ -214,27 +198,6 @@ def test_a_striped_scene_is_told_in_the_metadata(gpus: int) -> None:
     with pipeline.prepare(scene(), backend=Device(1)) as job:
         assert job.about["backend"].get("striped_over", 1) == gpus
         assert ("striped_over" in job.about["backend"]) == (gpus > 1)
-
-
-@pytest.mark.parametrize("window", [False, True])
-def test_a_window_has_the_kernels_of_views_to_come(window: bool) -> None:
-    compiled: list[str] = []
-
-    class Device(CpuDevice):
-        def compile_ahead(self) -> None:
-            compiled.append("all")
-
-    with pipeline.prepare(scene(), backend=Device(2), memory_of=memory.Output(window=window)):
-        assert compiled == ["all"] * window
-
-
-def test_the_hierarchy_holds_every_sphere_once() -> None:
-    buffers = pack(scene())
-    tree = build_bvh(buffers, resources.thread_count())
-    assert sorted(tree.order.tolist()) == [0, 1, 2]
-    assert np.array_equal(tree.spheres[:, 0], buffers.x[tree.order])
-    assert np.array_equal(tree.spheres[:, 3], buffers.radius[tree.order])
-    assert tree.nbytes == tree.nodes.nbytes + 3 * (4 + 16)
 
 
 def test_repeated_frames_are_one_picture_with_the_time_of_each() -> None:

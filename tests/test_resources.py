@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -115,21 +114,6 @@ def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
     width, height = (int(side) for side in size.split("x"))
     assert width == pytest.approx(2 * height, rel=0.01)
     memory.require(memory.Need(10, width, height), available - 7 * memory.MIB, extra)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"output": memory.Output(bits=16)},
-        {"output": memory.Output(aov_channels=1, film=".npz")},
-        {"output": memory.Output(film=".exr")},
-        {"width": 4096},
-        {"count": 10**8},
-    ],
-)
-def test_every_option_counts(changes: dict[str, Any]) -> None:
-    plain = memory.Need(1000, 2048, 2048)
-    assert replace(plain, **changes).extra > plain.extra
 
 
 def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -157,12 +157,6 @@ def test_smoothing_gives_a_pixel_a_part_of_its_neighbours(
         assert np.abs(found.astype(int) - expected).max() <= 1
 
 
-@pytest.mark.parametrize("shape", [(8, 61, 93), (7, 93, 125), (8, 93, 124), (8, 92, 125)])
-def test_planes_that_are_not_those_of_the_film_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="draft: not the planes of the film"):
-        _core.denoise_draft(np.zeros(shape, np.float32), np.zeros((61, 93, 4), np.float32), 1)
-
-
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("name", SCENES)

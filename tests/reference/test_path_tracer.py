@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reference import View, camera_rays, closest_hit
-from reference.path_bsdf import Surfaces, Tables, dot, frame
+from reference.path_bsdf import Surfaces, Tables
 from reference.path_scene import (
     Ball,
     DirectionalLight,
@@ -23,9 +23,7 @@ from reference.path_scene import (
 from reference.path_tracer import Estimate, Sampling, agree, trace
 from reference.radiometry import (
     fresnel_dielectric,
-    ggx_albedo,
     polygon_irradiance,
-    sphere_form_factor,
     sphere_irradiance,
 )
 from reference.scene import Array, unit
@@ -224,24 +222,3 @@ def test_reciprocity(eta: float) -> None:
     np.testing.assert_allclose(
         forth * np.where(through, eta**2, 1)[:, None], returned, rtol=1e-6, atol=1e-12
     )
-
-
-def test_form_factors() -> None:
-    """Reciprocal between spheres, the solid angle of a far one, and the horizon's cut is smooth."""
-    there, back = sphere_form_factor(1.0, 2.5, 4.0), sphere_form_factor(2.5, 1.0, 4.0)
-    assert there == pytest.approx(back * 2.5**2, rel=1e-6)
-    angle = (1 - np.sqrt(1 - (2 / 100) ** 2)) / 2
-    assert sphere_form_factor(1e-3, 2.0, 100.0) == pytest.approx(angle, rel=1e-5)
-    edge = 1 / 3
-    below, above = sphere_irradiance([edge - 1e-9, edge + 1e-9], [3.0, 3.0])
-    assert below == pytest.approx(above, rel=1e-6)
-    assert sphere_irradiance(-edge, 3.0) == pytest.approx(0, abs=1e-12)
-    assert ggx_albedo([0.1, 0.9], 0.0).tolist() == [1, 1]
-    assert np.all(ggx_albedo([0.1, 0.9], 1.0) < [0.9, 0.7])
-
-
-def test_frames_are_right_handed() -> None:
-    n = unit(np.random.default_rng(1).normal(size=(100, 3)))
-    t, b = frame(n)
-    np.testing.assert_allclose(np.cross(t, b), n, atol=1e-12)
-    np.testing.assert_allclose(dot(t, n), 0, atol=1e-12)

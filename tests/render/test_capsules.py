@@ -19,7 +19,6 @@ from support.scenes import on_grid
 
 WIDTH, HEIGHT = 96, 72
 EYE = (2.5, 1.75, 3.5)
-NONE = 2**32 - 1
 LAMP = unit((1.0, 2.0, 1.5))
 
 
@@ -99,18 +98,3 @@ def test_capsules_without_length_are_spheres_to_the_bit(integrator: str, materia
     expected, found = film_of(buffers), film_of(replace(buffers, **rest).check())
     assert expected[..., 3].mean() > 0.2
     assert found.tobytes() == expected.tobytes()
-
-
-def test_one_row_of_colours_and_a_ground_with_capsules_alone() -> None:
-    made = scene(20, 0)
-    plain = CapsuleSet(
-        made.capsules[0].start.centers, made.capsules[0].end.centers, 0.05, "red", "blue"
-    )
-    both = replace(made, capsules=[plain, plain], ground=raytracer.Ground(color="lime"))
-    image = render(both, aovs=("albedo", "id"))
-    seen = {tuple(np.round(row, 3)) for row in image.film.aovs["albedo"].reshape(-1, 3)}
-    assert {(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)} <= seen
-    assert both.count == 0
-    assert both.capsule_count == 40
-    ids = image.film.aovs["id"]
-    assert ids[ids != NONE].max() < 40

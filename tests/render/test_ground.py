@@ -228,12 +228,6 @@ def test_beside_large_spheres_there_are_as_many_as_kernels_take() -> None:
     assert buffers.large["prim"].tolist() == list(range(2, 18))
 
 
-def test_without_spheres_there_is_no_ground() -> None:
-    buffers = pack(raytracer.Scene(ground=raytracer.Ground()))
-    assert not buffers.has_ground
-    assert buffers.rows == 0
-
-
 def test_paths_bounce_off_it() -> None:
     """A white ball on a white plane under a white sky: light comes back from below."""
     scene = scene_of(np.eye(3), np.zeros(3), "below")
@@ -255,18 +249,3 @@ def test_paths_bounce_off_it() -> None:
 def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> None:
     with pytest.raises(raytracer.UserError, match=r"ground\.material: emits or transmits light"):
         raytracer.Scene(materials={"m": material}, ground=raytracer.Ground(material="m"))
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"height": "under"}, r"ground\.height: must be 'below' or a number, not 'under'"),
-        ({"height": float("inf")}, r"ground\.height: must be a finite number, not inf"),
-        ({"color": "gras"}, r"ground\.color: there is no colour named 'gras'"),
-        ({"material": "chrom"}, r"ground\.material: there is no material named 'chrom'"),
-        ({"height": 1e30}, r"ground\.height: is too far from the spheres"),
-    ],
-)
-def test_what_is_wrong_is_named(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(raytracer.UserError, match=message):
-        pack(raytracer.Scene.from_arrays(np.eye(3), 0.1, ground=raytracer.Ground(**fields)))

@@ -145,11 +145,6 @@ def test_solids_occlude_and_are_not_measured() -> None:
     assert 0.0 < measured.occlusion[1] < 0.2
 
 
-def test_no_spheres_have_no_measurements() -> None:
-    measured = raytracer.measure(Scene([SphereSet(np.zeros((0, 3)), 1.0)]), backend="cpu")
-    assert measured.occlusion.shape == (0,)
-
-
 @pytest.mark.parametrize("ending", [".npz", ".csv"])
 def test_a_file_of_measurements_is_rendered_by_them(ending: str, tmp_path: Path) -> None:
     data = tmp_path / "heap.csv"
@@ -205,13 +200,6 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], sentence: str) -> 
     with pytest.raises(UserError) as raised:
         raytracer.measure(Scene.from_arrays(np.zeros((1, 3)), 1.0), **arguments)
     assert sentence in str(raised.value)
-
-
-def test_nothing_is_measured_for_a_file_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["measure", str(tmp_path / "none.xyz"), "-o", str(tmp_path / "made.txt")]) == 2
-    assert "made.txt: must end in .npz or .csv" in capsys.readouterr().err
 
 
 @pytest.mark.gpu

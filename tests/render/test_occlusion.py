@@ -141,34 +141,6 @@ def test_direct_light_is_that_of_direct(backend: str) -> None:
 
 SCENE = random_scene(41, 300, mirror=True)
 SIZE = (97, 61)
-MANY: dict[str, Any] = {"samples": 3, "filter": "gaussian", "seed": 5, "ao_samples": 3} | AO
-
-
-@pytest.mark.parametrize("rays", [1, 3, 8, 33])
-@pytest.mark.parametrize("mirror", [0.0, 0.4])
-def test_the_surfaces_beside_a_pixel_do_not_change_it(
-    rays: int, mirror: float, backend: str
-) -> None:
-    """On a GPU, lanes without a surface trace rays of the others of their warp."""
-    rng = np.random.default_rng(43)
-    scene = raytracer.Scene.from_arrays(
-        rng.uniform(-1.0, 1.0, (120, 3)),
-        0.09,
-        material=raytracer.Material(mirror=mirror),
-        camera=raytracer.Camera(position=(0.0, 0.0, 4.0), vertical_fov=40.0),
-        background=raytracer.Background("black"),
-    )
-    settings: dict[str, Any] = {"samples": 2, "ao_samples": rays, "backend": backend} | AO
-    settings |= {"width": 96, "height": 64, "filter": "box"}
-    whole = raytracer.render(scene, **settings).array
-    covered = (whole[..., :3] > 0).any(axis=-1)
-    assert 0.1 < covered.mean() < 0.5, "most tiles show some background"
-    rows, columns = np.nonzero(covered)
-    for k in range(0, len(rows), len(rows) // 12):
-        x, y = int(columns[k]), int(rows[k])
-        box = (x, y, min(x + 1 + k % 3, 96), min(y + 1 + k % 2, 64))
-        part = raytracer.render(scene, crop=box, **settings).array
-        np.testing.assert_array_equal(part, whole[box[1] : box[3], box[0] : box[2]])
 
 
 def test_large_spheres_occlude(backend: str) -> None:

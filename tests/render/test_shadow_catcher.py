@@ -22,8 +22,6 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.cli import main
-from raytracer.errors import SceneError
 from raytracer.scene.colors import parse_color, srgb_to_linear
 from raytracer.scene.environment import Environment
 from raytracer.scene.lights import Ambient
@@ -213,28 +211,3 @@ def test_balls_are_lit_as_by_a_visible_ground(backend: str) -> None:
     x, z = places()
     on_ball = np.hypot(x, z) < 0.9
     assert np.array_equal(pictures[0][on_ball], pictures[1][on_ball])
-
-
-def test_files_and_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = "[ground]\nshadow_catcher = {}\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
-    Path("a.toml").write_text(text.format("true"))
-    ground = raytracer.load("a.toml").ground
-    assert ground is not None
-    assert ground.shadow_catcher
-    Path("b.toml").write_text(text.format('"yes"'))
-    with pytest.raises(SceneError, match=r"ground\.shadow_catcher"):
-        raytracer.load("b.toml")
-    Path("c.toml").write_text(text[text.index("[[") :])
-    size = ["--size", "32x24", "--samples", "1", "--backend", "cpu", "--transparent"]
-    alphas = []
-    for more in ([], ["--shadow-catcher"], ["--shadow-catcher", "--no-shadow-catcher"]):
-        assert main(["render", "c.toml", *size, *more, "-o", "c.png"]) == 0
-        with Pillow.open("c.png") as picture:
-            alphas.append(np.asarray(picture.convert("RGBA"))[..., 3].astype(float))
-    capsys.readouterr()
-    assert alphas[1].mean() > alphas[0].mean() + 1
-    assert ((alphas[1] > 0) & (alphas[1] < 250)).any()
-    assert np.array_equal(alphas[0], alphas[2])

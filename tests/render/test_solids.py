@@ -229,18 +229,6 @@ def test_planes_cut_them(form: str) -> None:
             assert same.sum() > 0.95 * there.sum()
 
 
-def test_bytes_and_the_fitted_camera() -> None:
-    rng = np.random.default_rng(1)
-    starts = rng.uniform(-1, 1, (10_000, 3))
-    ends = starts + 0.02 * rng.normal(size=(10_000, 3))
-    flat = raytracer.Scene(capsules=[CapsuleSet(starts, ends, 0.005, caps="flat")])
-    assert build_bvh(pack(flat)).nbytes / 10_000 < 64
-    made = raytracer.Scene(cones=[ConeSet([[0, 0, 0]], [[10, 0, 0]], 0.5)])
-    columns = np.flatnonzero(np.asarray(render(made, filter="point").film.sums)[..., 3].any(axis=0))
-    assert 0 < columns[0] < columns[-1] < WIDTH - 1
-    assert len(columns) > WIDTH / 2
-
-
 def test_the_kernels_check_the_rows_of_numbers() -> None:
     buffers = pack(scene(4))
     tree = build_bvh(buffers)
