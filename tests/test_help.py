@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -59,14 +57,6 @@ def test_a_long_help_names_the_one_with_all_options(path: str, capsys: Captured)
     whole = capsys.readouterr().out
     options = [each for each in dict(leaves())[path].params if isinstance(each, click.Option)]
     assert [option.opts[0] for option in options if f" {option.opts[0]}" not in whole] == []
-
-
-@pytest.mark.parametrize("path", ["render", "bench"])
-def test_a_help_needs_no_docstrings(path: str) -> None:
-    command = [sys.executable, "-OO", "-m", "raytracer", path, "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert f"`raytracer {path} --help-all`" in shown.stdout
 
 
 def test_names_of_options_have_hyphens(capsys: Captured) -> None:

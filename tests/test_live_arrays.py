@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.cuda_driver import LEGACY_STREAM
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_rgb
@@ -100,47 +99,6 @@ def test_pictures_are_those_of_the_same_arrays_on_the_host(
         arrays = [(u.positions, u.radii, u.colors) for u in updates]
         given = [each for row in arrays for each in row if each is not None]
         assert any(isinstance(each, DeviceArray) for each in given)
-
-
-COPIED: dict[str, dict[str, Any]] = {
-    "for another number": {"positions": X[:20].copy(), "colors": COLORS[:20].copy()},
-    "for the scale": {"values": VALUES},
-    "when the scene is asked for": {"positions": X + 0.1},
-}
-
-
-@pytest.mark.parametrize("name", COPIED)
-@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
-@pytest.mark.parametrize("backend", ["cpu", "cuda"])
-def test_copies_wait_for_the_stream(
-    name: str, kind: Any, backend: str, monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
-    """CUDA's default stream, on which arrays are copied, does not wait for non-blocking ones.
-
-    Where nothing is copied in the update, the scene waits for its own stream before the copy.
-    """
-    from raytracer.backends.cpu import CpuScene
-
-    if backend == "cuda":
-        request.getfixturevalue("on_gpu")
-    cuda = with_host_memory(monkeypatch)
-    monkeypatch.setattr(CpuScene, "wait", lambda _: cuda.calls.append(("wait",)))
-    with live() as scene:
-        scene.update(**{name: kind(array) for name, array in COPIED[name].items()}, stream=77)
-        is_later = backend == "cuda" and name == "when the scene is asked for"
-        before = len(cuda.calls)
-        assert scene.scene.count in (20, COUNT)
-        names = [call[0] for call in cuda.calls]
-        first = names.index("cuMemcpyDtoH_v2", before if is_later else 0)
-        if is_later:
-            assert names[before:first] == ["wait"]
-            assert "cuEventRecord" not in names
-            return
-        recorded, waiting = names.index("cuEventRecord"), names.index("cuStreamWaitEvent")
-        assert recorded < waiting < first
-        assert cuda.calls[recorded][2] == 77
-        assert cuda.calls[waiting][1] == LEGACY_STREAM
 
 
 @pytest.fixture

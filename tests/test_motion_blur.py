@@ -78,7 +78,7 @@ def _overlap(offset: Doubles, half: Doubles) -> Doubles:
     return np.where(offset < -half, 0.0, np.where(offset > half, 2.0 * half * offset, inside))
 
 
-def _pixel_coverage(radius: float, distance: float, rows: int = 4000) -> Doubles:
+def _pixel_coverage(radius: float, distance: float, rows: int = 1000) -> Doubles:
     """Mean coverage of pixels by a disk in the middle that moves to the right by a distance.
 
     Exact along rows, and by `rows` midpoints within each pixel across them.
@@ -120,7 +120,7 @@ def test_pixels_have_the_coverage_of_a_moving_disk(
 ) -> None:
     """The error falls faster than that of random times and places, which is 0.1 with 16 samples."""
     expected = _pixel_coverage(radius, distance)
-    for samples in (16, 256, 2048):
+    for samples in (16, 256, 1024):
         image = raytracer.render(
             _ball(radius, distance), **PLAIN, samples=samples, filter="box", backend=backend
         )
@@ -394,27 +394,6 @@ def test_velocities_are_converted_with_the_positions(tmp_path: Path) -> None:
         np.testing.assert_allclose(keys.at(np.zeros((1, 3)), 1.0)[0], expected, rtol=1e-6)
 
 
-def test_a_scene_file_states_velocities(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(
-        "[camera]\nshutter = 0.5\n"
-        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.3\n"
-        "velocities = [[1, 0, 0], [0, 2, 0]]\n"
-        "[[spheres]]\ncenters = [[0, 1, 0]]\nradius = 0.3\nvelocity = [0, 0, 3]\n"
-        "[[spheres]]\ncenters = [[0, 2, 0]]\nradius = 0.3\n"
-    )
-    with prepare(path, {"width": 8, "height": 6}, keep=True, backend="cpu") as job:
-        assert job.kept is not None
-        first, second, third = job.kept[0].spheres
-    assert first.keys is not None
-    assert second.keys is not None
-    assert third.keys is None
-    np.testing.assert_array_equal(first.keys.at(first.centers, 1.0), [[1, 0, 0], [1, 2, 0]])
-    np.testing.assert_array_equal(second.keys.at(second.centers, 1.0), [[0, 1, 3]])
-    assert job.camera is not None
-    assert "shutter = 0.5" in job.camera.to_toml()
-
-
 # Animations
 
 
@@ -489,18 +468,6 @@ def test_a_scene_without_motion_is_refused() -> None:
         raytracer.render(scene, **SMALL, shutter=0.5, backend="cpu")
     with pytest.raises(raytracer.UserError, match="velocity: has 2 rows for 1 spheres"):
         raytracer.Scene.from_arrays([[0, 0, 0]], 0.3, velocity=np.zeros((2, 3)))
-
-
-def test_what_shows_moments_refuses_a_shutter() -> None:
-    """One of the scene stays as it is, and has no effect there."""
-    scene = raytracer.Scene.from_arrays(**_cloud(), camera=raytracer.Camera(shutter=0.5))
-    with pytest.raises(raytracer.UserError, match="shutter: this shows moments"):
-        raytracer.LiveScene(scene, shutter=0.5, backend="cpu")
-    with raytracer.LiveScene(scene, **SMALL, backend="cpu") as live:
-        moment = live.render().film.sums
-    still = replace(scene, camera=raytracer.Camera())
-    sharp = raytracer.render(still, **SMALL, backend="cpu")
-    np.testing.assert_array_equal(moment, sharp.film.sums)
 
 
 @pytest.mark.filterwarnings("default")

@@ -159,14 +159,6 @@ def test_what_fits_a_gpu_or_several_is_said() -> None:
         memory.require_device(memory.Need(10, 100_000, 50_000, tree_there=True), gib)
 
 
-def test_each_gpu_of_many_has_all_nodes() -> None:
-    need = memory.Need(10**9, 1, 1, tree_there=True)
-    each = [replace(need, gpus=gpus).on_device for gpus in (1, 2, 16, 1000)]
-    assert each == sorted(each, reverse=True)
-    assert each[1] == pytest.approx(each[0] / 2, rel=1e-6)
-    assert each[3] > memory.NODES * need.count
-
-
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
     assert resources.thread_count(3) == 3

@@ -127,12 +127,6 @@ def test_a_film_after_a_draft_is_that_of_any_picture() -> None:
         assert (film.to_host().sums / 2).tobytes() == sums.of(sums.view, 2).astype("f4").tobytes()
 
 
-def test_a_draft_of_several_samples_is_refused() -> None:
-    sums = Sums("few")
-    with pytest.raises(ValueError, match="one sample, not 2"):
-        sums.of(sums.view.as_draft(), 2)
-
-
 def test_without_ambient_occlusion_a_draft_is_one_sample_of_each_centre() -> None:
     sums = Sums("spheres", integrator="direct")
     assert not sums.view.as_draft().draft

@@ -138,9 +138,7 @@ def test_against_another_path_tracer(backend: str, name: str) -> None:
         for seed in range(8)
     ]
     sky = exact.Sky(SKY, SKY)
-    wanted = trace(
-        exact.PathScene(balls, sky=sky), view, 8, 8, 250, max_depth=12, sampling="scattering"
-    )
+    wanted = trace(exact.PathScene(balls, sky=sky), view, 8, 8, 250, max_depth=12)
     agree(estimate_of(np.array(pictures)), wanted, name, least=2e-3)
 
 

@@ -312,7 +312,6 @@ def test_against_another_path_tracer(backend: str, name: str, glass: float) -> N
         ),
         theirs,
         exact.Sky(light, light),
-        lights_seen=False,
     )
     wanted = trace(other, VIEW, size, size, 600, max_depth=depth)
     agree(estimate_of(np.array(pictures)), wanted, name, least=2e-3)

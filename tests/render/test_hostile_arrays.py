@@ -5,8 +5,6 @@ With an extension compiled for AddressSanitizer these tests also see any read th
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -163,27 +161,6 @@ def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
     given[name].view(np.uint8)[:] = 0x7F
     scene.render(*view, second.sums, 0, 1e9, 2)
     np.testing.assert_array_equal(first.sums, second.sums)
-
-
-@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id"])
-def test_indices_of_a_packed_scene_are_read_only(name: str) -> None:
-    """So that they need no copy."""
-    buffers = pack(two_sets())
-    array = getattr(buffers if name.endswith("_id") else build_bvh(buffers), name)
-    with pytest.raises(ValueError, match="read-only"):
-        array[:] = 0
-
-
-def test_a_scene_alive_at_the_end_of_the_process_is_not_complained_of() -> None:
-    code = """
-import ctypes, raytracer
-from raytracer import pipeline
-scene = raytracer.Scene(spheres=[raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)])
-job = pipeline.prepare(scene, {"width": 4, "height": 4}, backend="cpu", threads=1)
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(job.scene.arrays))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_chain_deeper_than_the_stack_is_refused() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import CapsuleSet, Scene, SphereSet, Transform, UserError
+from raytracer import CapsuleSet, Scene, SphereSet, Transform
 from raytracer.cli import main
 
 SIGMAS = 5.0
@@ -184,22 +184,6 @@ def test_a_column_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     with pytest.warns(raytracer.RaytracerWarning, match="column 'tag' is left out.*'B3'"):
         measured = raytracer.measure(tmp_path / "a.csv", samples=8, backend="cpu")
     assert list(measured.columns) == ["mass"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"samples": 0}, "samples: must be at least 1, not 0"),
-        ({"probe": -1}, "probe: must be at least 0, not -1"),
-        ({"distance": 0}, "distance: must be above 0, not 0"),
-        ({"probe": float("nan")}, "probe: "),
-        ({"seed": -1}, "seed: "),
-    ],
-)
-def test_wrong_arguments_are_named(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(UserError) as raised:
-        raytracer.measure(Scene.from_arrays(np.zeros((1, 3)), 1.0), **arguments)
-    assert sentence in str(raised.value)
 
 
 @pytest.mark.gpu

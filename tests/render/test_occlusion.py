@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import raytracer
 from reference import RefScene, View, camera_rays, closest_hit, occluded
 from reference.scene import Array, unit
-from support.project import shoot, to_project
+from support.project import shoot
 from support.scenes import one_ball, random_scene
 
 AO: dict[str, Any] = {"integrator": "ao"}
@@ -143,26 +142,6 @@ SCENE = random_scene(41, 300, mirror=True)
 SIZE = (97, 61)
 
 
-def test_large_spheres_occlude(backend: str) -> None:
-    """A ball on a ground ball: the ground is dark where it touches, and not far away."""
-    scene = raytracer.Scene(
-        spheres=(
-            raytracer.SphereSet([[0.0, 0.0, 1.0]], 1.0, "white"),
-            raytracer.SphereSet([[0.0, 0.0, -1e7]], 1e7, "white"),
-        ),
-        camera=raytracer.Camera(position=(0, -12, 6), look_at=(0, 0, 0.5), up=(0, 0, 1)),
-        lights=(),
-        ambient=raytracer.Ambient(intensity=1.0),
-        background=raytracer.Background("black"),
-    )
-    image = raytracer.render(
-        scene, backend=backend, width=60, height=40, samples=4, ao_samples=16, **AO
-    )
-    gray = image.array[..., 0]
-    assert gray[-4:].min() > 0.9, "the ground far from the ball sees nearly all of the sky"
-    assert gray.min() < 0.35, "and next to it hardly any"
-
-
 @pytest.mark.gpu
 def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
     """Directions are the same up to rounding, so pictures are nearly, too."""
@@ -171,12 +150,3 @@ def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
     different = np.abs(cpu - gpu).max(axis=-1) > 1e-4
     assert different.mean() < 0.01
     assert (cpu - gpu).mean() == pytest.approx(0, abs=1e-4)
-
-
-def test_a_film_of_another_integrator_is_not_resumed(tmp_path: Any) -> None:
-    scene = to_project(SCENE)
-    small: dict[str, Any] = {"width": 16, "height": 12, "samples": 1}
-    image = raytracer.render(scene, **small, **AO)
-    raytracer.render(scene, **small, film=image.film, **AO)
-    with pytest.raises(raytracer.UserError, match="integrator is ao there and direct here"):
-        raytracer.render(scene, **small, film=image.film)

@@ -176,17 +176,6 @@ def test_a_ground_of_any_material_catches_as_white_paper(
     assert matt[beside][:, 3].max() > 0.5
 
 
-def test_beside_a_ball_there_is_no_light(backend: str) -> None:
-    """Where the ground is met, nothing is seen but a share of darkness."""
-    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=10.0)
-    x, z = places()
-    ground = np.hypot(x, z) > 1.1
-    for integrator in ("direct", "ao", "path"):
-        found = shoot(scene(lights=(sun,)), samples=2, integrator=integrator, backend=backend)
-        assert (found[ground][:, :3] == 0).all()
-        assert found[~ground][:, :3].max() > 0.1
-
-
 def test_shadow_on_an_opaque_background(backend: str) -> None:
     """The background shows through by what is left of the light."""
     sun = DirectionalLight((1, -1, 0), intensity=0.75 * np.sqrt(2))

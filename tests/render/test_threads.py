@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 
-import numpy as np
 import pytest
-
-from support.project import to_project
-from support.scenes import random_scene
 
 STARVED = """
 import resource
@@ -79,38 +74,3 @@ def test_no_memory_is_a_memory_error(threads: int) -> None:
         env=os.environ | {"MALLOC_ARENA_MAX": "1"},
     )
     assert done.stdout.split() == ["refused", "rendered"], done.stderr
-
-
-def test_tile_size_changed_while_rendering() -> None:
-    """One call of the kernel reads the size once."""
-    from raytracer import _core, pipeline
-    from raytracer.backends.cpu import CpuScene
-    from raytracer.film.film import Film
-
-    stop = threading.Event()
-
-    def meddle() -> None:
-        side = 8
-        while not stop.wait(0.0003):
-            _core.set_tile(side)
-            side = 72 - side
-
-    scene = to_project(random_scene(43, 200))
-    with pipeline.prepare(scene, {"width": 200, "height": 150}, backend="cpu") as job:
-        view = job.view.with_samples(0, 8)
-        assert isinstance(job.scene, CpuScene)
-        arrays = job.scene.arrays
-        seen = view.camera, view.lights, view.materials, view.frame
-        films = [Film.blank(200, 150, None) for _ in range(6)]
-        meddler = threading.Thread(target=meddle)
-        try:
-            for film in films:
-                arrays.render(*seen, film.sums, 0, 1e9, 2)
-                if film is films[0]:
-                    meddler.start()
-        finally:
-            stop.set()
-            meddler.join()
-            _core.set_tile(64)
-    for film in films[1:]:
-        np.testing.assert_array_equal(films[0].sums, film.sums)

@@ -28,6 +28,9 @@ def name_of(path: Path) -> str:
     return ".".join(("raytracer", *(part for part in parts if part != "__init__")))
 
 
+_parsed = cache(lambda path: ast.parse(path.read_text(encoding="utf-8")))
+
+
 @cache
 def imports(path: Path, for_types: bool = True) -> frozenset[str]:
     """Full names of all that a module imports, wherever in it.
@@ -38,9 +41,8 @@ def imports(path: Path, for_types: bool = True) -> frozenset[str]:
     for_types: whether imports for the type checker alone count.
     """
     package = ".".join(("raytracer", *path.relative_to(PACKAGE).parent.parts))
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found, texts, is_dynamic = set[str](), set[str](), False
-    for node in _walk(tree, for_types):
+    for node in _walk(_parsed(path), for_types):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -60,11 +62,13 @@ def imports(path: Path, for_types: bool = True) -> frozenset[str]:
     return frozenset(found | texts if is_dynamic else found)
 
 
-def _walk(node: ast.AST, for_types: bool) -> Iterator[ast.AST]:
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if for_types or not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
-            yield from _walk(child, for_types)
+def _walk(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if for_types or not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
+            yield node
+            pending += ast.iter_child_nodes(node)
 
 
 @cache
