@@ -155,20 +155,6 @@ def test_no_module_imports_another_in_a_circle() -> None:
     assert circles(graph()) == []
 
 
-def test_what_renders_knows_nothing_of_the_bench() -> None:
-    bench = ("raytracer.benchmark", "raytracer.ops", "raytracer.commands.bench")
-    arrows, pending = graph(), ["raytracer.pipeline", "raytracer.viewer.preview"]
-    pending += [name for name in arrows if name.startswith("raytracer.backends")]
-    reached: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in reached:
-            reached.add(name)
-            pending += arrows[name]
-    assert len(reached) > 60
-    assert not [name for name in reached if name.startswith(bench)]
-
-
 @pytest.mark.parametrize(
     ("library", "folders"),
     [("pycuda", set()), ("cuda", {"backends/cuda"}), ("pyglet", {"viewer"})],

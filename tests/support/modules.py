@@ -66,8 +66,10 @@ def _walk(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
     pending = [tree]
     while pending:
         node = pending.pop()
-        if for_types or not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
-            yield node
+        yield node
+        if not for_types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            pending += node.orelse
+        else:
             pending += ast.iter_child_nodes(node)
 
 
