@@ -136,6 +136,21 @@ def test_a_camera_that_sees_no_sphere(
     assert run_json(capsys, "render", "away.toml", *size, "--crop", "0,0,1,1")["warnings"] == []
 
 
+def test_spheres_in_few_pixels_are_warned_of(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("far.toml").write_text(f"{SCENE}[camera]\nposition = [0, 0, 99]\nlook_at = [0, 0, 0]\n")
+    size = ["--width", "160", "--height", "120", "--samples", "1", "--backend", "cpu"]
+    (warning,) = run_json(capsys, "render", "far.toml", *size)["warnings"]
+    assert "of 19,200 pixels" in warning
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) in (0, 2)  # as the version of click has it
+    captured = capsys.readouterr()
+    assert "Usage: raytracer" in captured.out + captured.err
+
+
 def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(
         capsys, "render", scene, "--width", "9", "--samples", "1", "--filter", "tent",
@@ -187,6 +202,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
             ["render", "balls.toml", "-o", "a.jpgg"],
             "'.jpgg' is not the suffix of a picture format; did you mean '.jpg'?",
         ),
+        (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--quality", "80"], "PNG is lossless and has no quality"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
     ],
@@ -201,6 +217,12 @@ def test_a_mistake_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["a.png"], "did you mean `raytracer info a.png`?"),
+        (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
+        (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
+        (["scene", "generate"], "--list shows them"),
+        (["render", "a", "--legend", "bottom"], "after an equals sign: --legend=bottom"),
+        (["render", "a", "--columns", "radius=a,radius=b"], "names two columns for radius: give"),
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
         (["render", "a", "--overwrite"], "is replaced without an option"),

@@ -158,6 +158,8 @@ def changed(**fields: Any) -> Changed:
             changed(code=4, bits=16),
             "positions: has dtype bfloat16, which NumPy does not have: give float32",
         ),
+        (changed(lanes=2), "positions: has DLPack type code 2 with 32 bits, which is not"),
+        (changed(bits=24), "positions: has numbers of 24 bits, which NumPy does not have"),
         (changed(major=2), "positions: has DLPack version 2.0; version 1 is supported"),
         (
             ByInterface(NUMBERS, typestr="nonsense"),
@@ -294,3 +296,17 @@ def test_without_a_driver_an_array_on_a_gpu_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     with pytest.raises(UserError, match="an array is on a GPU, but there is no CUDA driver"):
         SphereSet(ByInterface(NUMBERS))
+
+
+def test_an_array_of_several_devices_is_left_to_numpy() -> None:
+    class Sharded:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            raise BufferError("__dlpack__ only supported for unsharded arrays.")
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+            return NUMBERS
+
+    assert SphereSet(Sharded()).centers.tobytes() == NUMBERS.tobytes()

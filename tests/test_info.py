@@ -133,6 +133,7 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
+        ("a.toml", "spheres = 3\n", "a.toml: spheres: must be "),
         ("a.npz", "nothing", "a.npz: is not an .npz file, or is incomplete"),
         ("a.toml", "[[spheres]]\nfile = 'b.npz'\n", "b.npz: there is no such file"),
         ("a.png", "nothing", "a.png: is not a picture that raytracer made"),

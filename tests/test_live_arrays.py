@@ -232,9 +232,61 @@ def test_the_next_picture_says_what_is_wrong(then: str) -> None:
         scene.render(refit_camera=True)
 
 
+@pytest.mark.usefixtures("late")
+def test_what_is_wrong_is_told_also_by_a_scene_that_is_packed_anew() -> None:
+    with live() as scene:
+        scene.update(ByInterface(BAD))
+        scene.update(colors=RGBA)
+        with pytest.raises(raytracer.UserError, match=WRONG):
+            scene.pixels()
+        assert scene.pixels().shape == (30, 40, 4)
+        scene.update(ByInterface(BAD))
+        with pytest.raises(raytracer.UserError, match=WRONG):
+            scene.update(X)
+        scene.update(X)
+        assert scene.pixels().shape == (30, 40, 4)
+
+
+@pytest.fixture
+def resized(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
+    """A GPU that says at the next picture how its radii differ."""
+    from raytracer.backends.cpu import CpuScene
+
+    def moved_radii(_: CpuScene) -> tuple[float, float]:
+        sizes = [np.asarray(u.radii) * u.scale for u in on_gpu if u.radii is not None]
+        return min(r.min() for r in sizes), max(r.max() for r in sizes)
+
+    monkeypatch.setattr(CpuScene, "moved_radii", moved_radii)
+    return on_gpu
+
+
 HUGE = 4e6
 SUNK = X.copy()
 SUNK[7] = 0.0, -HUGE - 1.2, 0.0
+
+
+@pytest.mark.parametrize("then", ["render", "pixels", "camera"])
+def test_large_spheres_of_a_gpu_are_drawn_by_their_surface(
+    then: str, resized: list[SphereUpdate]
+) -> None:
+    radii = np.full(COUNT, 0.1)
+    radii[7] = HUGE
+    pictures: list[NDArray[np.uint8]] = []
+    for kind in (lambda array: array, ByInterface):
+        with live() as scene:
+            scene.update(radii=kind(np.full(COUNT, 0.2)))
+            scene.pixels()
+            assert not len(scene._kept[1].large)
+            scene.update(kind(SUNK), kind(radii))
+            pixels = scene.pixels() if then == "pixels" else None
+            image = scene.render(refit_camera=then == "camera")
+            pictures.append(image.to_uint8() if pixels is None else pixels)
+            assert len(scene._kept[1].large) == 1
+            scene.update(kind(SUNK + 0.01))
+            pictures.append(scene.pixels())
+    assert np.array_equal(pictures[0], pictures[2])
+    assert np.array_equal(pictures[1], pictures[3])
+    assert len(resized) == 3, "one of the host, before there were large spheres"
 
 
 def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:

@@ -283,6 +283,7 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"positions": np.zeros((3, 50))}, r"shape \(3, 50\); sphere centres are \(N, 3\): give"),
         ({"radii": np.ones(49)}, "radii: has 49 radii for 50 spheres"),
         ({"radii": np.arange(50.0) - 49.0}, "radii: sphere 0 has radius -49"),
+        ({"values": np.array(["a"] * 50, object)}, "values: "),
         ({"values": np.ones(49)}, r"values: has shape \(49,\) for 50 spheres"),
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
@@ -386,6 +387,8 @@ def test_labels_follow_the_particles() -> None:
         assert not np.array_equal(live.render().developed(), live.render().pixels())
         live.update(positions=x)
         assert np.array_equal(live.render().pixels(), first)
+        with pytest.raises(raytracer.UserError, match="1 sphere in place of 2 with labels of the"):
+            live.update(positions=x[:1])
 
 
 def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path) -> None:

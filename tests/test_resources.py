@@ -112,6 +112,8 @@ def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
         memory.require(memory.Need(10, 100_000, 50_000), available, extra)
     size = str(caught.value).split("a picture of ")[1].split(" ")[0]
     width, height = (int(side) for side in size.split("x"))
+    plain = memory.Need(10, width, height)
+    assert replace(plain, output=memory.Output(film=".exr")).extra > plain.extra
     assert width == pytest.approx(2 * height, rel=0.01)
     memory.require(memory.Need(10, width, height), available - 7 * memory.MIB, extra)
 

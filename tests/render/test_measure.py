@@ -151,6 +151,7 @@ def test_a_file_of_measurements_is_rendered_by_them(ending: str, tmp_path: Path)
     data.write_text("x,y,z,radius,mass\n0,0,0,1,5\n1.5,0,0,1,6\n9,0,0,1,7\n")
     made = tmp_path / f"made{ending}"
     assert main(["measure", str(data), "-o", str(made), "--backend", "cpu"]) == 0
+    assert main(["measure", str(data), "-o", str(tmp_path / "made.txt"), "--backend", "cpu"]) == 2
     loaded = raytracer.load(made).spheres[0]
     np.testing.assert_allclose(loaded.columns["mass"], [5, 6, 7])
     measured = raytracer.measure(data, backend="cpu")

@@ -200,3 +200,10 @@ def test_balls_are_lit_as_by_a_visible_ground(backend: str) -> None:
     x, z = places()
     on_ball = np.hypot(x, z) < 0.9
     assert np.array_equal(pictures[0][on_ball], pictures[1][on_ball])
+
+
+def test_an_argument_makes_the_ground_a_catcher() -> None:
+    shown = scene(ground=Ground(height=0.0, color="#c04020", material="matt"))
+    options: dict[str, Any] = {"samples": 1, "integrator": "ao", "backend": "cpu"}
+    found = shoot(shown, shadow_catcher=True, **options)
+    np.testing.assert_array_equal(found, shoot(scene(), **options))

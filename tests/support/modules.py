@@ -58,7 +58,8 @@ def imports(path: Path, for_types: bool = True) -> frozenset[str]:
             if _MODULE.fullmatch(node.value):
                 texts.add(f"{package}{node.value}" if node.value[0] == "." else node.value)
         elif isinstance(node, ast.Call):
-            is_dynamic |= ast.unparse(node.func).endswith(("import_module", "__import__"))
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            is_dynamic |= name in ("import_module", "__import__")
     return frozenset(found | texts if is_dynamic else found)
 
 
