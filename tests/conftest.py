@@ -163,12 +163,6 @@ def pictures(tmp_path: Path) -> Bench:
 
 
 @pytest.fixture
-def assert_pictures_agree(pictures: Bench) -> Callable[..., None]:
-    """`Bench.agree`, bound to the test's folder."""
-    return pictures.agree
-
-
-@pytest.fixture
 def default_isa() -> Iterator[None]:
     """Puts back the instruction set that the extension chose, whatever the test selects."""
     from raytracer import _core

@@ -10,7 +10,6 @@ import pytest
 
 import raytracer
 from raytracer import Film, UserError
-from raytracer.adaptive import areas
 from raytracer.film.film import develop
 from raytracer.film.noise import graded, mean_light, noise_of
 from support.films import film_of
@@ -147,19 +146,6 @@ def test_pictures_show_the_means() -> None:
     film.counts = counts[:4]
     with pytest.raises(UserError, match=r"counts: .* must be uint32"):
         film.tonemap()
-
-
-def test_areas_cover_the_tiles_once() -> None:
-    rng = np.random.default_rng(1)
-    there, added = rng.integers(4, 6, (5, 7)), rng.integers(0, 3, (5, 7))
-    done = np.zeros((70, 100), int)
-    for area in areas((70, 100), there, added, 16):
-        x0, y0, x1, y1 = area.crop
-        done[y0:y1, x0:x1] += area.count
-        assert area.work == (x1 - x0) * (y1 - y0) * area.count
-        assert (there[y0 // 16 : -(-y1 // 16), x0 // 16 : -(-x1 // 16)] == area.first).all()
-    expected = np.repeat(np.repeat(added, 16, axis=0), 16, axis=1)[:70, :100]
-    np.testing.assert_array_equal(done, expected)
 
 
 def test_levels_that_are_not_reached(image: raytracer.Image) -> None:

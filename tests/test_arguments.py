@@ -63,6 +63,7 @@ def arrays_of(result: Any) -> Any:
 
 
 ORIGIN = [[0, 0, 0]]
+UNSHARP = Camera(position=(0, 0, 5), look_at=(0, 0, 0), aperture=0.1, focus=(0, 0, -1e20))
 
 REFUSED: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
     ("camera.type", Camera, {"type": "fisheye"}),
@@ -82,6 +83,17 @@ REFUSED: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
     ("centers", SphereSet, {"centers": arrays_of(None), "radius": 1.0}),
     ("radius", SphereSet, {"centers": ORIGIN, "radius": arrays_of(ValueError())}),
     ("scene", raytracer.render, {"scene": object()}),
+    ("camera.position", Camera, {"type": "panorama"}),
+    ("camera.aperture", Camera, {"type": "orthographic", "fit": True, "aperture": 0.1}),
+    ("camera.focus", raytracer.render, {"scene": Scene([BALL], camera=UNSHARP)}),
+    ("environment.bottom", raytracer.Environment, {"top": "red"}),
+    ("environment", raytracer.Environment, {}),
+    ("environment", raytracer.render, {"scene": Scene([BALL]), "environment": "reddish"}),
+    ("clip.keep", raytracer.Clip, {}),
+    ("clip.keep", raytracer.Clip, {"keep": "x**2 < 1"}),
+    ("ground.height", raytracer.render, {"scene": Scene([BALL], ground=raytracer.Ground(1e30))}),
+    ("shutter", raytracer.LiveScene, {"scene": Scene([BALL]), "shutter": 0.5}),
+    ("opacity", SphereSet, {"centers": ORIGIN, "radius": 1.0, "opacity": 1.5}),
     ("scene", raytracer.render, {"scene": 3}),
     ("path", raytracer.load, {"path": 3}),
     ("threads", raytracer.render, {"scene": Scene([BALL]), "threads": object()}),

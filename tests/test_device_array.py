@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import subprocess
-import sys
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer import SphereSet, UserError, cuda_driver, device_array, dlpack
 from raytracer.cuda_driver import stream_handle
 from raytracer.device_array import DeviceArray, on_host
-from support.device_arrays import GPU, ByDlpack, ByInterface, Owner, with_host_memory
+from support.device_arrays import ByDlpack, ByInterface, Owner, with_host_memory
 
 NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
 
@@ -112,42 +110,6 @@ def test_a_capsule_that_nobody_takes_releases_the_memory() -> None:
         assert end() is None
 
 
-def test_numpys_array_is_released_by_its_deleter_once() -> None:
-    array = np.zeros(5)
-    before = sys.getrefcount(array)
-    for version in (None, (1, 0)):
-        _, owner = dlpack.read(array.__dlpack__(max_version=version))
-        assert sys.getrefcount(array) == before + 1
-        del owner
-        gc.collect()
-        assert sys.getrefcount(array) == before
-
-
-AT_THE_END = """
-import sys
-import numpy as np
-from raytracer import dlpack
-
-class Host:
-    def __dlpack_device__(self):
-        return 1, 0
-
-    def __dlpack__(self, *, max_version=None, **more):
-        described = dlpack.Description(memory.ctypes.data, (3,), (8,), memory.dtype, (1, 0))
-        return dlpack.make(described, memory, max_version)
-
-memory = np.arange(3.0)
-kept = [np.from_dlpack(Host()), Host().__dlpack__(), Host().__dlpack__(max_version=(1, 0))]
-kept.append(dlpack.read(memory.__dlpack__()))
-sys.kept = kept, Host()
-"""
-
-
-def test_what_is_in_use_when_the_process_ends_does_no_harm() -> None:
-    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
 def test_a_capsule_is_taken_once() -> None:
     capsule = NUMBERS.__dlpack__()
     _, owner = dlpack.read(capsule)
@@ -190,33 +152,14 @@ def changed(**fields: Any) -> Changed:
             ByInterface(NUMBERS, typestr="|V4"),
             "positions: contains records: give an array of float32",
         ),
-        (
-            ByInterface(NUMBERS, typestr=">f4"),
-            "positions: does not have native byte order: give an array of float32",
-        ),
-        (
-            ByInterface(NUMBERS, strides=(12,)),
-            "positions: shape (8, 3) and strides (12,) do not describe an array",
-        ),
         (ByInterface(NUMBERS, shape=(-1, 3)), "positions: shape (-1, 3) and strides"),
         (ByInterface(NUMBERS, data=None), "positions: the ByInterface cannot be read as an array"),
-        (ByInterface(NUMBERS, shape=None), "positions: the ByInterface cannot be read as an array"),
         (
             changed(code=4, bits=16),
             "positions: has dtype bfloat16, which NumPy does not have: give float32",
         ),
-        (
-            changed(code=0, bits=4),
-            "positions: has DLPack type code 0 with 4 bits, which is not supported",
-        ),
-        (
-            changed(lanes=2),
-            "positions: has DLPack type code 2 with 32 bits, which is not supported",
-        ),
-        (
-            changed(bits=24),
-            "positions: has numbers of 24 bits, which NumPy does not have: give float32",
-        ),
+        (changed(lanes=2), "positions: has DLPack type code 2 with 32 bits, which is not"),
+        (changed(bits=24), "positions: has numbers of 24 bits, which NumPy does not have"),
         (changed(major=2), "positions: has DLPack version 2.0; version 1 is supported"),
         (
             ByInterface(NUMBERS, typestr="nonsense"),
@@ -231,32 +174,6 @@ def test_what_cannot_be_read_is_told_in_a_sentence(value: Any, sentence: str) ->
     assert "\n" not in str(error.value)
     value = None
     gc.collect()
-
-
-def test_an_error_of_the_package_is_quoted() -> None:
-    class Tensor:
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return GPU
-
-        def __dlpack__(self, **_: Any) -> object:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()\nx")
-
-    with pytest.raises(UserError) as error:
-        device_array.device_array(Tensor(), "radii")
-    text = "radii: the Tensor cannot be read as an array: Can't export tensors that require gradie"
-    assert str(error.value).startswith(text)
-    assert "\n" not in str(error.value)
-
-
-def test_the_interface_serves_where_dlpack_fails() -> None:
-    class Both(ByInterface):
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return GPU
-
-        def __dlpack__(self, **_: Any) -> object:
-            raise BufferError("not contiguous")
-
-    same(device_array.device_array(Both(VIEWS["by columns"])), VIEWS["by columns"])
 
 
 @pytest.mark.parametrize("value", [NUMBERS, [1.0], 3.0, "text", None, ByDlpack(NUMBERS, (1, 0))])
@@ -287,32 +204,6 @@ def test_other_devices_are_left_to_their_package(kind: int, device: str) -> None
             return self.array
 
     assert on_host(Copied(NUMBERS, (kind, 0))) is NUMBERS
-
-
-def test_an_array_of_the_host_that_cannot_be_read_is_refused_as_before() -> None:
-    class Tensor(ByDlpack):
-        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
-
-        def __dlpack__(self, **_: Any) -> Any:
-            raise BufferError("Can't export tensors that require gradient.")
-
-    with pytest.raises(UserError, match=r"centers: .* is not an array"):
-        SphereSet(Tensor(NUMBERS, (1, 0)))
-
-
-def test_an_array_of_several_devices_is_left_to_numpy() -> None:
-    class Sharded:
-        def __dlpack_device__(self) -> tuple[int, int]:
-            raise BufferError("__dlpack__ only supported for unsharded arrays.")
-
-        def __dlpack__(self, **_: Any) -> Any:
-            raise BufferError
-
-        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-            return NUMBERS
-
-    assert SphereSet(Sharded()).centers.tobytes() == NUMBERS.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -405,3 +296,17 @@ def test_without_a_driver_an_array_on_a_gpu_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     with pytest.raises(UserError, match="an array is on a GPU, but there is no CUDA driver"):
         SphereSet(ByInterface(NUMBERS))
+
+
+def test_an_array_of_several_devices_is_left_to_numpy() -> None:
+    class Sharded:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            raise BufferError("__dlpack__ only supported for unsharded arrays.")
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+            return NUMBERS
+
+    assert SphereSet(Sharded()).centers.tobytes() == NUMBERS.tobytes()

@@ -13,20 +13,13 @@ OPTIONS = ["--width", "--threads", "--meter", "--resume", "--samples", "--transp
 @pytest.mark.parametrize(
     ("name", "known", "near"),
     [
-        ("--widht", OPTIONS, "--width"),
         ("--Width", OPTIONS, "--width"),
         ("--sample", OPTIONS, "--samples"),
         ("--spp", OPTIONS, "--samples"),
         ("--radius", OPTIONS, None),
-        ("--camera", OPTIONS, None),
-        ("--frame", OPTIONS, None),
-        ("max-depth", ["max_depth", "filter"], "max_depth"),
         ("ortho", ["perspective", "orthographic"], "orthographic"),
-        ("sao", ["list", "soa", "aos"], "soa"),
         ("gausian", ["box", "tent", "gaussian"], "gaussian"),
-        ("A", ["Ta", "Ag"], None),
         ("three_bals", ["three_balls", "cloud"], "three_balls"),
-        ("", ["x"], None),
         ("a", [], None),
     ],
 )

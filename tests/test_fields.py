@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,51 +15,14 @@ import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
 from raytracer.errors import UserError
-from raytracer.field_types import AnyOf, Choice, Integer, Kind, Number, Percentiles, Truth
-from raytracer.fields import Defined, definitions, document, setting
+from raytracer.field_types import AnyOf, Choice, Kind, Number, Percentiles, Truth
+from raytracer.fields import definitions
 
 PUBLIC = [
     getattr(raytracer, name)
     for name in ("RenderSettings", "ToneSettings", "Camera", "Background", "Ambient", "Material",
                  "PointLight", "DirectionalLight", "Transform")
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Example(Defined, place="example", error=UserError):
-    """An example.
-
-    Args:
-        count: How many there are.
-            Or were.
-
-    Raises:
-        UserError: a value is out of range.
-    """
-
-    count: int = setting(3, Integer(1, 9))
-    part: float | None = setting(None, Number(0.0, 1.0), "A share.")
-
-
-def test_a_value_out_of_range_is_refused_with_its_name() -> None:
-    with pytest.raises(UserError, match=r"^example\.count: must be at most 9, not 10$"):
-        Example(count=10)
-    with pytest.raises(UserError, match=r"^example\.part: must be at most 1"):
-        Example(part=2.0)
-    assert Example(part=None) == Example()
-
-
-def test_fields_are_in_the_docstring_before_what_is_raised() -> None:
-    assert definitions(Example)["count"].summary == "How many there are."
-    document(Example)
-    document(Example)  # once
-    assert Example.__doc__ is not None
-    assert Example.__doc__.split("\n\n")[1].splitlines() == [
-        "Args:",
-        "    count: How many there are (1 to 9). Or were.",
-        "    part: A share (0 to 1).",
-    ]
-    assert Example.__doc__.index("Args:") < Example.__doc__.index("Raises:")
 
 
 @pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
@@ -145,5 +108,4 @@ def test_values_are_compared_hashed_and_shown() -> None:
     assert one != other
     assert one != ToneSettings()
     assert len({one, same, other}) == 2
-    assert repr(Example(4)) == "Example(count=4, part=None)"
     assert eval(repr(one), {"RenderSettings": RenderSettings}) == one

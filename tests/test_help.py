@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -61,14 +59,6 @@ def test_a_long_help_names_the_one_with_all_options(path: str, capsys: Captured)
     assert [option.opts[0] for option in options if f" {option.opts[0]}" not in whole] == []
 
 
-@pytest.mark.parametrize("path", ["render", "bench"])
-def test_a_help_needs_no_docstrings(path: str) -> None:
-    command = [sys.executable, "-OO", "-m", "raytracer", path, "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert f"`raytracer {path} --help-all`" in shown.stdout
-
-
 def test_names_of_options_have_hyphens(capsys: Captured) -> None:
     flags = {
         flag
@@ -90,20 +80,6 @@ def test_a_mistake_in_a_value_names_the_option(capsys: Captured) -> None:
     for option in ("--filter-radius", "--depth", "--bond-radius", "--meter-range"):
         assert main(["render", "ball.toml", option, "-99"]) == 2
         assert capsys.readouterr().err.startswith(f"raytracer: {option}: ")
-    Path("a.csv").write_text("x,y,z\n1,2,3\n")
-    assert main(["render", "a.csv", "--color-by", "foo"]) == 2
-    assert "a.csv: --color-by: there is no column 'foo'; known are " in capsys.readouterr().err
-    for words, said in (
-        (["a.csv", "--arrows", "w"], "a.csv: --arrows: vector: there is no column 'w'"),
-        (["a.csv", "--contacts", "no.dump"], "a.csv: --contacts: file: no.dump: there is no"),
-        (["ball.toml", "--material", "glas"], "--material: there is no material named 'glas'"),
-        (["ball.toml", "--cut", "x**2 < 1"], "--cut: 'x**2 < 1': contains something other"),
-        (["ball.toml", "--size", "8x0"], "--size: height: must be at least 1, not 0"),
-        (["a.csv", "--topology", "no.psf"], "--topology: no.psf: there is no such file"),
-        (["a.csv", "--shutter", "1"], "--shutter: nothing moves: there is only one frame"),
-    ):
-        assert main(["render", *words]) == 2
-        assert capsys.readouterr().err.splitlines()[-1].startswith(f"raytracer: {said}")
 
 
 def test_a_file_with_the_name_of_an_option_stays_a_file(capsys: Captured) -> None:
@@ -112,12 +88,6 @@ def test_a_file_with_the_name_of_an_option_stays_a_file(capsys: Captured) -> Non
     Path("a.csv").write_text("x,y,z\n1,2,3\n")
     assert main(["render", "a.csv", "--color-by", "radius", "--radius", "-1"]) == 2
     assert "--radius: " in capsys.readouterr().err
-
-
-def test_two_columns_for_one_quantity_are_refused(capsys: Captured) -> None:
-    Path("a.csv").write_text("x,y,z,a,b\n1,2,3,4,5\n")
-    assert main(["render", "a.csv", "--columns", "radius=a,radius=b"]) == 2
-    assert "names two columns for radius: give one of them" in capsys.readouterr().err
 
 
 def test_a_key_of_a_scene_file_stays_a_key(capsys: Captured) -> None:

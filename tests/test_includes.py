@@ -55,23 +55,3 @@ def test_includes_go_one_way() -> None:
         for target in included(path):
             assert target.is_file(), f"{path}: {target}: give the path from the including file"
             assert layer(target) in allowed(unit), f"{path} must not include {target}"
-
-
-def head_of(path: Path) -> str:
-    """The part of a header that has its lists."""
-    return path.read_text(encoding="utf-8").split("#elif !defined(")[0]
-
-
-def test_lists_of_fields_are_all_that_structs_take_from_headers_above() -> None:
-    """Each list stands in one header, before the guard of its functions."""
-    structs = ROOT / "core" / "structs.h"
-    [block] = LISTS.findall(structs.read_text(encoding="utf-8"))
-    listed = {(structs.parent / name).resolve() for name in INCLUDE.findall(block)}
-    for path in sorted(listed):  # kinds of material, integrators
-        listed |= {(path.parent / name).resolve() for name in INCLUDE.findall(head_of(path))}
-    with_lists = {path for path in SOURCES if "defined(RT_FIELD_LISTS)" in path.read_text("utf-8")}
-    assert listed == with_lists
-    for path in listed:
-        lines = re.sub(r"//.*|\\\n", "", head_of(path)).split("\n")
-        words = {line.split(" ")[0] for line in lines if line.strip()}
-        assert words <= {"#if", "#include", "#define"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from raytracer import layout
 from raytracer.film.tone_settings import CURVES
-from raytracer.resources import kernels
 from raytracer.scene.camera import CAMERA_TYPES
 from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.materials import MATERIALS
@@ -20,11 +18,6 @@ from raytracer.settings import FILTERS, INTEGRATORS
 SIZES = {"Camera": 64, "Light": 80, "Material": 48, "Node": 80}
 SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 32, "Environment": 64, "SceneInfo": 32}
 SIZES |= {"Frame": 432}
-
-
-@pytest.mark.parametrize(("name", "size"), SIZES.items())
-def test_size(name: str, size: int) -> None:
-    assert layout.dtype(name).itemsize == size
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -57,19 +50,6 @@ WORDS = {
 @pytest.mark.parametrize(("name", "words"), WORDS.items())
 def test_words_are_those_of_the_kernels(name: str, words: Iterable[str]) -> None:
     assert set(words) == set(layout.enum(name))
-
-
-def test_numbers_are_those_of_the_list() -> None:
-    """Every list counts from 0, and the extension says so."""
-    files = ("core/enums.h", "shade/light.h", "shade/bsdf.h", "integrator/integrators.h")
-    texts = [(kernels() / name).read_text(encoding="utf-8") for name in files]
-    text = "".join(texts).replace("\\\n", "")
-    lists = dict(re.findall(r"#define (RT_\w+)\(E\)(.*)", text))
-    enums = dict(re.findall(r"(?:X|RT_ENUM)\((\w+), (RT_\w+)\)", text))
-    assert len(enums) == len(lists) >= 10
-    for enum, name in enums.items():
-        words = re.findall(r'E\(k\w+, "([^"]+)"\)', lists[name])
-        assert layout.enum(enum) == {word: number for number, word in enumerate(words)}
 
 
 def test_constants() -> None:

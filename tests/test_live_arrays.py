@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.cuda_driver import LEGACY_STREAM
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_rgb
@@ -100,60 +99,6 @@ def test_pictures_are_those_of_the_same_arrays_on_the_host(
         arrays = [(u.positions, u.radii, u.colors) for u in updates]
         given = [each for row in arrays for each in row if each is not None]
         assert any(isinstance(each, DeviceArray) for each in given)
-
-
-def test_arrays_are_read_where_they_are(on_gpu: list[SphereUpdate]) -> None:
-    positions, radii = X + 0.1, np.full(COUNT, 0.2)
-    with live() as scene:
-        scene.update(ByInterface(positions), ByInterface(radii), stream=77)
-        (change,) = on_gpu
-        assert isinstance(change.positions, DeviceArray)
-        assert change.positions.address == positions.ctypes.data
-        assert isinstance(change.radii, DeviceArray)
-        assert change.radii.address == radii.ctypes.data
-        assert change.stream == 77
-        assert change.colors is None
-
-
-COPIED: dict[str, dict[str, Any]] = {
-    "for another number": {"positions": X[:20].copy(), "colors": COLORS[:20].copy()},
-    "for the scale": {"values": VALUES},
-    "when the scene is asked for": {"positions": X + 0.1},
-}
-
-
-@pytest.mark.parametrize("name", COPIED)
-@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
-@pytest.mark.parametrize("backend", ["cpu", "cuda"])
-def test_copies_wait_for_the_stream(
-    name: str, kind: Any, backend: str, monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
-    """CUDA's default stream, on which arrays are copied, does not wait for non-blocking ones.
-
-    Where nothing is copied in the update, the scene waits for its own stream before the copy.
-    """
-    from raytracer.backends.cpu import CpuScene
-
-    if backend == "cuda":
-        request.getfixturevalue("on_gpu")
-    cuda = with_host_memory(monkeypatch)
-    monkeypatch.setattr(CpuScene, "wait", lambda _: cuda.calls.append(("wait",)))
-    with live() as scene:
-        scene.update(**{name: kind(array) for name, array in COPIED[name].items()}, stream=77)
-        is_later = backend == "cuda" and name == "when the scene is asked for"
-        before = len(cuda.calls)
-        assert scene.scene.count in (20, COUNT)
-        names = [call[0] for call in cuda.calls]
-        first = names.index("cuMemcpyDtoH_v2", before if is_later else 0)
-        if is_later:
-            assert names[before:first] == ["wait"]
-            assert "cuEventRecord" not in names
-            return
-        recorded, waiting = names.index("cuEventRecord"), names.index("cuStreamWaitEvent")
-        assert recorded < waiting < first
-        assert cuda.calls[recorded][2] == 77
-        assert cuda.calls[waiting][1] == LEGACY_STREAM
 
 
 @pytest.fixture
@@ -342,27 +287,6 @@ def test_large_spheres_of_a_gpu_are_drawn_by_their_surface(
     assert np.array_equal(pictures[0], pictures[2])
     assert np.array_equal(pictures[1], pictures[3])
     assert len(resized) == 3, "one of the host, before there were large spheres"
-
-
-@pytest.mark.parametrize("size", [HUGE, 4.0])
-def test_a_large_sphere_of_another_set_stays_as_it_was_packed(
-    size: float, resized: list[SphereUpdate]
-) -> None:
-    """Radii of a GPU that grow or shrink beside it are no reason to pack the scene anew."""
-    ground = raytracer.SphereSet(np.array([[0.0, -size - 0.1, 0.0]]), size)
-    scene = raytracer.Scene([raytracer.SphereSet(X, 0.1), ground])
-    with raytracer.LiveScene(scene, set=0, **SIZE) as live:
-        assert len(live._kept[1].large) == (size == HUGE)
-        buffers = live._kept[1]
-        for radius in (0.2, 0.05):
-            live.update(radii=ByInterface(np.full(COUNT, radius)))
-            live.pixels()
-            assert live._kept[1] is buffers
-        live.update(radii=ByInterface(np.full(COUNT, 1e-6)))
-        live.pixels()
-        assert (live._kept[1] is buffers) == (size == HUGE)
-        assert len(live._kept[1].large) == 1
-    assert len(resized) == 3
 
 
 def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +91,8 @@ def test_the_first_picture_is_that_of_render() -> None:
         assert np.array_equal(live.pixels(1), live.render(1).pixels())
         live.update()
         assert np.array_equal(live.render().film.sums, other.film.sums)
-
-
-def test_unchanged_input_gives_unchanged_bytes() -> None:
-    x, r, colors = cloud(300)
-    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
-        before = live.render().film.sums
-        live.update(positions=x[::-1])
-        assert not np.array_equal(live.render().film.sums, before)
-        live.update(positions=x)
-        assert np.array_equal(live.render().film.sums, before)
+    with pytest.raises(raytracer.UserError, match="the film is that of a live scene"):
+        raytracer.render(scene, film=image.film, backend="cpu", **SIZE)
 
 
 def test_an_array_that_is_changed_in_place_counts_at_the_update() -> None:
@@ -129,53 +121,94 @@ def test_arrays_of_any_kind_and_layout(dtype: Any) -> None:
             check(live, raytracer.Scene.from_arrays(positions, r, colors))
 
 
-def test_one_radius_and_one_colour_for_all() -> None:
-    x, r, colors = cloud(60)
-    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
-        live.update(radii=0.2)
-        check(live, raytracer.Scene.from_arrays(x, 0.2, colors))
-        live.update(colors="crimson", radii=r[:, None])
-        check(live, raytracer.Scene.from_arrays(x, r, "crimson"))
-        live.update(colors=["red", "#00ff00", "b"] * 20)
-        check(live, raytracer.Scene.from_arrays(x, r, ["red", "#00ff00", "b"] * 20))
+X, R, COLORS = cloud(60)
+OPACITY = np.linspace(0.2, 1.0, 60)
+AMONG = raytracer.Camera(position=(0.2, 0.1, 0.0), look_at=(1.0, 0.0, 0.0))
+SOLIDS: dict[str, Any] = {
+    "capsules": (raytracer.CapsuleSet([[-1, -1, -1]], [[1, -1, 1]], 0.1, "blue"),),
+    "cones": (raytracer.ConeSet([[0, 1, 0]], [[0, 1.5, 0]], 0.3, 0.0),),
+    "environment": raytracer.Environment(color="skyblue"), "clip": raytracer.Clip(keep="x < 0.8"),
+}  # fmt: skip
+BESIDE = (
+    raytracer.SphereSet(*cloud(30, 1), material="glass"),
+    raytracer.SphereSet([[0.0, -50.0, 0.0]], 48.5, "grey"),
+)
 
 
-@pytest.mark.parametrize("color", [None, "gold", ["red", "blue"] * 30])
-def test_colours_where_there_was_one_or_a_palette(color: Any) -> None:
-    x, r, colors = cloud(60)
-    with live_scene(raytracer.Scene.from_arrays(x, r, color)) as live:
-        for _ in range(2):
-            live.update(colors=colors, positions=x)
-            check(live, raytracer.Scene.from_arrays(x, r, colors))
-            colors = (255 * colors[::-1]).astype(np.uint8)
+def plain(x: Any = X, r: Any = R, colors: Any = COLORS, **more: Any) -> raytracer.Scene:
+    return raytracer.Scene.from_arrays(x, np.squeeze(r), colors, **more)
 
 
-def test_colours_are_in_the_space_of_the_set_also_after_values() -> None:
-    x, r, colors = cloud(60)
-    scene = raytracer.Scene.from_arrays(x, r, colors, color_space="linear")
-    with live_scene(scene) as live:
-        live.update(values=r)
-        live.update(colors=colors[::-1])
-        check(live, raytracer.Scene.from_arrays(x, r, colors[::-1], color_space="linear"))
+def faint(x: Any = X, r: Any = R, colors: Any = COLORS) -> raytracer.Scene:
+    opacity = OPACITY if np.shape(colors)[1] == 3 else None
+    return raytracer.Scene([raytracer.SphereSet(x, r, colors, opacity=opacity)])
 
 
-def test_an_alpha_is_an_opacity_and_opacities_stay() -> None:
-    x, r, colors = cloud(60)
-    opacity = np.linspace(0.2, 1.0, 60)
-    sets = (raytracer.SphereSet(x, r, colors, opacity=opacity),)
-    with live_scene(raytracer.Scene(spheres=sets)) as live:
-        x = 0.9 * x[::-1]
-        live.update(positions=x, colors=colors[::-1])
-        moved = raytracer.SphereSet(x, r, colors[::-1], opacity=opacity)
-        check(live, raytracer.Scene(spheres=(moved,)))
-        rgba = np.concatenate([colors, opacity[::-1, None]], axis=1)
-        live.update(colors=rgba)
-        check(live, raytracer.Scene(spheres=(raytracer.SphereSet(x, r, rgba),)))
-        with pytest.raises(
+def among(x: Any = X, r: Any = R, colors: Any = COLORS) -> raytracer.Scene:
+    """A set with a transform between two others."""
+    own = raytracer.Transform(scale=2.0, rotate=(10.0, 20.0, 30.0), translate=(1.0, 2.0, 3.0))
+    moved = raytracer.SphereSet(x, r, colors, transform=own)
+    return raytracer.Scene([BESIDE[0], moved, BESIDE[1]])
+
+
+def near(material: Any) -> Any:
+    """A scene of a material, with the camera among the spheres."""
+    return partial(plain, r=2.0 * R[:30], material=material, camera=AMONG)
+
+
+MOVES = [{"x": (1.0 - 0.1 * k) * X[:30] + 0.1 * np.sin(k + X[:30, ::-1])} for k in range(3)]
+START = {"x": X[:30], "colors": COLORS[:30]}
+BYTES = (255 * COLORS[::-1]).astype(np.uint8)
+UPDATES: dict[str, tuple[Any, dict[str, Any], list[dict[str, Any]], dict[str, Any]]] = {
+    "one radius and colour": (
+        plain, {}, [{"r": 0.2}, {"colors": "crimson", "r": R[:, None]},
+                    {"colors": ["red", "#00ff00", "b"] * 20}], {},
+    ),
+    "no colour": (plain, {"colors": None}, [{"colors": COLORS}, {"colors": BYTES}], {}),
+    "one colour": (plain, {"colors": "gold"}, [{"colors": COLORS}, {"colors": BYTES}], {}),
+    "a palette": (plain, {"colors": ["red", "blue"] * 30}, [{"colors": COLORS}], {}),
+    "opacities": (
+        faint, {}, [{"x": 0.9 * X[::-1], "colors": COLORS[::-1]},
+                    {"colors": np.concatenate([COLORS, OPACITY[::-1, None]], axis=1)}], {},
+    ),
+    "a set among others": (
+        among, {}, [{"x": 0.9 * X, "r": 1.1 * R, "colors": COLORS[::-1]}, {"x": 0.8 * X}],
+        {"set": 1},
+    ),
+    "around": (partial(plain, **SOLIDS), {}, [{"x": 0.9 * X, "r": R[::-1]}, {"x": 0.8 * X}], {}),
+    "lamps": (near(raytracer.Principled(emission=5.0)), START, MOVES, {"integrator": "path"}),
+    "glass": (
+        near(raytracer.Principled(transmission=1.0, roughness=0.0)), START, MOVES,
+        {"integrator": "path"},
+    ),
+    "mirrors": (near("chrome"), START, MOVES, {"integrator": "path"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_an_updated_scene_has_the_picture_of_a_new_one(name: str) -> None:
+    make, state, updates, options = UPDATES[name]
+    words = {"x": "positions", "r": "radii", "colors": "colors"}
+    with live_scene(make(**state), **options) as live:
+        for update in updates:
+            live.update(**{words[key]: value for key, value in update.items()})
+            state = state | update
+            check(live, make(**state))
+
+
+def test_which_set_moves_is_stated() -> None:
+    with pytest.raises(raytracer.UserError, match="set: the scene has 3 sets of spheres: give"):
+        live_scene(among())
+    with pytest.raises(raytracer.UserError, match="set: must be at most 2, not 3"):
+        live_scene(among(), set=3)
+    with (
+        live_scene(faint()) as live,
+        pytest.raises(
             raytracer.UserError,
             match="in place of 60 with different opacities: make a new LiveScene",
-        ):
-            live.update(positions=x[:5], radii=0.1, colors="red")
+        ),
+    ):
+        live.update(positions=X[:5], radii=0.1, colors="red")
 
 
 def test_values_have_the_colours_of_the_scale_of_the_scene() -> None:
@@ -248,31 +281,20 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"positions": cloud(60)[0]}, "60 spheres in place of 50 with different radii: give radii"),
         ({"positions": cloud(60)[0], "radii": 0.1}, "50 with different colours: give"),
         ({"positions": np.zeros((3, 50))}, r"shape \(3, 50\); sphere centres are \(N, 3\): give"),
-        ({"positions": np.zeros((2, 50, 3))}, "give one frame"),
-        ({"positions": "abc"}, "positions: holds text, not real numbers"),
-        ({"positions": np.full((50, 3), 1j)}, "positions: holds complex numbers"),
         ({"radii": np.ones(49)}, "radii: has 49 radii for 50 spheres"),
-        ({"radii": -1.0}, "radii: is -1; it must be finite and positive"),
-        ({"radii": np.zeros(50)}, "radii: sphere 0 has radius 0"),
         ({"radii": np.arange(50.0) - 49.0}, "radii: sphere 0 has radius -49"),
-        ({"colors": np.ones((49, 3))}, "colors: has 49 colours for 50 spheres"),
-        ({"colors": "no colour"}, "colors: there is no colour named 'no colour'"),
-        ({"values": np.ones(49)}, r"values: has shape \(49,\) for 50 spheres"),
         ({"values": np.array(["a"] * 50, object)}, "values: "),
+        ({"values": np.ones(49)}, r"values: has shape \(49,\) for 50 spheres"),
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
-        ({"positions": np.full((50, 3), np.inf)}, "coordinates must be finite"),
         ({"positions": np.full((50, 3), 1e200)}, "^positions: sphere 0 is too far away, too "),
-        ({"radii": np.full(50, 1e-30)}, "^radii: sphere 0 is too far away, too large or too small"),
         ({"positions": cloud(50)[0] * 1e200, "radii": 1e-30}, "^positions: sphere 0 is too far aw"),
-        ({"positions": np.zeros((50, 3)), "radii": 1e-30}, "^radii: sphere 0 is too far away"),
         (
             {"positions": np.full((3, 3), 1e200), "radii": 1.0, "colors": "red"},
             "^positions: sphere 0 is too far away, too large or too small compared with the others",
         ),
         ({"values": np.full(50, np.nan)}, "^values: has no finite values$"),
         ({"stream": object()}, "^stream: <object object at 0x[^>]*> is not a CUDA stream; give "),
-        ({"stream": -3}, "^stream: -3 is not a CUDA stream"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused_and_changes_nothing(
@@ -288,54 +310,6 @@ def test_what_cannot_be_shown_is_refused_and_changes_nothing(
         assert np.array_equal(live.render().film.sums, before)
         live.update(positions=cloud(50)[0])
         assert np.array_equal(live.render().film.sums, before)
-
-
-def test_a_set_among_others_moves_with_its_transform() -> None:
-    x, r, colors = cloud(200)
-    walls = raytracer.SphereSet(*cloud(30, 1), material="glass")
-    floor = raytracer.SphereSet([[0.0, -50.0, 0.0]], 48.5, "grey")
-    transform = raytracer.Transform(scale=2.0, rotate=(10.0, 20.0, 30.0), translate=(1.0, 2.0, 3.0))
-
-    def scene(x: Any, r: Any, colors: Any) -> raytracer.Scene:
-        own = raytracer.SphereSet(x, r, colors, transform=transform)
-        return raytracer.Scene(spheres=(walls, own, floor))
-
-    with pytest.raises(raytracer.UserError, match="set: the scene has 3 sets of spheres: give"):
-        live_scene(scene(x, r, colors))
-    with pytest.raises(raytracer.UserError, match="set: must be at most 2, not 3"):
-        live_scene(scene(x, r, colors), set=3)
-    with live_scene(scene(x, r, colors), set=1) as live:
-        assert live.count == 200
-        for _ in range(3):
-            x, r, colors = 0.9 * x, 1.1 * r, colors[::-1]
-            live.update(positions=x, radii=r, colors=colors)
-            check(live, scene(x, r, colors))
-
-
-@pytest.mark.parametrize("others", [1, 200])
-def test_colours_of_a_set_beside_many_others(others: int) -> None:
-    """Beside many spheres of one colour they are a part of a palette."""
-    x, r, colors = cloud(40)
-    plain = raytracer.SphereSet(cloud(others, 1)[0], 0.05, "red")
-
-    def scene(colors: Any) -> raytracer.Scene:
-        return raytracer.Scene(spheres=(plain, raytracer.SphereSet(x, r, colors)))
-
-    with live_scene(scene(colors), set=1) as live:
-        live.update(colors=colors[::-1])
-        check(live, scene(colors[::-1]))
-
-
-def test_other_solids_stay_where_they_are() -> None:
-    x, r, colors = cloud(100)
-    rods = raytracer.CapsuleSet([[-1, -1, -1]], [[1, -1, 1]], 0.1, "blue")
-    tips = raytracer.ConeSet([[0, 1, 0]], [[0, 1.5, 0]], 0.3, 0.0)
-    solids: dict[str, Any] = {"capsules": (rods,), "cones": (tips,)}
-    with live_scene(raytracer.Scene.from_arrays(x, r, colors, **solids)) as live:
-        for _ in range(3):
-            x, r = 0.9 * x, r[::-1]
-            live.update(positions=x, radii=r)
-            check(live, raytracer.Scene.from_arrays(x, r, colors, **solids))
 
 
 def test_what_is_made_of_particles_is_refused() -> None:
@@ -363,40 +337,6 @@ def test_a_ground_stays_and_large_spheres_follow() -> None:
         x[7, 1] -= 0.1
         live.update(positions=x)
         check(live, raytracer.Scene.from_arrays(x, r, colors, **ground))
-
-
-@pytest.mark.parametrize(
-    "material",
-    [
-        raytracer.Principled(emission=5.0),
-        raytracer.Principled(transmission=1.0, roughness=0.0),
-        "chrome",
-    ],
-    ids=["lamps", "glass", "mirrors"],
-)
-def test_lamps_and_glass_follow(material: Any) -> None:
-    x, r, colors = cloud(30)
-    camera = raytracer.Camera(position=(0.2, 0.1, 0.0), look_at=(1.0, 0.0, 0.0))  # among them
-
-    def scene(x: Any) -> raytracer.Scene:
-        return raytracer.Scene.from_arrays(x, 2.0 * r, colors, material=material, camera=camera)
-
-    with live_scene(scene(x), integrator="path") as live:
-        for step in range(3):
-            x = x + 0.1 * np.sin(step + x[:, ::-1])
-            live.update(positions=x)
-            check(live, scene(x))
-
-
-def test_an_environment_and_a_clip_stay() -> None:
-    x, r, colors = cloud(50)
-    parts: dict[str, Any] = {
-        "environment": raytracer.Environment(color="skyblue"),
-        "clip": raytracer.Clip(keep="x < 0.2"),
-    }
-    with live_scene(raytracer.Scene.from_arrays(x, r, colors, **parts)) as live:
-        live.update(positions=0.9 * x, radii=0.9 * r)
-        check(live, raytracer.Scene.from_arrays(0.9 * x, 0.9 * r, colors, **parts))
 
 
 def test_the_camera_may_change_and_be_fitted_again() -> None:
@@ -447,25 +387,8 @@ def test_labels_follow_the_particles() -> None:
         assert not np.array_equal(live.render().developed(), live.render().pixels())
         live.update(positions=x)
         assert np.array_equal(live.render().pixels(), first)
-
-
-def test_labels_of_a_column_refuse_another_number_of_spheres() -> None:
-    x, radius, _ = cloud(50)
-    for by, count in (("q", 20), ("q", 60), ("index", 20), ("index", 60), ("radius", 20)):
-        scene = raytracer.Scene.from_arrays(x, 0.1, columns={"q": radius})
-        with live_scene(scene, annotations={"labels": {"by": by}}) as live:
-            before = live.render().pixels()
-            if by == "q":
-                with pytest.raises(
-                    raytracer.UserError,
-                    match=f"{count} spheres in place of 50 with labels of the column 'q': make a n",
-                ):
-                    live.update(positions=cloud(count)[0])
-                assert np.array_equal(live.render().pixels(), before)
-                live.update(positions=0.9 * x)
-            else:
-                live.update(positions=cloud(count)[0])
-            assert not np.array_equal(live.render().pixels(), before)
+        with pytest.raises(raytracer.UserError, match="1 sphere in place of 2 with labels of the"):
+            live.update(positions=x[:1])
 
 
 def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path) -> None:
@@ -484,17 +407,6 @@ def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path
         with pytest.raises(raytracer.UserError, match="there is no column 'element'"):
             raytracer.render(live.scene, color_by="element", backend="cpu", **SIZE)
         check(live, raytracer.Scene.from_arrays(x, r, colors))
-
-
-def test_a_legend_of_elements_refuses_spheres_without_them(tmp_path: Path) -> None:
-    path = tmp_path / "water.xyz"
-    path.write_text("3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n")
-    x, r, colors = cloud(5)
-    with live_scene(path, bonds=False, width=160, annotations={"legend": {}}) as live:
-        before = live.render().pixels()
-        with pytest.raises(raytracer.UserError, match="legend: no spheres are coloured by"):
-            live.update(positions=x, radii=r, colors=colors)
-        assert np.array_equal(live.render().pixels(), before)
 
 
 def test_a_closed_scene_says_so() -> None:
@@ -530,35 +442,6 @@ def test_several_threads_take_turns() -> None:
         assert seen <= set(expected.values())
 
 
-def test_an_interrupted_update_leaves_a_scene_that_can_be_updated() -> None:
-    """Handlers of signals run while a tree is built; what they raise ends the build."""
-    count = 100_000
-    x = np.random.default_rng(0).uniform(-1.0, 1.0, (count, 3))
-    scene = raytracer.Scene.from_arrays(x, 0.01)
-
-    def stop(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        with live_scene(scene, samples=1) as live:
-            ends = 0
-            for step in range(6):
-                signal.setitimer(signal.ITIMER_REAL, 0.002 * 2**step)
-                try:
-                    live.update(positions=x[::-1] if step % 2 else 0.5 * x[::-1, ::-1])
-                except TimeoutError:
-                    ends += 1
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                check(live, raytracer.Scene.from_arrays(live.scene.spheres[0].centers, 0.01))
-            assert ends > 0
-            live.update(positions=x)
-            check(live, scene)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @pytest.mark.parametrize("has_moved", [False, True])
 @pytest.mark.parametrize("excess", [-1.0, 1e300])
 def test_the_picture_after_an_interrupted_update_is_that_of_the_scene(
@@ -590,14 +473,6 @@ def test_the_picture_after_an_interrupted_update_is_that_of_the_scene(
             check(live, raytracer.Scene.from_arrays(spheres.centers, 0.9 * r, spheres.color))
 
 
-def test_a_film_of_a_live_scene_is_not_resumed() -> None:
-    scene = raytracer.Scene.from_arrays(*cloud(5))
-    with live_scene(scene) as live:
-        film = live.render().film
-    with pytest.raises(raytracer.UserError, match="the film is that of a live scene"):
-        raytracer.render(scene, film=film, backend="cpu", **SIZE)
-
-
 def resident() -> int:
     """Bytes of memory of this process."""
     pages = Path("/proc/self/statm").read_text().split()[1]
@@ -606,13 +481,13 @@ def resident() -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_memory_does_not_grow() -> None:
-    x, r, colors = cloud(20_000)
+    x, r, colors = cloud(10_000)
     rng = np.random.default_rng(0)
     with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
-        for step in range(120):
+        for step in range(80):
             if step == 20:
                 before = resident()
             x = x + rng.normal(0.0, 0.01, x.shape)
             live.update(positions=x, colors=colors)
             live.pixels(1)
-        assert resident() - before < 4 << 20  # an array of each update would be 48 MB
+        assert resident() - before < 4 << 20  # an array of each update would be 14 MB

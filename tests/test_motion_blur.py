@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -80,7 +78,7 @@ def _overlap(offset: Doubles, half: Doubles) -> Doubles:
     return np.where(offset < -half, 0.0, np.where(offset > half, 2.0 * half * offset, inside))
 
 
-def _pixel_coverage(radius: float, distance: float, rows: int = 4000) -> Doubles:
+def _pixel_coverage(radius: float, distance: float, rows: int = 1000) -> Doubles:
     """Mean coverage of pixels by a disk in the middle that moves to the right by a distance.
 
     Exact along rows, and by `rows` midpoints within each pixel across them.
@@ -122,7 +120,7 @@ def test_pixels_have_the_coverage_of_a_moving_disk(
 ) -> None:
     """The error falls faster than that of random times and places, which is 0.1 with 16 samples."""
     expected = _pixel_coverage(radius, distance)
-    for samples in (16, 256, 2048):
+    for samples in (16, 256, 1024):
         image = raytracer.render(
             _ball(radius, distance), **PLAIN, samples=samples, filter="box", backend=backend
         )
@@ -220,14 +218,6 @@ def test_samples_that_are_added_later_continue_the_same_times(backend: str) -> N
     faster = raytracer.Scene.from_arrays(**_cloud() | {"velocity": (1.0, 0.0, 0.0)})
     with pytest.raises(raytracer.UserError, match="the scene or the camera has changed"):
         raytracer.render(faster, **options, film=first.film)
-
-
-def test_parts_of_pictures_have_the_same_bytes() -> None:
-    scene = raytracer.Scene.from_arrays(**_cloud())
-    options = SMALL | {"backend": "cpu", "shutter": 0.3, "width": 130, "height": 70}
-    whole = raytracer.render(scene, **options)
-    part = raytracer.render(scene, **options, crop=(20, 30, 90, 60))
-    np.testing.assert_array_equal(part.film.sums, whole.film.sums[30:60, 20:90])
 
 
 def test_a_noise_level_and_a_time_take_the_same_samples() -> None:
@@ -404,39 +394,6 @@ def test_velocities_are_converted_with_the_positions(tmp_path: Path) -> None:
         np.testing.assert_allclose(keys.at(np.zeros((1, 3)), 1.0)[0], expected, rtol=1e-6)
 
 
-def test_a_scene_file_states_velocities(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(
-        "[camera]\nshutter = 0.5\n"
-        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.3\n"
-        "velocities = [[1, 0, 0], [0, 2, 0]]\n"
-        "[[spheres]]\ncenters = [[0, 1, 0]]\nradius = 0.3\nvelocity = [0, 0, 3]\n"
-        "[[spheres]]\ncenters = [[0, 2, 0]]\nradius = 0.3\n"
-    )
-    with prepare(path, {"width": 8, "height": 6}, keep=True, backend="cpu") as job:
-        assert job.kept is not None
-        first, second, third = job.kept[0].spheres
-    assert first.keys is not None
-    assert second.keys is not None
-    assert third.keys is None
-    np.testing.assert_array_equal(first.keys.at(first.centers, 1.0), [[1, 0, 0], [1, 2, 0]])
-    np.testing.assert_array_equal(second.keys.at(second.centers, 1.0), [[0, 1, 3]])
-    assert job.camera is not None
-    assert "shutter = 0.5" in job.camera.to_toml()
-
-
-def test_bonds_follow_their_particles() -> None:
-    cloud = _cloud()
-    with prepare(_bonded(), SMALL | {"shutter": 0.4}, keep=True, backend="cpu") as job:
-        assert job.kept is not None
-        scene = at_time(job.kept[0], 0.2)
-    (bonds,) = scene.capsules
-    assert bonds.particles is not None
-    places = cloud["centers"] + 0.2 * cloud["velocity"]
-    np.testing.assert_allclose(bonds.starts, places[bonds.particles[0]])
-    np.testing.assert_allclose(bonds.ends, places[bonds.particles[1]])
-
-
 # Animations
 
 
@@ -460,27 +417,7 @@ def test_frames_of_an_animation_are_blurred() -> None:
         assert not np.array_equal(image.film.coverage, sharp.film.coverage)
 
 
-def test_a_camera_that_moves_around_one_frame_keeps_its_blur() -> None:
-    scene = raytracer.Scene.from_arrays(**_cloud())
-    settings: dict[str, Any] = SMALL | {"shutter": 0.5, "samples": 2, "backend": "cpu"}
-    images = list(raytracer.animate(scene, turntable=90, duration=0.1, **settings))
-    for image in images:
-        alone = raytracer.render(scene, camera=image.camera, **settings)
-        np.testing.assert_array_equal(image.film.sums, alone.film.sums)
-
-
 # Commands
-
-
-def test_standard_input_is_read_once(tmp_path: Path) -> None:
-    """Its columns of velocities are read with the spheres."""
-    render = ["render", "-", "--format", "csv", "--radius", "0.3", "--shutter", "0.5"]
-    options = ["--size", "40x30", "--backend", "cpu", "-o", str(tmp_path / "a.png")]
-    for velocity in ([], ["--velocity", "vx,u,0"]):
-        command = [sys.executable, "-m", "raytracer", *render, *options, *velocity]
-        done = subprocess.run(command, input=VELOCITIES, capture_output=True, text=True, check=True)
-        assert done.stdout.startswith("wrote ")
-        assert done.stderr == ""
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -531,18 +468,6 @@ def test_a_scene_without_motion_is_refused() -> None:
         raytracer.render(scene, **SMALL, shutter=0.5, backend="cpu")
     with pytest.raises(raytracer.UserError, match="velocity: has 2 rows for 1 spheres"):
         raytracer.Scene.from_arrays([[0, 0, 0]], 0.3, velocity=np.zeros((2, 3)))
-
-
-def test_what_shows_moments_refuses_a_shutter() -> None:
-    """One of the scene stays as it is, and has no effect there."""
-    scene = raytracer.Scene.from_arrays(**_cloud(), camera=raytracer.Camera(shutter=0.5))
-    with pytest.raises(raytracer.UserError, match="shutter: this shows moments"):
-        raytracer.LiveScene(scene, shutter=0.5, backend="cpu")
-    with raytracer.LiveScene(scene, **SMALL, backend="cpu") as live:
-        moment = live.render().film.sums
-    still = replace(scene, camera=raytracer.Camera())
-    sharp = raytracer.render(still, **SMALL, backend="cpu")
-    np.testing.assert_array_equal(moment, sharp.film.sums)
 
 
 @pytest.mark.filterwarnings("default")

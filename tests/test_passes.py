@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Film, Image, UserError, pipeline
-from raytracer.film.noise import WHITE, graded, noise_of
+from raytracer import Film, Image, UserError
+from raytracer.film.noise import noise_of
 from raytracer.passes import Passes
 from support.films import film_of
 from support.project import to_project
@@ -49,36 +49,6 @@ def test_noise_of_pixels_with_their_own_samples() -> None:
     had[0] = 25  # got none
     earlier[0] = film.sums[0]
     assert noise_of(film, earlier, had) == pytest.approx(expected, rel=0.06)
-
-
-def test_the_noise_of_an_adaptive_film_within_a_time() -> None:
-    adaptive = raytracer.render(SCENE, noise=0.05, **SMALL | {"width": 200, "height": 64}).film
-    assert adaptive.counts is not None
-    told = []
-
-    class Finished(Passes):
-        def _next(self) -> int:
-            return 0 if self._added else 64
-
-    with pipeline.prepare(SCENE, SMALL | {"width": 200, "height": 64}) as job:
-        with job.film(adaptive.copy()) as on_device:
-
-            def add(count: int, report: Any) -> float:
-                return job.expose(on_device, count, report)
-
-            run = Finished(on_device, add, 1, 1e9)
-            run.run()
-            told.append(run.noise)
-            after = on_device.to_host()
-        had, has = adaptive.pixel_counts().astype(float), after.pixel_counts().astype(float)
-    use = after.coverage > 0
-    first, both = (each.sums[use, :3].astype(float) for each in (adaptive, after))
-    had, has = had[use, None], has[use, None]
-    means = both / has
-    light = np.minimum(means, WHITE * means.mean()).mean()
-    parts = [graded(part / light) for part in (first / had, (both - first) / (has - had))]
-    error = had * (has - had) / has**2 * (parts[0] - parts[1]) ** 2
-    assert told == [pytest.approx(np.sqrt(error.mean()), rel=1e-6)]
 
 
 class Clock:

@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import memory, pipeline, resources
+from raytracer import pipeline
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.backends.select import select
-from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
-from raytracer.film.film import Film
-from raytracer.scene.packing.pack import pack
 
 
 def scene(**changes: Any) -> raytracer.Scene:
@@ -50,20 +47,6 @@ def test_a_picture_has_what_was_asked_for() -> None:
     assert min(image.timings.values()) >= 0.0
 
 
-def test_single_samples_add_up() -> None:
-    whole = render(samples=3).film.sums
-    parts = [render(samples=1, first_sample=k).film.sums for k in range(3)]
-    assert np.array_equal(parts[0] + parts[1] + parts[2], whole)
-
-
-@pytest.mark.parametrize("crop", [(0, 0, 24, 16), (5, 3, 6, 4), (7, 0, 24, 9), (3, 10, 17, 16)])
-def test_a_crop_is_that_part_of_the_whole(crop: tuple[int, int, int, int]) -> None:
-    x0, y0, x1, y1 = crop
-    part = render(crop=crop)
-    assert part.film.crop == crop
-    assert np.array_equal(part.film.sums, render().film.sums[y0:y1, x0:x1])
-
-
 @pytest.mark.parametrize("crop", [(0, 0, 25, 16), (-1, 0, 5, 5), (3, 3, 3, 9), (9, 3, 4, 9)])
 def test_crops_outside_are_refused(crop: tuple[int, int, int, int]) -> None:
     with pytest.raises(UserError, match="not a rectangle within the picture"):
@@ -80,18 +63,6 @@ def test_an_empty_scene_is_its_background() -> None:
     assert np.array_equal(image.to_uint8(), np.full((3, 4, 3), 255, np.uint8))
 
 
-def test_a_transparent_background_leaves_nothing() -> None:
-    job = pipeline.prepare(scene(), {"transparent": True}, backend="cpu", threads=1)
-    film = job.film(Film.blank(24, 16))
-    job.expose(film, 4)
-    image = job.image(film)
-    assert image.transparent
-    pixels = image.to_uint8()
-    assert pixels.shape == (16, 24, 4)
-    assert pixels[0, 0].tolist() == [0, 0, 0, 0]
-    assert pixels[8, 12, 3] == 255
-
-
 def test_progress_ends_at_one_and_may_stop_the_render() -> None:
     seen: list[float] = []
     render(samples=SAMPLES_A_PASS + 2, progress=seen.append)
@@ -103,14 +74,6 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         render(progress=stop)
-
-
-def test_the_digest_follows_the_scene_and_not_the_run() -> None:
-    def digest(**options: Any) -> str:
-        return str(render(**options).metadata["scene"]["digest"])
-
-    assert digest() == digest(crop=(0, 0, 3, 3))
-    assert digest() != digest(seed=1)
 
 
 def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,26 +118,6 @@ def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (cuda["backend"], cuda["available"], cuda["reason"]) == ("cuda", False, "it is missing")
 
 
-def test_a_gpu_is_selected_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def why_not(number: int = 0) -> str | None:
-        asked.append(number)
-        return None if number < 2 else f"there is no GPU {number}"
-
-    class Device:
-        def __init__(self, number: int, threads: int) -> None:
-            self.number, self.threads = number, threads
-
-    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", why_not)
-    monkeypatch.setattr("raytracer.backends.cuda.run.CudaDevice", Device)
-    chosen: list[Any] = [select(name, 3) for name in ("cuda", "cuda:0", "cuda:1", "auto")]
-    assert [device.number for device in chosen] == asked == [0, 0, 1, 0]
-    assert [device.threads for device in chosen] == [3] * 4
-    with pytest.raises(BackendError, match="cannot run here: there is no GPU 2"):
-        select("cuda:2")
-
-
 @pytest.mark.parametrize(("name", "numbers"), [("cuda:1,0", [1, 0]), ("cuda:all", [0, 1, 2])])
 def test_several_gpus_are_selected_by_their_numbers(
     monkeypatch: pytest.MonkeyPatch, name: str, numbers: list[int]
@@ -214,39 +157,3 @@ def test_a_striped_scene_is_told_in_the_metadata(gpus: int) -> None:
     with pipeline.prepare(scene(), backend=Device(1)) as job:
         assert job.about["backend"].get("striped_over", 1) == gpus
         assert ("striped_over" in job.about["backend"]) == (gpus > 1)
-
-
-@pytest.mark.parametrize("window", [False, True])
-def test_a_window_has_the_kernels_of_views_to_come(window: bool) -> None:
-    compiled: list[str] = []
-
-    class Device(CpuDevice):
-        def compile_ahead(self) -> None:
-            compiled.append("all")
-
-    with pipeline.prepare(scene(), backend=Device(2), memory_of=memory.Output(window=window)):
-        assert compiled == ["all"] * window
-
-
-def test_the_hierarchy_holds_every_sphere_once() -> None:
-    buffers = pack(scene())
-    tree = build_bvh(buffers, resources.thread_count())
-    assert sorted(tree.order.tolist()) == [0, 1, 2]
-    assert np.array_equal(tree.spheres[:, 0], buffers.x[tree.order])
-    assert np.array_equal(tree.spheres[:, 3], buffers.radius[tree.order])
-    assert tree.nbytes == tree.nodes.nbytes + 3 * (4 + 16)
-
-
-def test_repeated_frames_are_one_picture_with_the_time_of_each() -> None:
-    fractions: list[float] = []
-    once = render()
-    with pipeline.prepare(scene(), backend="cpu", threads=1) as job:
-        film = job.film(pipeline.film_for(job.settings, None, None))
-        image = job.render(film, repeat=3, bits=8, progress=fractions.append)
-    assert np.array_equal(image.film.sums, once.film.sums)
-    assert np.array_equal(image.to_uint8(), once.to_uint8())
-    assert len(job.frames) == 3
-    assert job.timings["frame"] == sorted(job.frames)[1]
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert min(abs(fraction - 1 / 3) for fraction in fractions) < 1e-6

@@ -7,13 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import raytracer
-from support.modules import PACKAGE, circles, graph, parsed, sources
+from support.modules import PACKAGE, circles, graph, imports, sources
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
@@ -59,21 +58,6 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 def top(path: Path) -> str:
     """The top-level module or folder that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-@cache
-def imports(path: Path) -> frozenset[str]:
-    """Full names of all that a file imports, wherever in it; relative imports are resolved."""
-    here = ("raytracer", *path.relative_to(PACKAGE).with_suffix("").parts)
-    found = set()
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = [*here[: len(here) - node.level], node.module] if node.level else [node.module]
-            name = ".".join(part for part in base if part)
-            found |= {f"{name}.{alias.name}" for alias in node.names}
-    return frozenset(found)
 
 
 def own(path: Path) -> set[str]:
@@ -169,20 +153,6 @@ def test_imports_go_one_way() -> None:
 def test_no_module_imports_another_in_a_circle() -> None:
     """Imports inside functions and by name included; those of the type checker alone left out."""
     assert circles(graph()) == []
-
-
-def test_what_renders_knows_nothing_of_the_bench() -> None:
-    bench = ("raytracer.benchmark", "raytracer.ops", "raytracer.commands.bench")
-    arrows, pending = graph(), ["raytracer.pipeline", "raytracer.viewer.preview"]
-    pending += [name for name in arrows if name.startswith("raytracer.backends")]
-    reached: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in reached:
-            reached.add(name)
-            pending += arrows[name]
-    assert len(reached) > 60
-    assert not [name for name in reached if name.startswith(bench)]
 
 
 @pytest.mark.parametrize(

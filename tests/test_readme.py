@@ -10,7 +10,7 @@ import pytest
 
 from raytracer.commands.picture import default_picture
 from raytracer.viewer.keep import new_path
-from support.pages import README, ROOT, marked, text_of
+from support.pages import ROOT, text_of
 
 MARKED = {
     "install-command": "python3 -m venv .venv && .venv/bin/pip install . && "
@@ -18,11 +18,6 @@ MARKED = {
     "test-command": 'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && '
     ".venv/bin/pytest -n 2 --dist worksteal\n",
 }
-
-
-@pytest.mark.parametrize("marker", MARKED)
-def test_command_of_the_start(marker: str) -> None:
-    assert marked(README, marker) == MARKED[marker]
 
 
 @pytest.mark.parametrize("page", ["index.md", "guide/first_picture.md"])

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from raytracer.errors import SceneError
 from raytracer.settings import FILTERS, RenderSettings
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("samples", 2.5),
-        ("samples", True),
-        ("filter_radius", float("nan")),
-        ("filter_radius", True),
-        ("ao_distance", np.True_),
-    ],
-)
-def test_refuses_and_names_the_field(name: str, value: Any) -> None:
-    with pytest.raises(SceneError, match=rf"^render\.{name}: ") as caught:
-        RenderSettings(**{name: value})
-    assert caught.value.exit_code == 2
 
 
 def test_filter_radii() -> None:

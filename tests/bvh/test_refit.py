@@ -185,20 +185,3 @@ def test_positions_are_placed_as_scenes_are_packed(dtype: type) -> None:
             expected = affine(positions, linear[axis], offset[axis]).astype(np.float32)
             np.testing.assert_array_equal(placed[:, axis], expected)
         np.testing.assert_array_equal(placed[:, 3], (radii.astype(float) * 0.3).astype(np.float32))
-
-
-@pytest.mark.parametrize(
-    ("positions", "radii", "problem"),
-    [
-        (np.zeros((3, 3)), None, "not the numbers of so many spheres"),
-        (np.zeros((4, 2)), None, "not the numbers of so many spheres"),
-        (None, np.ones(3), "not the numbers of so many spheres"),
-        (np.zeros((4, 3), np.int64), None, "float32 or float64 is needed"),
-    ],
-)
-def test_arrays_that_do_not_fit(positions: Any, radii: Any, problem: str) -> None:
-    scene = Moving(uniform(4)).scene
-    with pytest.raises((ValueError, TypeError), match=problem):
-        scene.move(positions, radii, IDENTITY, [0.0] * 3, 1.0, 0, 4, [], NEVER, 1)
-    with pytest.raises(ValueError, match="there are no such spheres"):
-        scene.move(None, np.ones(1), IDENTITY, [0.0] * 3, 1.0, 1, 4, [], NEVER, 1)

@@ -69,15 +69,6 @@ def test_size_of_leaves(most: int) -> None:
     assert sum(sizes) == len(spheres)
 
 
-@pytest.mark.parametrize("most", [-1, 0, 17])
-def test_leaves_of_no_size(most: int) -> None:
-    from raytracer import _core
-
-    columns = tuple(np.ascontiguousarray(uniform(10).astype(np.float32).T))
-    with pytest.raises(ValueError, match="max_leaf: is not from 1 to 16"):
-        _core.build_bvh(columns, 2, max_leaf=most)
-
-
 @st.composite
 def wild_spheres(draw: st.DrawFn) -> np.ndarray:
     """Sizes and places over nine decades each, planes, lines, points and duplicates."""
@@ -179,13 +170,3 @@ def test_boxes_are_not_much_larger_than_what_they_hold() -> None:
             loose += float(size @ np.roll(size, 1))
             tight += float(exact @ np.roll(exact, 1))
     assert tight <= loose < 1.3 * tight
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_are_refused_by_the_scene(bad: float) -> None:
-    import raytracer
-
-    centers = np.zeros((3, 3))
-    centers[1, 2] = bad
-    with pytest.raises(raytracer.UserError, match="finite"):
-        raytracer.render(raytracer.Scene.from_arrays(centers, 1.0), width=2, height=2, samples=1)

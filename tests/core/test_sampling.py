@@ -177,17 +177,6 @@ def test_filters_are_the_quantiles_of_their_distributions(
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "variance"), [("box", 1 / 3), ("tent", 1 / 6), ("gaussian", 0.10814855)]
-)
-def test_moments_of_the_filters(probe: Probe, name: str, variance: float) -> None:
-    """Variances for a half width of one; the normal one is cut at three sigma."""
-    offset = quantiles(probe, name, 1.0, (np.arange(1 << 16) + 0.5) / (1 << 16))
-    assert offset.mean() == pytest.approx(0, abs=1e-6)
-    assert (offset**2).mean() == pytest.approx(variance, rel=1e-4)
-    assert (offset**3).mean() == pytest.approx(0, abs=1e-6)
-
-
 def test_the_point_filter_has_no_offset(probe: Probe) -> None:
     assert (quantiles(probe, "point", 1.0, np.linspace(0, 0.99, 100)) == 0).all()
 

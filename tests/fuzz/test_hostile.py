@@ -60,43 +60,30 @@ def about(text: str) -> bytes:
 
 CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.toml", BALL.encode("utf-16"), 2, "is not text in UTF-8"),
-    ("a.toml", BALL + "\0", 2, "is not TOML"),
-    ("a.toml", npz(centers=POINTS), 2, "a.toml"),
     ("a.toml", BALL.replace("[3, 0", f"[{'9' * 400}, 0"), 2, "centers"),
-    ("a.toml", BALL + "transform = {scale = 1e-320}\n", 2, "a.toml"),
     ("a.toml", BALL + 'material = "\\u001b[31m"\n', 2, "no material named '\\x1b[31m'"),
     ("a.toml", f'title = "{EVIL}"\ncaption = "{EVIL}"\n{BALL}', 0, "\\x1b]0;owned\\x07"),
     ("a.toml", f'render.filter = "{EVIL}"\n', 2, "\\x07\\nraytracer: all is well\\u202e\\x9b31m"),
-    ("a.toml", "[[spheres]]\ngenerate = {name = '../cloud'}\n", 2, "generator"),
     ("a.toml", f"[[spheres]]\ngenerate = {{name = 'cloud', count = {2**63}}}\n", 2, "a.toml"),
     ("a.toml", '[[spheres]]\nfile = "a\\u0000.npz"\n', 2, "a.toml: spheres[0]"),
     ("a.toml", f'[[spheres]]\nfile = "{"a/" * 3000}b.npz"\n', 2, "a.toml: spheres[0]"),
-    ("a.toml", (BALL + "material = 'x'\n") * 20_000, 2, "no material named 'x'"),
     ("a.toml", BALL + "[[lights]]\ntype='directional'\ndirection=[0,1,0]\n" * 50_000, 0, ""),
     ("a.json", '{"a":' * 5000 + "1" + "}" * 5000, 2, "nested too deeply"),
-    ("a.json", '{"title": "a", "title": "b"}', 2, "is repeated"),
-    ("a.json", '{"\\ud800": 1}', 2, "half a surrogate pair"),
     ("a.json", '{"' + "a" * 1_000_000 + '": 1}', 2, "unknown key"),
-    ("a.csv", "x,y,z\n٣,0,0\n", 2, "a.csv: line 2"),
     ("a.csv", f"x,{MARKER}\n1,3\n", 2, "a.csv"),
     ("a.csv", "," * 1_000_000 + "\n", 2, "a.csv"),
-    ("a.csv", bytes(10_000), 2, "a.csv"),
     ("a.xyz", f"{'9' * 5000}\n\nC 0 0 0\n", 2, "a.xyz: line 1"),
-    ("a.xyz", f"{10**18}\n\nC 0 0 0\n", 2, "a.xyz: line 1"),
     ("a.xyz", "1\nProperties=species:S:1:pos:R:３\nC 0 0 0\n", 2, "a.xyz: line 2"),
     ("a.xyz", f"1\n\n{MARKER} 0 0 0\n", 0, "\\x1b]0;"),
     ("a.npy", npy("(9**9**9, 3)"), 2, "a.npy"),
     ("a.npy", npy("(" * 9000), 2, "a.npy"),
-    ("a.npy", npy("(2, 3)", "'<U9999999'"), 2, "a.npy"),
     ("a.npz", npz(**{MARKER: POINTS}), 2, "it holds '\\x1b]0;"),
     ("a.npz", npz(centers=POINTS, colors=np.array([MARKER] * 3)), 2, "\\x1b]0;"),
     ("a.npz", npz(np.savez_compressed, centers=np.zeros((2_000_000, 3))), 0, "spheres"),
-    ("a.npz", b"junk" * 1000 + npz(centers=POINTS), 0, "spheres  3"),
 ]  # fmt: skip
 """Files that `scene check` reads: name, content, exit code, words."""
 
 INFOS = [
-    (b"", 2, "is not a picture"),
     (png(b"abcd", b"") + b"\xff\xff\xff\xfftEXtraytracer\0", 2, "a.png"),
     (about("[]"), 2, "are damaged"),
     (about('{"a": ' + "9" * 5000 + "}"), 2, "thousands of digits"),
@@ -123,14 +110,11 @@ VARIABLES = [
     ("RAYTRACER_THREADS", "9" * 5000, 0),
     ("RAYTRACER_THREADS", MARKER, 2),
     ("RAYTRACER_CACHE", "/dev/null", 0),
-    ("RAYTRACER_CUBINS", MARKER, 0),
     ("TMPDIR", "/proc/none", 0),
     ("HOME", "x" * 5000, 0),
-    ("LC_ALL", "C", 0),
     ("PYTHONIOENCODING", "ascii", 0),
     ("COLUMNS", "-1", 0),
     ("PYTHONOPTIMIZE", "2", 0),
-    ("PYTHONWARNINGS", "error", 0),
 ]
 
 ODD = "a\"b\\c'\n\t\x1b[31m\u202eü"

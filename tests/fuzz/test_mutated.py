@@ -32,7 +32,7 @@ from raytracer.film.image import Image
 from raytracer.warning import RaytracerWarning
 from support.particle_texts import LAMMPS_DATA, PDB, PLY
 
-MUTATIONS = int(os.environ.get("RAYTRACER_MUTATIONS", "20"))  # of each file
+MUTATIONS = int(os.environ.get("RAYTRACER_MUTATIONS", "10"))  # of each file
 SECONDS = 5.0  # more for a small file is a hang
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)

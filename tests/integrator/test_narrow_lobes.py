@@ -100,14 +100,3 @@ def test_a_light_is_seen_without_spikes(
     if name == "chrome":
         assert found.max() > 0.5 * radiance
     assert np.sqrt(found.var(axis=0, ddof=1).mean()) < noise
-
-
-def test_promises(backend: str) -> None:
-    """The same bytes from any number of threads."""
-    shown = scene(CHROME, *LIGHTS.values())
-    pictures = [
-        shoot(shown, 40, samples=3, integrator="ao", threads=threads, backend=backend)
-        for threads in (1, 3)
-    ]
-    assert np.array_equal(pictures[0], pictures[1])
-    assert np.isfinite(pictures[0]).all()

@@ -24,9 +24,7 @@ from raytracer import (
     Scene,
     SphereSet,
     Transform,
-    _core,
 )
-from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
 from reference import View
@@ -140,9 +138,7 @@ def test_against_another_path_tracer(backend: str, name: str) -> None:
         for seed in range(8)
     ]
     sky = exact.Sky(SKY, SKY)
-    wanted = trace(
-        exact.PathScene(balls, sky=sky), view, 8, 8, 250, max_depth=12, sampling="scattering"
-    )
+    wanted = trace(exact.PathScene(balls, sky=sky), view, 8, 8, 250, max_depth=12)
     agree(estimate_of(np.array(pictures)), wanted, name, least=2e-3)
 
 
@@ -277,34 +273,3 @@ def test_a_camera_within_other_solids(backend: str, form: str, cut: str | None) 
                     for seed in range(8)]  # fmt: skip
         estimates.append(estimate_of(np.array(pictures)))
     agree(estimates[0], estimates[1], form, least=2e-3)
-
-
-def test_promises(backend: str) -> None:
-    """The same bytes in two goes and from any number of threads."""
-    shown = scene((FLOOR, *CASES["rough, three deep"][0]), VIEW)
-    settings: dict[str, Any] = {"samples": 6, "max_depth": 10, "backend": backend}
-    whole = raytracer.render(shown, width=40, height=24, integrator="path", threads=1, **settings)
-    again = raytracer.render(shown, width=40, height=24, integrator="path", threads=3, **settings)
-    assert (whole.array == again.array).all()
-    assert np.isfinite(whole.array).all()
-
-
-def test_instruction_sets(default_isa: None) -> None:
-    shown = scene((FLOOR, *CASES["rough, three deep"][0]), VIEW)
-    pictures = []
-    for isa in _core.isas():
-        _core.use_isa(isa)
-        pictures.append(shoot(shown, 16, samples=64, max_depth=8, backend="cpu"))
-    for other in pictures[1:]:
-        assert abs(other.mean() / pictures[0].mean() - 1) < 0.02
-
-
-def test_priority_in_files(tmp_path: Any) -> None:
-    path = tmp_path / "a.toml"
-    text = '[materials.m]\ntype = "principled"\ntransmission = 1.0\npriority = {}\n'
-    text += '[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\nmaterial = "m"\n'
-    path.write_text(text.format(2.5))
-    assert raytracer.load(path).materials["m"].priority == 2.5  # type: ignore[union-attr]
-    path.write_text(text.format('"high"'))
-    with pytest.raises(SceneError, match=r"materials\.m\.priority"):
-        raytracer.load(path)

@@ -22,7 +22,6 @@ from raytracer import (
     RectangleLight,
     Scene,
     SphereSet,
-    _core,
 )
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
@@ -80,45 +79,6 @@ ROOM = scene(
 
 
 # ---- promises
-
-
-@pytest.mark.parametrize(("first", "more"), [(1, 1), (3, 6)])
-def test_samples_in_two_goes(backend: str, first: int, more: int) -> None:
-    common: dict[str, Any] = {"backend": backend, "width": 33, "height": 21, "seed": 9, **PATH}
-    start = raytracer.render(ROOM, samples=first, **common)
-    both = raytracer.render(ROOM, samples=more, film=start.film, **common)
-    whole = raytracer.render(ROOM, samples=first + more, **common)
-    np.testing.assert_array_equal(both.film.sums, whole.film.sums)
-
-
-def test_threads_and_tiles() -> None:
-    found = shoot(ROOM, 67, 45, samples=2, threads=1)
-    assert np.isfinite(found).all()
-    np.testing.assert_array_equal(found, shoot(ROOM, 67, 45, samples=2, threads=3))
-    np.testing.assert_array_equal(
-        found[7:20, 13:41], shoot(ROOM, 67, 45, samples=2, crop=(13, 7, 41, 20))
-    )
-    before = _core.tile()
-    _core.set_tile(13)
-    try:
-        np.testing.assert_array_equal(found, shoot(ROOM, 67, 45, samples=2))
-    finally:
-        _core.set_tile(before)
-
-
-def test_instruction_sets(default_isa: None) -> None:
-    """The same bytes, but for the one that has no fused multiply-add: its mean is the same."""
-    found = {}
-    for isa in _core.isas():
-        _core.use_isa(isa)
-        found[isa] = shoot(ROOM, 40, 40, samples=8)
-    portable = found.pop("portable")
-    others = list(found.values())
-    for other in others[1:]:
-        np.testing.assert_array_equal(others[0], other)
-    for other in others:
-        assert np.median(np.abs(other - portable)) < 1e-5
-        assert abs(other.mean() / portable.mean() - 1) < 0.02
 
 
 # ---- closed forms
@@ -352,7 +312,6 @@ def test_against_another_path_tracer(backend: str, name: str, glass: float) -> N
         ),
         theirs,
         exact.Sky(light, light),
-        lights_seen=False,
     )
     wanted = trace(other, VIEW, size, size, 600, max_depth=depth)
     agree(estimate_of(np.array(pictures)), wanted, name, least=2e-3)

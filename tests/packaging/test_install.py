@@ -72,18 +72,6 @@ def test_wheel_of_the_stable_abi_is_one(wheel: Path) -> None:
         run(sys.executable, "-m", "abi3audit", "--strict", wheel, cwd=wheel.parent)
 
 
-@pytest.mark.parametrize(
-    ("system", "builds"),
-    [
-        ("linux", {f"cp3{n}-manylinux_{cpu}" for n in (11, 12) for cpu in ("x86_64", "aarch64")}),
-        ("macos", {"cp311-macosx_arm64", "cp312-macosx_arm64"}),
-    ],
-)
-def test_cibuildwheel_builds_for_every_system(system: str, builds: set[str]) -> None:
-    words = ("-m", "cibuildwheel", "--print-build-identifiers", "--platform", system)
-    assert set(run(sys.executable, *words, cwd=ROOT).split()) == builds
-
-
 @pytest.mark.parametrize("wheel", [OWN], indirect=True)
 def test_wheel_gets_the_kernels_that_pictures_need(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

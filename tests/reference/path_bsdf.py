@@ -68,7 +68,6 @@ class Surfaces:
     specular: Array
     metal: Array
     glass: Array
-    compensated: Array
     table: NDArray[np.int64]
     tables: Tables
 
@@ -101,7 +100,7 @@ class Surfaces:
     @cached_property
     def many_chance(self) -> Array:
         """How often a metal is sampled as a diffuse one, for light that facets reflect often."""
-        return np.asarray(self.compensated * (1 - self.tables.facets(self, self.cosine)))
+        return np.asarray(1 - self.tables.facets(self, self.cosine))
 
     @cached_property
     def _again(self) -> Again:
@@ -158,7 +157,7 @@ class Surfaces:
         single = fresnel_schlick(along, self.color) * value[:, None]
         out, into = (1 - self.tables.facets(self, c) for c in (self.cosine, dot(wi, self.n)))
         mean = self.tables.mean_facets[self.table]
-        many = self.compensated * out * into / (np.pi * np.maximum(1 - mean, 1e-9))
+        many = out * into / (np.pi * np.maximum(1 - mean, 1e-9))
         average = self.color + (1 - self.color) / 21  # mean of Schlick's Fresnel over the cosine
         tint = average**2 * mean[:, None] / (1 - average * (1 - mean)[:, None])
         pdf += self.many_chance * (dot(wi, self.n) / np.pi - pdf)
@@ -298,7 +297,7 @@ class Tables:
             here = self._mean(1 - _glass(roughness, eta)[None])[0]
             beyond = eta**2 * self._mean(1 - _glass(roughness, 1 / eta)[None])[0]
             scattered = np.interp(surfaces.cosine[which], COSINES, _glass(roughness, eta))
-            lost[which] = surfaces.compensated[which] * (1 - scattered)
+            lost[which] = 1 - scattered
             both[which] = here + beyond
             stays[which] = here / (here + beyond)
         return Again(lost, both, stays)

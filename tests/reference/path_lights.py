@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference.path_bsdf import dot, frame
 from reference.path_scene import (
-    Ball,
     DirectionalLight,
     DiskLight,
     PathScene,
-    PointLight,
     RectangleLight,
     Sky,
     SphereLight,
@@ -23,10 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Toward(NamedTuple):
-    """Directions to a light: wi, (n, 3); distance, (n,); radiance over density, (n, 3); density.
-
-    The density of a direction is infinite where only light sampling finds it.
-    """
+    """Directions to a light: wi, (n, 3); distance, (n,); radiance over density, (n, 3); density."""
 
     wi: Array
     distance: Array
@@ -35,12 +30,7 @@ class Toward(NamedTuple):
 
 
 class Lamp(Protocol):
-    """A light.
-
-    ball: number of the sphere that emits, or -1.
-    """
-
-    ball: int
+    """A light."""
 
     def sample(self, point: Array, u: Array) -> Toward:
         """Draw directions. point: (n, 3). u: uniform, (n, 2)."""
@@ -66,9 +56,8 @@ def unit(value: ArrayLike) -> Array:
 class SphereLamp:
     """A sphere with radiance on its outside, sampled by the cone that it fills."""
 
-    def __init__(self, center: ArrayLike, radius: float, radiance: ArrayLike, ball: int) -> None:
+    def __init__(self, center: ArrayLike, radius: float, radiance: ArrayLike) -> None:
         self.center, self.radius, self.radiance = vector(center), radius, vector(radiance)
-        self.ball = ball
 
     def _cone(self, point: Array) -> tuple[Array, Array, Array]:
         """Direction and distance of the centre, and 1 - cosine of the cone; 0 within."""
@@ -111,8 +100,6 @@ class SphereLamp:
 
 class FlatLamp:
     """A rectangle or a disk, sampled by its area."""
-
-    ball = -1
 
     def __init__(self, center: ArrayLike, u: Array, v: Array, radiance: ArrayLike, *, disk: bool):
         self.center, self.u, self.v, self.disk = vector(center), u, v, disk
@@ -159,8 +146,6 @@ class FlatLamp:
 class SkyLamp:
     """Everything that rays meet at infinity, sampled uniformly."""
 
-    ball = -1
-
     def __init__(self, sky: Sky) -> None:
         self._bottom, self._top, self._up = vector(sky.bottom), vector(sky.top), unit(sky.up)
 
@@ -183,24 +168,18 @@ class SkyLamp:
 
 
 class SunLamp:
-    """A disk of the sky, or a direction without width."""
-
-    ball = -1
+    """A disk of the sky."""
 
     def __init__(self, light: DirectionalLight) -> None:
         self._axis = -unit(light.direction)
         half = np.radians(light.angle) / 2
         self._size = 2 * np.sin(half / 2) ** 2  # 1 - cosine
-        self._light = vector(light.irradiance)
-        if light.angle:
-            self._light = self._light / (np.pi * np.sin(half) ** 2)
+        self._light = vector(light.irradiance) / (np.pi * np.sin(half) ** 2)
 
     def sample(self, point: Array, u: Array) -> Toward:
         """See `Lamp`."""
         axis = np.broadcast_to(self._axis, point.shape)
         far = np.full(len(point), np.inf)
-        if not self._size:
-            return Toward(axis, far, np.broadcast_to(self._light, point.shape), far)
         wi = _within(axis, np.full(len(point), self._size), u)
         pdf = np.full(len(point), 1 / (2 * np.pi * self._size))
         return Toward(wi, far, self._light / pdf[:, None], pdf)
@@ -208,7 +187,7 @@ class SunLamp:
     def pdf(self, point: Array, wi: Array) -> Array:
         """See `Lamp`."""
         inside = self._inside(wi)
-        return np.where(inside, 1 / (2 * np.pi * (self._size or 1)), 0)
+        return np.where(inside, 1 / (2 * np.pi * self._size), 0)
 
     def _inside(self, wi: Array) -> NDArray[np.bool_]:
         # |wi - axis|^2 = 2 (1 - cosine) keeps its digits where the cosine is near 1.
@@ -220,51 +199,20 @@ class SunLamp:
         return np.full(len(point), np.inf), radiance
 
 
-class PointLamp:
-    """A point, which only light sampling finds."""
-
-    ball = -1
-
-    def __init__(self, light: PointLight) -> None:
-        self._position, self._intensity = vector(light.position), vector(light.intensity)
-
-    def sample(self, point: Array, u: Array) -> Toward:
-        """See `Lamp`."""
-        away = self._position - point
-        distance = np.linalg.norm(away, axis=1)
-        light = self._intensity / (distance**2)[:, None]
-        return Toward(away / distance[:, None], distance, light, np.full(len(point), np.inf))
-
-    def pdf(self, point: Array, wi: Array) -> Array:
-        """See `Lamp`."""
-        return np.zeros(len(point))
-
-    def meet(self, point: Array, wi: Array) -> tuple[Array, Array]:
-        """See `Lamp`."""
-        return np.full(len(point), np.inf), np.zeros_like(wi)
-
-
 def lamps_of(scene: PathScene) -> list[Lamp]:
-    """Return every light of a scene, the balls that emit among them."""
+    """Return every light of a scene, its sky among them."""
     lamps: list[Lamp] = [_lamp(light) for light in scene.lights]
-    lamps += [_glow(number, ball) for number, ball in enumerate(scene.balls) if any(ball.emission)]
     if any(scene.sky.bottom) or any(scene.sky.top):
         lamps.append(SkyLamp(scene.sky))
     return lamps
 
 
-def _glow(number: int, ball: Ball) -> SphereLamp:
-    return SphereLamp(ball.center, ball.radius, ball.emission, number)
-
-
 def _lamp(light: object) -> Lamp:
     match light:
-        case PointLight():
-            return PointLamp(light)
         case DirectionalLight():
             return SunLamp(light)
         case SphereLight():
-            return SphereLamp(light.position, light.radius, light.radiance, -1)
+            return SphereLamp(light.position, light.radius, light.radiance)
         case RectangleLight():
             u, v = vector(light.u), vector(light.v)
             return FlatLamp(light.center, u, v, light.radiance, disk=False)

@@ -24,9 +24,7 @@ class Ball:
         metallic, transmission: 0 to 1.
         ior: index of refraction.
         specular: factor of the coat's reflection; 0 leaves the diffuse base alone.
-        compensated: whether light that facets scatter more than once is added to metal and glass.
         absorption: of glass, a scene unit.
-        emission: radiance on the outer side.
         priority: of glass.
     """
 
@@ -38,18 +36,8 @@ class Ball:
     ior: float = 1.5
     transmission: float = 0.0
     specular: float = 1.0
-    compensated: bool = True
     absorption: Triple = BLACK
-    emission: Triple = BLACK
     priority: int = 0
-
-
-@dataclass(frozen=True)
-class PointLight:
-    """intensity: watt a steradian, so that the irradiance is intensity / distance^2."""
-
-    position: Triple
-    intensity: Triple = WHITE
 
 
 @dataclass(frozen=True)
@@ -61,7 +49,7 @@ class DirectionalLight:
 
     direction: Triple
     irradiance: Triple = WHITE
-    angle: float = 0.0
+    angle: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -102,14 +90,13 @@ class Sky:
     up: Triple = (0.0, 1.0, 0.0)
 
 
-Light = PointLight | DirectionalLight | SphereLight | RectangleLight | DiskLight
+Light = DirectionalLight | SphereLight | RectangleLight | DiskLight
 
 
 @dataclass(frozen=True)
 class PathScene:
-    """Spheres and what lights them. lights_seen: whether camera rays see lights with an extent."""
+    """Spheres and what lights them; camera rays see no lights with an extent."""
 
     balls: tuple[Ball, ...] = ()
     lights: tuple[Light, ...] = ()
     sky: Sky = Sky()
-    lights_seen: bool = True

@@ -1,15 +1,14 @@
 """A float64 path tracer in NumPy: the independent proof of pictures of indirect light.
 
 It shares no code with the kernels: every ray is tested against every sphere. Light is found by
-scattering alone, by sampling lights alone (next-event estimation), or by both with the balance
-heuristic: three estimates of one picture, which check each other. Pictures of 16 x 16 pixels and
+scattering and by next-event estimation, with the balance heuristic. Pictures of 16 x 16 pixels and
 a handful of spheres are its range.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from reference.scene import View
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-Sampling = Literal["scattering", "lights", "both"]
 
 ROULETTE = 6
 """Scatterings after which paths end by chance, with the probability of their loss."""
@@ -87,9 +85,7 @@ def trace(
     height: int,
     samples: int,
     *,
-    sampling: Sampling = "both",
     max_depth: int = 8,
-    centered: bool = False,
     seed: int = 0,
 ) -> Estimate:
     """Return a picture of linear radiance.
@@ -99,17 +95,15 @@ def trace(
         view: the camera.
         width, height: pixels.
         samples: paths a pixel.
-        sampling: how light is found.
         max_depth: most scatterings of a path, but for those on the way out of glass; 0 shows
             lights alone.
-        centered: whether rays go through the centres of pixels, not anywhere in them.
         seed: of the random numbers.
     """
     rng = np.random.default_rng(seed)
-    tracer = _Tracer(scene, sampling, max_depth, rng)
+    tracer = _Tracer(scene, max_depth, rng)
     shape = height, width, samples
     y, x, _ = (axis.ravel() for axis in np.indices(shape))
-    within = np.full((2, x.size), 0.5) if centered else rng.random((2, x.size))
+    within = rng.random((2, x.size))
     origin, direction = _camera(view, width, height, x + within[0], y + within[1])
     values = tracer.radiance(origin, direction).reshape(*shape, 3)
     variance = (
@@ -151,11 +145,9 @@ class _Hits(NamedTuple):
 class _Tracer:
     """Paths of one scene; arrays have a row a ray."""
 
-    def __init__(
-        self, scene: PathScene, sampling: Sampling, max_depth: int, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, scene: PathScene, max_depth: int, rng: np.random.Generator) -> None:
         balls = scene.balls
-        self._scene, self._sampling, self._rng = scene, sampling, rng
+        self._rng = rng
         self._max_depth = max_depth
         self._lamps = lamps_of(scene)
         self._tables = Tables(balls)
@@ -168,7 +160,6 @@ class _Tracer:
         self._specular = np.array([b.specular for b in balls], np.float64)
         self._metal = np.array([b.metallic for b in balls], np.float64)
         self._glass = np.array([b.transmission for b in balls], np.float64)
-        self._compensated = np.array([b.compensated for b in balls], np.float64)
         self._is_glass = (self._metal < 1) & (self._glass > 0)
         rank = sorted(range(len(balls)), key=lambda i: (balls[i].priority, i))
         self._order = [i for i in rank if self._is_glass[i]]  # the last of them fills overlaps
@@ -182,8 +173,7 @@ class _Tracer:
         medium = self._medium(origin, np.full(count, -1))
         for depth in range(self._max_depth + GLASS_BOUNCES + 1):
             hits = self._first(origin, direction, medium)
-            seen = depth > 0 or self._scene.lights_seen
-            light[path] += weight * self._met(origin, direction, hits, medium, pdf, seen)
+            light[path] += weight * self._met(origin, direction, hits, medium, pdf, depth)
             keep = hits.ball >= 0
             if depth >= self._max_depth:
                 keep &= (medium >= 0) & (self._max_depth > 0)
@@ -194,7 +184,7 @@ class _Tracer:
             weight = weight * self._passed(medium, hits.t)
             point = origin[keep] + hits.t[:, None] * direction
             surfaces = self._surfaces(point, direction, hits)
-            if self._sampling != "scattering" and self._lamps:
+            if self._lamps:
                 light[path] += weight * self._sampled(point, surfaces, hits)
             drawn = surfaces.sample(self._rng.random((len(point), 4)))
             weight, pdf = weight * drawn.weight, drawn.pdf
@@ -276,18 +266,15 @@ class _Tracer:
         return np.asarray(np.exp(-depth))
 
     def _met(
-        self, origin: Array, direction: Array, hits: _Hits, medium: Numbers, pdf: Array, seen: bool
+        self, origin: Array, direction: Array, hits: _Hits, medium: Numbers, pdf: Array, depth: int
     ) -> Array:
         """Light of the lamps that rays meet, as far as no sampling of lights counts it."""
         light = np.zeros((len(origin), 3))
         for lamp in self._lamps:
-            if lamp.ball < 0 and not seen and isinstance(lamp, (FlatLamp, SphereLamp)):
+            if depth == 0 and isinstance(lamp, (FlatLamp, SphereLamp)):
                 continue
             t, radiance = lamp.meet(origin, direction)
-            if lamp.ball >= 0:
-                shown = (hits.ball == lamp.ball) & np.isfinite(t)
-            else:
-                shown = (t < hits.t) | (np.isinf(t) & (hits.ball < 0))
+            shown = (t < hits.t) | (np.isinf(t) & (hits.ball < 0))
             if not shown.any():
                 continue
             share = self._share(lamp, origin, direction, pdf)
@@ -298,10 +285,6 @@ class _Tracer:
     def _share(self, lamp: Lamp, origin: Array, direction: Array, pdf: Array) -> Array:
         """Share of a lamp's light that scattering counts, by the balance heuristic."""
         alone = np.isinf(pdf)
-        if self._sampling == "scattering":
-            return np.ones(len(pdf))
-        if self._sampling == "lights":
-            return np.where(alone, 1.0, 0.0)
         other = lamp.pdf(origin, direction) / len(self._lamps)
         own = np.where(alone, 1.0, pdf)
         return np.where(alone, 1.0, own / (own + other))
@@ -323,14 +306,8 @@ class _Tracer:
             down = dot(wi, surfaces.n[own]) < 0
             medium = np.where(down, hits.far[own], hits.near[own])
             first = self._first(point[own], wi, medium)
-            reached = (first.ball == lamp.ball) if lamp.ball >= 0 else (first.t > distance)
-            reached |= (lamp.ball < 0) & np.isinf(distance) & (first.ball < 0)
-            if self._sampling == "both":
-                density = density / len(self._lamps)
-                with np.errstate(invalid="ignore"):
-                    share = np.where(np.isinf(density), 1.0, density / (density + pdf))
-            else:
-                share = np.ones(len(own))
+            reached = (first.t > distance) | (np.isinf(distance) & (first.ball < 0))
+            share = density / (density + len(self._lamps) * pdf)
             light[own] = value * radiance * (share * reached * len(self._lamps))[:, None]
             light[own] *= self._passed(medium, np.where(reached, np.minimum(distance, first.t), 0))
         return light
@@ -343,6 +320,6 @@ class _Tracer:
         return Surfaces(
             n=n, wo=-direction, color=self._colors[ball], alpha=self._rough[ball] ** 2, eta=eta,
             ior=self._ior[ball], specular=self._specular[ball], metal=self._metal[ball],
-            glass=self._glass[ball], compensated=self._compensated[ball], table=ball,
+            glass=self._glass[ball], table=ball,
             tables=self._tables,
         )  # fmt: skip

@@ -160,21 +160,6 @@ def sphere_irradiance(cosine: ArrayLike, distance: ArrayLike, radius: float = 1.
     return np.where((cosine < 0) & (cosine**2 > sine2), 0.0, part)
 
 
-def sphere_form_factor(radius: float, other: float, distance: float) -> float:
-    """Share of the light of a Lambertian sphere that another one receives.
-
-    Args:
-        radius: of the sphere that emits.
-        other: radius of the one that receives.
-        distance: between their centres, at least the sum of the radii.
-    """
-    steps = 200_000  # equal steps of height bound equal shares of a sphere's area
-    z = 2 * (np.arange(steps) + 0.5) / steps - 1
-    away = np.sqrt(distance**2 - 2 * distance * radius * z + radius**2)
-    cosine = (distance * z - radius) / away
-    return float(sphere_irradiance(cosine, away, other).mean() / np.pi)
-
-
 def polygon_irradiance(point: ArrayLike, normal: ArrayLike, corners: ArrayLike) -> float:
     """Irradiance by a polygon of radiance 1 above the horizon (Lambert 1760).
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,83 +15,60 @@ from support.project import shoot
 from support.scenes import GLOW, KEY, LAMP, random_scene
 
 SIZE = (66, 44)
+INSIDE = View((0.0, 0.0, 0.0), (1.0, 0.3, 0.2), vertical_fov=100.0)
+BEHIND = View((2.5, 1.75, 3.5), (5.0, 3.5, 7.0), vertical_fov=42.0)
 
 
-def compare(scene: RefScene, backend: str, bench: Bench, **settings: int | bool) -> None:
-    """Render both ways; every pixel must lie within what the reference sees around its centre."""
-    bounds = render_bounds(scene, *SIZE, **settings)  # type: ignore[arg-type]
-    bench.within(bounds, shoot(scene, *SIZE, backend=backend, **settings))  # type: ignore[arg-type]
+def turned(scene: RefScene) -> RefScene:
+    """Seen by a rolled camera."""
+    return scene.but(view=replace(scene.view, up=(0.7, 0.4, -0.6)))
 
 
-@pytest.mark.parametrize("ortho", [False, True], ids=["perspective", "orthographic"])
-@pytest.mark.parametrize("count", [0, 1, 2, 9, 250])
-def test_random_scene(backend: str, pictures: Bench, count: int, ortho: bool) -> None:
-    compare(random_scene(count, count, ortho=ortho), backend, pictures)
+def doubled(scene: RefScene) -> RefScene:
+    """Each sphere twice."""
+    names = ("centers", "radii", "colors", "material_id")
+    return scene.but(**{name: np.concatenate([getattr(scene, name)] * 2) for name in names})
 
 
-@pytest.mark.parametrize("light", [KEY, LAMP, GLOW], ids=["directional", "point", "inverse-square"])
-def test_one_light(backend: str, pictures: Bench, light: Light) -> None:
-    compare(random_scene(11, 80).but(lights=(light,)), backend, pictures)
+def balls(seed: int, count: int, **changes: Any) -> Callable[[], RefScene]:
+    """What makes a random scene, where mirrors and ortho are arguments of `random_scene`."""
+    kinds = {name: changes.pop(name) for name in ("mirror", "ortho") if name in changes}
+    return lambda: random_scene(seed, count, **kinds).but(**changes)
 
 
-def test_without_lights_there_is_ambient_only(backend: str, pictures: Bench) -> None:
-    compare(random_scene(12, 80).but(lights=()), backend, pictures)
+MIDDLE = Light("point", (0.0, 0.0, 0.0), intensity=0.5, inverse_square=True)
+PLAIN = {"bottom": (0.3, 0.4, 0.5), "top": (0.3, 0.4, 0.5)}
+CASES: dict[str, tuple[Callable[[], RefScene], dict[str, Any]]] = {
+    **{f"{n} balls": (balls(n, n), {}) for n in (0, 1, 2, 9, 250)},
+    **{f"{n} balls, orthographic": (balls(n, n, ortho=True), {}) for n in (0, 1, 2, 9, 250)},
+    "directional light": (balls(11, 80, lights=(KEY,)), {}),
+    "point light": (balls(11, 80, lights=(LAMP,)), {}),
+    "inverse-square light": (balls(11, 80, lights=(GLOW,)), {}),
+    "ambient light alone": (balls(12, 80, lights=()), {}),
+    "without shadows": (balls(13, 200), {"shadows": False}),
+    **{f"mirrors to depth {n}": (balls(14, 12, mirror=True), {"max_depth": n})
+       for n in (0, 1, 2, 5)},
+    "mirrors, orthographic": (balls(15, 12, mirror=True, ortho=True), {"max_depth": 3}),
+    "a plain colour in mirrors": (balls(16, 12, mirror=True, **PLAIN), {"max_depth": 2}),
+    "transparent": (balls(17, 30, mirror=True, transparent=True), {"max_depth": 2}),
+    "a rolled camera": (lambda: turned(random_scene(18, 60, mirror=True)), {}),
+    "a sky with an up of its own": (balls(18, 60, mirror=True, world_up=(0.7, -0.4, 0.2)), {}),
+    "a camera within": (balls(19, 150, view=INSIDE), {}),
+    "a light within": (balls(20, 300, lights=(MIDDLE,)), {}),
+    "all behind the camera": (balls(22, 50, view=BEHIND), {}),
+    "a heap of overlapping balls": (balls(21, 120, radii=4 * random_scene(21, 120).radii), {}),
+}  # fmt: skip
 
 
-def test_without_shadows(backend: str, pictures: Bench) -> None:
-    compare(random_scene(13, 200), backend, pictures, shadows=False)
-
-
-@pytest.mark.parametrize("depth", [0, 1, 2, 5])
-def test_mirrors_to_a_depth(backend: str, pictures: Bench, depth: int) -> None:
-    compare(random_scene(14, 12, mirror=True), backend, pictures, max_depth=depth)
-
-
-def test_mirrors_in_an_orthographic_view(backend: str, pictures: Bench) -> None:
-    compare(random_scene(15, 12, mirror=True, ortho=True), backend, pictures, max_depth=3)
-
-
-def test_a_plain_colour_is_seen_in_mirrors_too(backend: str, pictures: Bench) -> None:
-    scene = random_scene(16, 12, mirror=True).but(bottom=(0.3, 0.4, 0.5), top=(0.3, 0.4, 0.5))
-    compare(scene, backend, pictures, max_depth=2)
-
-
-def test_transparent_background_has_coverage_and_no_colour(backend: str, pictures: Bench) -> None:
-    scene = random_scene(17, 30, mirror=True).but(transparent=True)
-    compare(scene, backend, pictures, max_depth=2)
-
-
-def test_a_rolled_camera(backend: str, pictures: Bench) -> None:
-    scene = random_scene(18, 60, mirror=True)
-    compare(scene.but(view=replace(scene.view, up=(0.7, 0.4, -0.6))), backend, pictures)
-
-
-def test_the_reflected_sky_has_an_up_of_its_own(backend: str, pictures: Bench) -> None:
-    scene = random_scene(18, 60, mirror=True)
-    compare(scene.but(world_up=(0.7, -0.4, 0.2)), backend, pictures)
-
-
-def test_a_camera_within_the_cloud(backend: str, pictures: Bench) -> None:
-    view = View((0.0, 0.0, 0.0), (1.0, 0.3, 0.2), vertical_fov=100.0)
-    compare(random_scene(19, 150).but(view=view), backend, pictures)
-
-
-def test_a_light_within_the_cloud(backend: str, pictures: Bench) -> None:
-    middle = Light("point", (0.0, 0.0, 0.0), intensity=0.5, inverse_square=True)
-    compare(random_scene(20, 300).but(lights=(middle,)), backend, pictures)
-
-
-def test_a_dense_heap_of_overlapping_spheres(backend: str, pictures: Bench) -> None:
-    scene = random_scene(21, 120)
-    compare(scene.but(radii=scene.radii * 4), backend, pictures)
-
-
-def test_all_spheres_behind_the_camera(backend: str, pictures: Bench) -> None:
-    scene = random_scene(22, 50)
-    view = View((2.5, 1.75, 3.5), (5.0, 3.5, 7.0), vertical_fov=42.0)
-    picture = shoot(scene.but(view=view), *SIZE, backend=backend)
-    assert np.ptp(picture, axis=1).max() == 0, "only the gradient may be seen"
-    compare(scene.but(view=view), backend, pictures)
+@pytest.mark.parametrize("name", CASES)
+def test_every_pixel_is_within_what_is_seen_around_its_centre(
+    backend: str, pictures: Bench, name: str
+) -> None:
+    made, settings = CASES[name]
+    scene = made()
+    pictures.within(
+        render_bounds(scene, *SIZE, **settings), shoot(scene, *SIZE, backend=backend, **settings)
+    )
 
 
 def hall_of_mirrors(copies: int) -> RefScene:
@@ -116,11 +95,5 @@ def test_within_a_mirror_ball(backend: str, pictures: Bench, depth: int, copies:
 
 def test_mirrors_that_are_on_top_of_each_other(backend: str, pictures: Bench) -> None:
     scene = random_scene(23, 12, mirror=True)
-    twice = scene.but(
-        centers=np.concatenate([scene.centers] * 2),
-        radii=np.concatenate([scene.radii] * 2),
-        colors=np.concatenate([scene.colors] * 2),
-        material_id=np.concatenate([scene.material_id] * 2),
-    )
     bounds = render_bounds(scene, *SIZE, max_depth=3)
-    pictures.within(bounds, shoot(twice, *SIZE, backend=backend, max_depth=3))
+    pictures.within(bounds, shoot(doubled(scene), *SIZE, backend=backend, max_depth=3))

@@ -170,17 +170,6 @@ def test_shadow_of_a_ball_on_a_huge_ground(backend: str, kind: str) -> None:
     assert (picture[bright, :3] > 0.2).all(), "the ground around it, without rings or acne"
 
 
-def test_background_gradient_runs_from_the_bottom_row_to_the_top(backend: str) -> None:
-    empty = one_ball(View((0, 0, 5), (0, 0, 9), vertical_fov=40.0)).but(
-        bottom=(0.0, 0.2, 1.0), top=(1.0, 0.2, 0.5)
-    )
-    picture = shoot(empty, 8, 4, backend=backend)
-    height = np.array([0.875, 0.625, 0.375, 0.125])
-    np.testing.assert_allclose(picture[:, 0, 0], height, atol=1e-6)
-    np.testing.assert_allclose(picture[:, 0, 1], 0.2, atol=1e-6)
-    np.testing.assert_allclose(picture[:, 0, 2], 1 - height / 2, atol=1e-6)
-
-
 def test_user_colours_are_srgb_and_become_linear(backend: str) -> None:
     import raytracer
     from raytracer.scene.lights import Ambient

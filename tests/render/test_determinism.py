@@ -37,12 +37,37 @@ def solids(count: int = 40) -> raytracer.Scene:
     )
 
 
+def room() -> raytracer.Scene:
+    """A coat, metal, a lamp and rough glass in glass, under area lights and a sky."""
+    glass: Any = {"transmission": 1.0, "roughness": 0.3}
+    balls: list[tuple[Any, float, raytracer.Principled]] = [
+        ((0, -101, 0), 100.0, raytracer.Principled(roughness=0.6, coat=1.0)),
+        ((-1, 0, 0), 0.8, raytracer.Principled(metallic=1.0, roughness=0.04)),
+        ((1, 0, 0), 0.9, raytracer.Principled(**glass)),
+        ((1.1, 0, 0), 0.6, raytracer.Principled(**glass, ior=1.3, priority=1)),
+        ((0, 1.5, -1), 0.3, raytracer.Principled(emission=3.0)),
+    ]
+    return raytracer.Scene(
+        [raytracer.SphereSet([place], size, "tan", material=m) for place, size, m in balls],
+        camera=raytracer.Camera(position=(0, 0.6, 6), look_at=(0, 0, 0), vertical_fov=30.0),
+        lights=(
+            raytracer.RectangleLight((0, 2.5, 2), (0, -1, -0.5), width=1.6, height=1.2),
+            raytracer.PointLight((2.2, 2, 1), radius=0.4, falloff="inverse-square"),
+            raytracer.DirectionalLight((0.3, -1, -0.5), intensity=0.3, angle=20.0),
+        ),
+        environment=raytracer.Environment(bottom="#806040", top="#4080ff"),
+    )
+
+
 KINDS: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
     "spheres": (to_project(random_scene(41, 300, mirror=True)), MANY),
     "occlusion": (to_project(random_scene(41, 300, mirror=True)), MANY | AO),
     "solids": (solids(), MANY),
     "solids, occlusion": (solids(), MANY | AO),
     "solids, paths": (solids(), MANY | CLEAR),
+    "room": (room(), MANY),
+    "room, occlusion": (room(), MANY | AO),
+    "room, paths": (room(), MANY | CLEAR | {"max_depth": 8}),
 }
 SCENE, SETTINGS = KINDS["spheres"]
 

@@ -148,20 +148,6 @@ def test_from_below_a_large_sphere_beside_it_stays(backend: str) -> None:
     assert (below.film.aovs["id"] == 3).any()
 
 
-def test_occlusion_comes_from_the_ground() -> None:
-    """A ball on a plane sees half a sky from its sides: less light below than without a ground."""
-    scene = scene_of(np.eye(3), np.zeros(3), "below")
-    scene.lights, scene.ambient = (), raytracer.Ambient(intensity=1.0)
-    settings: dict[str, Any] = {"integrator": "ao", "samples": 16}
-    film = render(scene, **settings).film
-    bare = render(scene, ground=False, **settings).film
-    sphere = film.aovs["id"] == 0
-    downwards = sphere & (film.aovs["normal"][..., 1] < 0.0)
-    assert film.sums[downwards][:, 1].mean() < 0.6 * bare.sums[downwards][:, 1].mean()
-    far = (film.aovs["id"] == NO_ID) & (film.aovs["depth"] > 30.0)
-    np.testing.assert_allclose(film.sums[far][:, 1].mean() / film.samples, 1.0, rtol=0.02)
-
-
 def test_a_mirror_shows_the_spheres_upside_down() -> None:
     scene = scene_of(np.eye(3), np.zeros(3), -0.4, material="mirror")
     scene.background = raytracer.Background("black")
@@ -202,22 +188,6 @@ def test_the_file_the_option_and_python_show_the_same(tmp_path: Any) -> None:
     np.testing.assert_array_equal(raytracer.Film.load(film).sums, own.film.sums)
 
 
-def test_colours_of_many_spheres_stay_theirs() -> None:
-    """The row of the ground is the last one of each table."""
-    rng = np.random.default_rng(2)
-    colors = rng.integers(0, 256, (300, 3), np.uint8)
-    scene = raytracer.Scene.from_arrays(rng.random((300, 3)), 0.03, colors)
-    size: dict[str, Any] = {"width": 60, "height": 40, "samples": 1, "backend": "cpu"}
-    names = ("id", "albedo")
-    bare = raytracer.render(scene, aovs=names, **size).film.aovs
-    film = raytracer.render(scene, aovs=names, ground="below", **size).film.aovs
-    np.testing.assert_array_equal(film["id"], bare["id"])
-    hit = bare["id"] != NO_ID
-    np.testing.assert_array_equal(film["albedo"][hit], bare["albedo"][hit])
-    buffers = pack(raytracer.Scene(scene.spheres, ground=raytracer.Ground()))
-    assert (buffers.count, buffers.rows, len(buffers.color)) == (300, 301, 301)
-
-
 def test_beside_large_spheres_there_are_as_many_as_kernels_take() -> None:
     sets = [raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)]
     sets += [raytracer.SphereSet([[0.0, -1e7 - 3 - i, 0.0]], 1e7) for i in range(16)]
@@ -228,45 +198,9 @@ def test_beside_large_spheres_there_are_as_many_as_kernels_take() -> None:
     assert buffers.large["prim"].tolist() == list(range(2, 18))
 
 
-def test_without_spheres_there_is_no_ground() -> None:
-    buffers = pack(raytracer.Scene(ground=raytracer.Ground()))
-    assert not buffers.has_ground
-    assert buffers.rows == 0
-
-
-def test_paths_bounce_off_it() -> None:
-    """A white ball on a white plane under a white sky: light comes back from below."""
-    scene = scene_of(np.eye(3), np.zeros(3), "below")
-    scene.lights, scene.ambient = (), raytracer.Ambient(intensity=1.0)
-    scene.materials = {"default": raytracer.Material(diffuse=1.0, specular=0.0)}
-    scene.background = raytracer.Background("black")
-    settings: dict[str, Any] = {"integrator": "path", "max_depth": 8, "samples": 16}
-    film = render(scene, **settings).film
-    dark = render(scene, ground=raytracer.Ground(color="black"), **settings).film
-    downwards = (film.aovs["id"] == 0) & (film.aovs["normal"][..., 1] < -0.3)
-    assert np.isfinite(film.sums).all()
-    bright = film.sums[downwards][:, 1].mean() / film.samples
-    assert dark.sums[downwards][:, 1].mean() / film.samples < 0.6 * bright < bright <= 1.05
-
-
 @pytest.mark.parametrize(
     "material", [raytracer.Principled(emission=1.0), raytracer.Principled(transmission=1.0)]
 )
 def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> None:
     with pytest.raises(raytracer.UserError, match=r"ground\.material: emits or transmits light"):
         raytracer.Scene(materials={"m": material}, ground=raytracer.Ground(material="m"))
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"height": "under"}, r"ground\.height: must be 'below' or a number, not 'under'"),
-        ({"height": float("inf")}, r"ground\.height: must be a finite number, not inf"),
-        ({"color": "gras"}, r"ground\.color: there is no colour named 'gras'"),
-        ({"material": "chrom"}, r"ground\.material: there is no material named 'chrom'"),
-        ({"height": 1e30}, r"ground\.height: is too far from the spheres"),
-    ],
-)
-def test_what_is_wrong_is_named(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(raytracer.UserError, match=message):
-        pack(raytracer.Scene.from_arrays(np.eye(3), 0.1, ground=raytracer.Ground(**fields)))

@@ -5,10 +5,7 @@ With an extension compiled for AddressSanitizer these tests also see any read th
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -17,7 +14,6 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
 from raytracer.buffers import build_bvh
-from raytracer.film.film import empty_histogram, tone_arguments
 from raytracer.pipeline import MAX_SAMPLES
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
@@ -143,12 +139,6 @@ LENGTHS |= {
 }
 
 
-def test_images_that_fit_are_taken() -> None:
-    given = arrays()
-    set_images()(given)
-    rendered(given, Film.blank(40, 24).sums)
-
-
 @pytest.mark.parametrize("change", [*INDICES.values(), *LENGTHS.values()], ids=[*INDICES, *LENGTHS])
 def test_what_does_not_fit_together_is_refused(change: Callable[[dict[str, Any]], None]) -> None:
     given, film = arrays(), Film.blank(40, 24)
@@ -171,36 +161,6 @@ def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
     given[name].view(np.uint8)[:] = 0x7F
     scene.render(*view, second.sums, 0, 1e9, 2)
     np.testing.assert_array_equal(first.sums, second.sums)
-
-
-@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id"])
-def test_indices_of_a_packed_scene_are_read_only(name: str) -> None:
-    """So that they need no copy."""
-    buffers = pack(two_sets())
-    array = getattr(buffers if name.endswith("_id") else build_bvh(buffers), name)
-    with pytest.raises(ValueError, match="read-only"):
-        array[:] = 0
-
-
-def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> None:
-    """Though its frame agrees with it: the numbers are the scene's, and were checked before."""
-    given = arrays()
-    scene = made(given)
-    given["materials"], given["frame"]["scene"]["material_count"] = given["materials"][:1], 1
-    with pytest.raises(ValueError, match="material_id: points behind"):
-        scene.render(*(given[name] for name in OF_VIEW), Film.blank(40, 24).sums, 0, 1e9, 2)
-
-
-def test_a_scene_alive_at_the_end_of_the_process_is_not_complained_of() -> None:
-    code = """
-import ctypes, raytracer
-from raytracer import pipeline
-scene = raytracer.Scene(spheres=[raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)])
-job = pipeline.prepare(scene, {"width": 4, "height": 4}, backend="cpu", threads=1)
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(job.scene.arrays))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_chain_deeper_than_the_stack_is_refused() -> None:
@@ -250,51 +210,6 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
         given[name] = None
     with pytest.raises((TypeError, ValueError)):
         rendered(given, film.sums)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"width": 5},
-        {"width": 0},
-        {"height": 0},
-        {"samples": 0},
-        {"curve": 9},
-        {"bits": 64},
-        {"exposure": float("nan")},
-        {"exposure": float("inf")},
-        {"white": -1.0},
-        {"white": float("nan")},
-        {"meter_low": float("nan")},
-        {"meter_high": 101.0},
-    ],
-)
-def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> None:
-    from raytracer.film.tone_settings import ToneSettings
-
-    shape = (4, 0 if change.get("width") == 0 else 4, 4)  # no pixels: the sums have none either
-    sums, out = np.zeros(shape, np.float32), np.zeros(shape, np.uint8)
-    args = tone_arguments((4, 4), 1, ToneSettings())
-    for name, value in change.items():
-        args[name] = value
-    histogram = empty_histogram().view(np.uint8)
-    with pytest.raises(ValueError, match=r"\w"):
-        _core.measure_film(sums, args, histogram, 1)
-    with pytest.raises(ValueError, match=r"\w"):
-        _core.tone_map_film(sums, args, histogram, out, 1)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"color_id": np.full(COUNT, 4, np.int32)},
-        {"color_id": np.full(COUNT, -1, np.int32)},
-        {"material_id": np.full(COUNT, 2, np.int32)},
-    ],
-)
-def test_buffers_check_themselves(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(change))):
-        replace(pack(two_sets()), **change).check()
 
 
 @pytest.mark.parametrize("first", [MAX_SAMPLES, 2**31 - 1, 2**31, 2**40, -1])

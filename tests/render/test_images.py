@@ -141,17 +141,6 @@ def test_pictures_are_those_of_copies(
     assert abs(films[0].mean() - films[1].mean()) < 0.01 * films[1].mean()
 
 
-def test_one_box_is_no_image(tmp_path: Path) -> None:
-    path = cell(ORTHOGONAL, tmp_path / "a.xyz")
-    loaded = raytracer.load(path)
-    assert loaded.styled(replicate=1).spheres[0].cell is None
-    one, other = (
-        raytracer.render(scene, backend="cpu", **SMALL).film.sums
-        for scene in (loaded, loaded.styled(replicate=(1, 1, 1)))
-    )
-    assert one.tobytes() == other.tobytes()
-
-
 def test_a_picked_image_is_the_particle_of_its_row(tmp_path: Path) -> None:
     images, _ = both(cell(TRICLINIC, tmp_path / "a.xyz"))
     image = raytracer.render(images, aovs=("id",), backend="cpu", **SMALL)
@@ -209,14 +198,6 @@ def test_glass_and_light_have_copies(material: Any, tmp_path: Path) -> None:
         settings = SMALL | {"samples": 1, "integrator": "path", "backend": "cpu"}
         sums.append(raytracer.render(scene, **settings).film.sums)
     assert sums[0].tobytes() == sums[1].tobytes()
-
-
-def test_small_cells_have_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    images, _ = both(cell(ORTHOGONAL, tmp_path / "a.xyz"))
-    for limits, is_cell in (((41, 10**9), False), ((40, 10**9), True), ((41, 40 * 18), True)):
-        monkeypatch.setattr(packing, "MIN_CELL", limits[0])
-        monkeypatch.setattr(packing, "MIN_COPIES", limits[1])
-        assert (packing.cell_of(images) is not None) == is_cell
 
 
 def test_many_images_of_one_sphere(tmp_path: Path, backend: str) -> None:

@@ -53,6 +53,7 @@ def test_the_picture_is_the_sum_of_its_lights(backend: str, count: int, shadows:
     np.testing.assert_allclose(picture(lights(count)), apart, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("default_isa")
 @pytest.mark.parametrize("isa", _core.isas())
 @pytest.mark.parametrize("shadows", [True, False])
 @pytest.mark.parametrize("count", [1, 8, 20])
@@ -78,11 +79,7 @@ def test_an_infinite_light_adds_nothing_where_it_does_not_arrive(
             film.add(made, view, 2)
             return film.to_host().sums[..., :3].copy()
 
-    before = _core.isa()
     _core.use_isa(isa)
-    try:
-        dim, bright = radiance(1.0), radiance(np.inf)
-    finally:
-        _core.use_isa(before)
+    dim, bright = radiance(1.0), radiance(np.inf)
     assert 0.1 < (dim > 0).mean() < 0.9
     np.testing.assert_array_equal(bright, np.where(dim > 0, np.inf, 0.0))

@@ -154,7 +154,7 @@ def test_no_ray_leaves_a_closed_mesh(backend: str) -> None:
     """Panoramas from inside of spheres of triangles meet something in every direction."""
     vertices, faces = triangles.sphere(4)
     rng = np.random.default_rng(2)
-    for place in rng.uniform(-0.5, 0.5, (4, 3)):
+    for place in rng.uniform(-0.5, 0.5, (2, 3)):
         squeezed = vertices * rng.uniform(0.6, 40.0, 3)
         made = scene(
             Mesh(squeezed, faces),
@@ -234,28 +234,6 @@ def test_clip_and_opacity(backend: str) -> None:
     assert not ids["gone"].any()
 
 
-def test_glass_is_that_of_the_sphere(backend: str) -> None:
-    glass = raytracer.Principled(transmission=1.0, roughness=0.0, ior=1.5)
-    vertices, faces = triangles.sphere(5)
-    pictures = []
-    for shape in (
-        {"meshes": [Mesh(vertices, faces[:, ::-1], color="white", material=glass)]},
-        {"spheres": [SphereSet([[0, 0, 0]], 1.0, "white", material=glass)]},
-    ):
-        made = raytracer.Scene(
-            **shape,
-            camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
-            lights=[],
-            background=raytracer.Background(top="white", bottom="black"),
-        )
-        film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
-        pictures.append(film.sums[..., :3] / 16)
-    assert np.abs(pictures[0] - pictures[1]).mean() < 0.01
-    open_mesh = Mesh(vertices, faces[:-1], material=glass)
-    with pytest.raises(raytracer.UserError, match="must be closed, but at 3 edges"):
-        render(scene(open_mesh))
-
-
 def test_glass_meshes_among_others(backend: str) -> None:
     """Two closed meshes beside a sphere of the same glass, in front of another material."""
     glass = raytracer.Principled(transmission=1.0, roughness=0.0)
@@ -282,6 +260,8 @@ def test_glass_meshes_among_others(backend: str) -> None:
     for mesh, sphere in zip(pictures[:2], pictures[2:], strict=True):
         assert np.abs(mesh - sphere).mean() < 0.03
         assert np.std(sphere) > 0.1
+    with pytest.raises(raytracer.UserError, match="must be closed, but at 3 edges"):
+        render(scene(Mesh(vertices, faces[:-1], material=glass)))
 
 
 def test_furnace_of_glass(backend: str) -> None:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import raytracer
 from reference import RefScene, View, camera_rays, closest_hit, occluded
 from reference.scene import Array, unit
-from support.project import shoot, to_project
+from support.project import shoot
 from support.scenes import one_ball, random_scene
 
 AO: dict[str, Any] = {"integrator": "ao"}
@@ -141,54 +140,6 @@ def test_direct_light_is_that_of_direct(backend: str) -> None:
 
 SCENE = random_scene(41, 300, mirror=True)
 SIZE = (97, 61)
-MANY: dict[str, Any] = {"samples": 3, "filter": "gaussian", "seed": 5, "ao_samples": 3} | AO
-
-
-@pytest.mark.parametrize("rays", [1, 3, 8, 33])
-@pytest.mark.parametrize("mirror", [0.0, 0.4])
-def test_the_surfaces_beside_a_pixel_do_not_change_it(
-    rays: int, mirror: float, backend: str
-) -> None:
-    """On a GPU, lanes without a surface trace rays of the others of their warp."""
-    rng = np.random.default_rng(43)
-    scene = raytracer.Scene.from_arrays(
-        rng.uniform(-1.0, 1.0, (120, 3)),
-        0.09,
-        material=raytracer.Material(mirror=mirror),
-        camera=raytracer.Camera(position=(0.0, 0.0, 4.0), vertical_fov=40.0),
-        background=raytracer.Background("black"),
-    )
-    settings: dict[str, Any] = {"samples": 2, "ao_samples": rays, "backend": backend} | AO
-    settings |= {"width": 96, "height": 64, "filter": "box"}
-    whole = raytracer.render(scene, **settings).array
-    covered = (whole[..., :3] > 0).any(axis=-1)
-    assert 0.1 < covered.mean() < 0.5, "most tiles show some background"
-    rows, columns = np.nonzero(covered)
-    for k in range(0, len(rows), len(rows) // 12):
-        x, y = int(columns[k]), int(rows[k])
-        box = (x, y, min(x + 1 + k % 3, 96), min(y + 1 + k % 2, 64))
-        part = raytracer.render(scene, crop=box, **settings).array
-        np.testing.assert_array_equal(part, whole[box[1] : box[3], box[0] : box[2]])
-
-
-def test_large_spheres_occlude(backend: str) -> None:
-    """A ball on a ground ball: the ground is dark where it touches, and not far away."""
-    scene = raytracer.Scene(
-        spheres=(
-            raytracer.SphereSet([[0.0, 0.0, 1.0]], 1.0, "white"),
-            raytracer.SphereSet([[0.0, 0.0, -1e7]], 1e7, "white"),
-        ),
-        camera=raytracer.Camera(position=(0, -12, 6), look_at=(0, 0, 0.5), up=(0, 0, 1)),
-        lights=(),
-        ambient=raytracer.Ambient(intensity=1.0),
-        background=raytracer.Background("black"),
-    )
-    image = raytracer.render(
-        scene, backend=backend, width=60, height=40, samples=4, ao_samples=16, **AO
-    )
-    gray = image.array[..., 0]
-    assert gray[-4:].min() > 0.9, "the ground far from the ball sees nearly all of the sky"
-    assert gray.min() < 0.35, "and next to it hardly any"
 
 
 @pytest.mark.gpu
@@ -199,12 +150,3 @@ def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
     different = np.abs(cpu - gpu).max(axis=-1) > 1e-4
     assert different.mean() < 0.01
     assert (cpu - gpu).mean() == pytest.approx(0, abs=1e-4)
-
-
-def test_a_film_of_another_integrator_is_not_resumed(tmp_path: Any) -> None:
-    scene = to_project(SCENE)
-    small: dict[str, Any] = {"width": 16, "height": 12, "samples": 1}
-    image = raytracer.render(scene, **small, **AO)
-    raytracer.render(scene, **small, film=image.film, **AO)
-    with pytest.raises(raytracer.UserError, match="integrator is ao there and direct here"):
-        raytracer.render(scene, **small, film=image.film)

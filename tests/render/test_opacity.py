@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image as Pillow
 
 import raytracer
 from raytracer import Background, Camera, Material, Principled, Scene, SphereSet
-from raytracer.errors import UserError
 
 CAMERA = Camera(position=(0, 0, 5), look_at=(0, 0, 0), vertical_fov=20.0)
 SIZE: dict[str, Any] = {"width": 48, "height": 48, "filter": "point"}
@@ -126,23 +123,6 @@ def test_the_alpha_of_colours_is_their_opacity(backend: str) -> None:
     assert own.opacity == 1.0
 
 
-def test_opacities_of_spheres_in_a_file(backend: str, tmp_path: Path) -> None:
-    """One for each of `centers`, through the command."""
-    from raytracer.cli import main
-
-    (tmp_path / "two.toml").write_text(
-        "[background]\ntransparent = true\n"
-        '[camera]\ntype = "orthographic"\nposition = [0, 0, 5]\nlook_at = [0, 0, 0]\nheight = 4\n'
-        "[[spheres]]\ncenters = [[-1, 0, 0], [1, 0, 0]]\nradius = 0.9\nopacities = [0.25, 0.75]\n"
-    )
-    words = ["--size", "40x40", "--samples", "64", "--filter", "point", "--backend", backend]
-    out = tmp_path / "two.png"
-    assert main(["render", str(tmp_path / "two.toml"), "-o", str(out), "-q", *words]) == 0
-    alpha = np.asarray(Pillow.open(out))[20, :, 3] / 255
-    assert alpha[10] == pytest.approx(0.25, abs=0.03)
-    assert alpha[30] == pytest.approx(0.75, abs=0.03)
-
-
 def test_output_variables_show_what_is_at_least_half_opaque(backend: str) -> None:
     spheres = SphereSet([[0, 0, 1], [0, 0, 0], [0, 0, -1]], 0.4, opacity=[0.49, 0.51, 1.0])
     film = raytracer.render(
@@ -163,18 +143,3 @@ def test_the_ground_fades_into_the_background(backend: str) -> None:
     assert alpha[0] == alpha[-1] == 0.0
     assert np.any((alpha > 0.2) & (alpha < 0.9))
     assert np.all(np.diff(alpha[24:]) <= 0.05)
-
-
-@pytest.mark.parametrize(
-    ("opacity", "problem"),
-    [
-        (1.5, "must be from 0 to 1"),
-        (-0.1, "must be from 0 to 1"),
-        (float("nan"), "must be from 0 to 1"),
-        ([0.5, 0.5, 0.5], r"has shape \(3,\) for 2 spheres"),
-        ("half", "not real numbers"),
-    ],
-)
-def test_a_wrong_opacity_is_refused(opacity: Any, problem: str) -> None:
-    with pytest.raises(UserError, match=f"opacity.*{problem}"):
-        SphereSet([[0, 0, 0], [1, 0, 0]], 1.0, opacity=opacity)

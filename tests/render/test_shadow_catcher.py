@@ -22,8 +22,6 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.cli import main
-from raytracer.errors import SceneError
 from raytracer.scene.colors import parse_color, srgb_to_linear
 from raytracer.scene.environment import Environment
 from raytracer.scene.lights import Ambient
@@ -178,17 +176,6 @@ def test_a_ground_of_any_material_catches_as_white_paper(
     assert matt[beside][:, 3].max() > 0.5
 
 
-def test_beside_a_ball_there_is_no_light(backend: str) -> None:
-    """Where the ground is met, nothing is seen but a share of darkness."""
-    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=10.0)
-    x, z = places()
-    ground = np.hypot(x, z) > 1.1
-    for integrator in ("direct", "ao", "path"):
-        found = shoot(scene(lights=(sun,)), samples=2, integrator=integrator, backend=backend)
-        assert (found[ground][:, :3] == 0).all()
-        assert found[~ground][:, :3].max() > 0.1
-
-
 def test_shadow_on_an_opaque_background(backend: str) -> None:
     """The background shows through by what is left of the light."""
     sun = DirectionalLight((1, -1, 0), intensity=0.75 * np.sqrt(2))
@@ -215,26 +202,8 @@ def test_balls_are_lit_as_by_a_visible_ground(backend: str) -> None:
     assert np.array_equal(pictures[0][on_ball], pictures[1][on_ball])
 
 
-def test_files_and_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = "[ground]\nshadow_catcher = {}\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
-    Path("a.toml").write_text(text.format("true"))
-    ground = raytracer.load("a.toml").ground
-    assert ground is not None
-    assert ground.shadow_catcher
-    Path("b.toml").write_text(text.format('"yes"'))
-    with pytest.raises(SceneError, match=r"ground\.shadow_catcher"):
-        raytracer.load("b.toml")
-    Path("c.toml").write_text(text[text.index("[[") :])
-    size = ["--size", "32x24", "--samples", "1", "--backend", "cpu", "--transparent"]
-    alphas = []
-    for more in ([], ["--shadow-catcher"], ["--shadow-catcher", "--no-shadow-catcher"]):
-        assert main(["render", "c.toml", *size, *more, "-o", "c.png"]) == 0
-        with Pillow.open("c.png") as picture:
-            alphas.append(np.asarray(picture.convert("RGBA"))[..., 3].astype(float))
-    capsys.readouterr()
-    assert alphas[1].mean() > alphas[0].mean() + 1
-    assert ((alphas[1] > 0) & (alphas[1] < 250)).any()
-    assert np.array_equal(alphas[0], alphas[2])
+def test_an_argument_makes_the_ground_a_catcher() -> None:
+    shown = scene(ground=Ground(height=0.0, color="#c04020", material="matt"))
+    options: dict[str, Any] = {"samples": 1, "integrator": "ao", "backend": "cpu"}
+    found = shoot(shown, shadow_catcher=True, **options)
+    np.testing.assert_array_equal(found, shoot(scene(), **options))

@@ -10,9 +10,6 @@ import pytest
 
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet
-from raytracer.backends.cpu import CpuDevice
-from raytracer.buffers import build_bvh
-from raytracer.scene.packing.pack import pack
 from reference import capsule, solids
 from reference.scene import Array, View, camera_rays, unit
 from support.scenes import on_grid
@@ -227,28 +224,3 @@ def test_planes_cut_them(form: str) -> None:
         else:
             same = there & (np.abs(whole["position"][..., 2] - z) < 1e-5)
             assert same.sum() > 0.95 * there.sum()
-
-
-def test_bytes_and_the_fitted_camera() -> None:
-    rng = np.random.default_rng(1)
-    starts = rng.uniform(-1, 1, (10_000, 3))
-    ends = starts + 0.02 * rng.normal(size=(10_000, 3))
-    flat = raytracer.Scene(capsules=[CapsuleSet(starts, ends, 0.005, caps="flat")])
-    assert build_bvh(pack(flat)).nbytes / 10_000 < 64
-    made = raytracer.Scene(cones=[ConeSet([[0, 0, 0]], [[10, 0, 0]], 0.5)])
-    columns = np.flatnonzero(np.asarray(render(made, filter="point").film.sums)[..., 3].any(axis=0))
-    assert 0 < columns[0] < columns[-1] < WIDTH - 1
-    assert len(columns) > WIDTH / 2
-
-
-def test_the_kernels_check_the_rows_of_numbers() -> None:
-    buffers = pack(scene(4))
-    tree = build_bvh(buffers)
-    assert tree.spheres.shape == (20 + 8, 8)
-    for wrong_row in (3, 28):
-        wrong = tree.spheres.copy()
-        shaped = wrong[:20, 7].view(np.uint32) >= 1 << 31
-        assert shaped.sum() == 8
-        wrong[:20][shaped, 3] = np.array([wrong_row], np.int32).view(np.float32)
-        with pytest.raises(ValueError, match="behind the records"):
-            CpuDevice(1).scene(buffers, replace(tree, spheres=wrong))

@@ -5,14 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from pathlib import Path
 
-import numpy as np
 import pytest
-
-from support.project import to_project
-from support.scenes import random_scene
 
 STARVED = """
 import resource
@@ -53,32 +47,6 @@ for _ in range(50):
 print(threads)
 """
 
-SIGNALS_AFTER_A_FORK = """
-import os, signal, sys, time
-import raytracer
-from raytracer.backends import cpu
-cpu.BUDGET = 1e9  # one call of the compiled part makes the whole picture
-scene = raytracer.load(sys.argv[1])
-
-def render(samples):
-    size = {"width": 160, "height": 120, "samples": samples}
-    raytracer.render(scene, **size, backend="cpu", threads=1)
-
-render(1)
-child = os.fork()
-if child:
-    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-calls = []
-signal.signal(signal.SIGALRM, lambda *_: calls.append(time.monotonic()))
-signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-begin = time.monotonic()
-render(128)
-end = time.monotonic()
-signal.setitimer(signal.ITIMER_REAL, 0)
-middle = [at for at in calls if 0.2 < (at - begin) / (end - begin) < 0.8]
-os._exit(0 if len(middle) > 1 else 1)
-"""
-
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
 def test_a_fork_after_a_render_finds_no_other_thread() -> None:
@@ -91,13 +59,6 @@ def test_a_fork_after_a_render_finds_no_other_thread() -> None:
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
     )
     assert (done.stdout, done.stderr) == ("{1}\n", "")
-
-
-@pytest.mark.slow
-def test_handlers_of_signals_run_during_a_render_after_a_fork() -> None:
-    scene = str(Path(__file__).parents[2] / "scenes" / "three_balls.toml")
-    command = [sys.executable, "-c", SIGNALS_AFTER_A_FORK, scene]
-    assert subprocess.run(command, check=False).returncode == 0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
@@ -113,38 +74,3 @@ def test_no_memory_is_a_memory_error(threads: int) -> None:
         env=os.environ | {"MALLOC_ARENA_MAX": "1"},
     )
     assert done.stdout.split() == ["refused", "rendered"], done.stderr
-
-
-def test_tile_size_changed_while_rendering() -> None:
-    """One call of the kernel reads the size once."""
-    from raytracer import _core, pipeline
-    from raytracer.backends.cpu import CpuScene
-    from raytracer.film.film import Film
-
-    stop = threading.Event()
-
-    def meddle() -> None:
-        side = 8
-        while not stop.wait(0.0003):
-            _core.set_tile(side)
-            side = 72 - side
-
-    scene = to_project(random_scene(43, 200))
-    with pipeline.prepare(scene, {"width": 200, "height": 150}, backend="cpu") as job:
-        view = job.view.with_samples(0, 8)
-        assert isinstance(job.scene, CpuScene)
-        arrays = job.scene.arrays
-        seen = view.camera, view.lights, view.materials, view.frame
-        films = [Film.blank(200, 150, None) for _ in range(6)]
-        meddler = threading.Thread(target=meddle)
-        try:
-            for film in films:
-                arrays.render(*seen, film.sums, 0, 1e9, 2)
-                if film is films[0]:
-                    meddler.start()
-        finally:
-            stop.set()
-            meddler.join()
-            _core.set_tile(64)
-    for film in films[1:]:
-        np.testing.assert_array_equal(films[0].sums, film.sums)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Ambient, Background, Camera, DirectionalLight, Principled, Scene
-from raytracer.errors import SceneError
 
 LEAF = (0.9, 0.5, 0.1)  # linear
 
@@ -86,9 +85,3 @@ def test_glass_absorbs_by_the_length_of_the_way(backend: str, scale: float) -> N
         render=raytracer.RenderSettings(width=32, height=32, samples=4, integrator="path"),
     )
     assert shot(scene, backend) == pytest.approx(np.array(LEAF) ** (2 / 0.7), rel=1e-3)
-
-
-@pytest.mark.parametrize("value", [-1.0, float("nan"), "far"])
-def test_a_wrong_distance_is_one_sentence(value: object) -> None:
-    with pytest.raises(SceneError, match="attenuation_distance"):
-        Principled(attenuation_distance=value)  # type: ignore[arg-type]

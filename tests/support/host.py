@@ -11,8 +11,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Thread
-from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +19,16 @@ from numpy.typing import NDArray
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.describe import SphereInfo
-from raytracer.viewer import choices, data_actions
+from raytracer.viewer import data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml
-
-if TYPE_CHECKING:
-    from raytracer.view import View
 
 
 @dataclass(frozen=True)
 class State:
     """The state of a window and its viewer, for tests.
 
-    sharp: whether the picture is the latest requested, at full size.
     rest: whether the picture is finished and nothing else is under way.
     pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
     points: of the window, in the units of the mouse. xid: X's name of it.
@@ -44,15 +39,12 @@ class State:
     tone: ToneSettings
     edits: Edits
     picked: SphereInfo | None
-    sharp: bool
     rest: bool
     turning: bool
     save_job: bool
-    overlay: int
     help: int
     prompt: str | None
     notice: str
-    reload_error: str
     pivot: NDArray[np.float64]
     spheres: int
     size: tuple[int, int]
@@ -104,10 +96,9 @@ class Host:
         buffers = viewer.loaded_scene.buffers
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
-            sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
+            rest=rest, turning=viewer.turning,
             save_job=worker.save_job is not None,
-            overlay=viewer.overlay, help=viewer.help,
-            prompt=viewer.prompt, notice=viewer.notice, reload_error=viewer.reload_error,
+            help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,
             points=(self._window.width, self._window.height),
@@ -121,16 +112,10 @@ class Host:
         content, time = viewer.content, viewer.time
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-            "speed": time.speed, "style": dict(content.style),
-            "legend": choices.has_legend(viewer), "box": choices.has_box(viewer),
-            "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
-            "slice": content.slice, "faded": len(content.faded),
-            "picks": list(viewer.picks), "panel": viewer.panel,
-            "full_screen": viewer.full_screen, "views": list(viewer.views),
-            "keyframes": len(viewer.keyframes), "undo": bool(viewer.history.before),
-            "redo": bool(viewer.history.after), "busy": viewer.loader.busy,
-            "question": viewer.question.label if viewer.question and viewer.prompt is not None
-            else "", "name": viewer.loaded_scene.name, "notice": viewer.notice,
+            "style": dict(content.style), "selected": data_actions.selected(viewer),
+            "slice": content.slice, "picks": list(viewer.picks), "views": list(viewer.views),
+            "keyframes": len(viewer.keyframes), "busy": viewer.loader.busy,
+            "name": viewer.loaded_scene.name, "notice": viewer.notice,
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
         }  # fmt: skip
 
@@ -246,19 +231,6 @@ class Host:
             return self.enlarged(np.full((height // 2, width // 2, 4), 255, np.uint8))
         finally:
             viewer.frame = kept
-
-    def slow(self, seconds: float) -> None:
-        """Have a pass of one sample over the whole window take that long, a smaller one less."""
-        from raytracer.backends.cpu import CpuFilm
-
-        expose, (width, height) = CpuFilm._expose, self._window.viewer.size
-
-        def slowly(film: CpuFilm, scene: Any, view: View, progress: Any, bands: Any) -> float:
-            pixels = view.width * view.height
-            sleep(seconds * pixels / (width * height) * view.samples)
-            return expose(film, scene, view, progress, bands)
-
-        CpuFilm._expose = slowly  # type: ignore[method-assign,assignment]
 
     def lose_gpu(self, sentence: str) -> None:
         """Have every pass fail from now on, as it does when a device is lost."""

@@ -13,7 +13,6 @@ import raytracer
 PACKAGE = Path(raytracer.__file__).parent
 COMPILED = "raytracer._core"
 _MODULE = re.compile(r"(raytracer)?(\.[a-z_]\w*)+")
-DYNAMIC = {"import_module", "__import__"}
 
 
 def sources() -> Iterator[Path]:
@@ -29,79 +28,58 @@ def name_of(path: Path) -> str:
     return ".".join(("raytracer", *(part for part in parts if part != "__init__")))
 
 
+_parsed = cache(lambda path: ast.parse(path.read_text(encoding="utf-8")))
+
+
 @cache
-def parsed(path: Path) -> ast.Module:
-    """A source as a tree."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+def imports(path: Path, for_types: bool = True) -> frozenset[str]:
+    """Full names of all that a module imports, wherever in it.
 
+    A module that imports by a name that it computes counts as importing every module that a string
+    of it names; "raytracer.folder.*" is any of a folder.
 
-def imports_of(package: str, source: ast.Module) -> set[str]:
-    """Full names of what a module of a package may import when it runs, from its source.
-
-    Imports inside functions count, those for the type checker alone do not. A module that imports
-    by a name that it computes counts as importing every module that a string of it names.
+    for_types: whether imports for the type checker alone count.
     """
-    found = _Imports(package)
-    found.visit(source)
-    return found.names | (found.texts if found.dynamic else set())
+    package = ".".join(("raytracer", *path.relative_to(PACKAGE).parent.parts))
+    found, texts, is_dynamic = set[str](), set[str](), False
+    for node in _walk(_parsed(path), for_types):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = parts[: len(parts) + 1 - node.level] if node.level else ()
+            base = ".".join(part for part in (*above, node.module) if part)
+            found |= {f"{base}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.JoinedStr):
+            text = ast.unparse(node)[2:-1].replace("{__name__}", package)
+            if text.endswith(".{name}"):
+                texts.add(text.replace("{name}", "*"))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if _MODULE.fullmatch(node.value):
+                texts.add(f"{package}{node.value}" if node.value[0] == "." else node.value)
+        elif isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            is_dynamic |= name in ("import_module", "__import__")
+    return frozenset(found | texts if is_dynamic else found)
 
 
-class _Imports(ast.NodeVisitor):
-    def __init__(self, package: str) -> None:
-        self.names: set[str] = set()
-        self.texts: set[str] = set()
-        self.dynamic = False
-        self._package = package
-
-    def visit_If(self, node: ast.If) -> None:
-        if ast.unparse(node.test) != "TYPE_CHECKING":
-            self.generic_visit(node)
+def _walk(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not for_types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            pending += node.orelse
         else:
-            for each in node.orelse:
-                self.visit(each)
-
-    def visit_Import(self, node: ast.Import) -> None:
-        self.names |= {alias.name for alias in node.names}
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        parts = self._package.split(".")
-        above = parts[: len(parts) + 1 - node.level] if node.level else ()
-        base = ".".join(part for part in (*above, node.module) if part)
-        self.names |= {f"{base}.{alias.name}" for alias in node.names}
-
-    def visit_Call(self, node: ast.Call) -> None:
-        called = node.func
-        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        self.dynamic |= name in DYNAMIC
-        self.generic_visit(node)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """f"{__name__}.{name}" and f"raytracer.folder.{name}" are any module of that folder."""
-        text = ast.unparse(node)[2:-1].replace("{__name__}", self._package)
-        if text.endswith(".{name}"):
-            self.texts.add(text.replace("{name}", "*"))
-        self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        if isinstance(node.value, str) and _MODULE.fullmatch(node.value):
-            self.texts.add(f"{self._package}{node.value}" if node.value[0] == "." else node.value)
-
-
-def _package_of(path: Path) -> str:
-    return ".".join(("raytracer", *path.relative_to(PACKAGE).parent.parts))
+            pending += ast.iter_child_nodes(node)
 
 
 @cache
 def graph() -> dict[str, set[str]]:
-    """Each module of the package and those of the package that it imports."""
+    """Each module of the package and those of the package that it imports when it runs."""
     paths = {name_of(path): path for path in sources()}
     return {
-        name: {
-            target
-            for imported in imports_of(_package_of(path), parsed(path))
-            for target in _modules(imported, paths)
-            if target != name
-        }
+        name: {target for each in imports(path, False) for target in _modules(each, paths)} - {name}
         for name, path in paths.items()
     }
 
