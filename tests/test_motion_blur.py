@@ -21,8 +21,6 @@ from raytracer.pipeline import Job, prepare
 from raytracer.scene.motion import Keys, at_time
 from raytracer.scene.packing.pack import repack
 
-pytestmark = pytest.mark.filterwarnings("ignore:with . samples?, moving particles show as copies")
-
 Doubles = NDArray[np.float64]
 
 WIDTH, HEIGHT = 48, 16
@@ -543,9 +541,3 @@ def test_what_shows_moments_refuses_a_shutter() -> None:
     still = replace(scene, camera=raytracer.Camera())
     sharp = raytracer.render(still, **SMALL, backend="cpu")
     np.testing.assert_array_equal(moment, sharp.film.sums)
-
-
-@pytest.mark.filterwarnings("default")
-def test_few_samples_of_far_motion_are_warned_of() -> None:
-    with pytest.warns(raytracer.RaytracerWarning, match="give about 16 samples"):
-        raytracer.render(_ball(1.0, 30.0), **PLAIN, samples=4, backend="cpu")

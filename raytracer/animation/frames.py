@@ -8,8 +8,6 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 from __future__ import annotations
 
 import re
-import shutil
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +25,6 @@ from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
-UNCOMPRESSED_SHARE = 1 / 16  # of the free disk, for uncompressed frames of a movie
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
@@ -59,10 +56,6 @@ class FrameFiles(ABC):
     @abstractmethod
     def exposure(self) -> float | None:
         """Return the exposure that an earlier run metered in the first frame, or None."""
-
-    @abstractmethod
-    def save(self, index: int, image: Image, exposure: float | None) -> None:
-        """Write a frame, with its metered exposure. Raises UserError."""
 
 
 class MovieFrames(FrameFiles):
@@ -101,9 +94,6 @@ class MovieFrames(FrameFiles):
         stops = float(self._array(0, "exposure"))
         return None if isnan(stops) else stops
 
-    def save(self, index: int, image: Image, exposure: float | None) -> None:
-        self.write(index, self.pixels_of(image), exposure)
-
     def pixels_of(self, image: Image) -> Pixels:
         """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous.
 
@@ -117,17 +107,13 @@ class MovieFrames(FrameFiles):
     def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
         """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
-        arrays = {"frame": pixels, "exposure": np.float64(nan if exposure is None else exposure)}
+        stops = np.float64(nan if exposure is None else exposure)
         try:
-            # Compression would take as long as encoding the movie.
-            size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
-            is_small = size < UNCOMPRESSED_SHARE * free
-            method = zipfile.ZIP_STORED if is_small else zipfile.ZIP_DEFLATED
             with output.temporary(self.folder) as new:
-                with zipfile.ZipFile(new, "w", method, compresslevel=1) as archive:
-                    for name, array in arrays.items():
-                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                            np.lib.format.write_array(member, np.asarray(array))
+                with new.open("wb") as file:
+                    np.savez(
+                        file, frame=pixels, exposure=stops
+                    )  # to compress would take as long as the encoder
                 new.replace(path)
         except FileNotFoundError:
             raise OutputError(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
-from raytracer.annotations.texts import Short, filled
-from raytracer.drawing.fonts import missing, typeset
+from raytracer.annotations.texts import Short
+from raytracer.drawing.fonts import typeset
 from raytracer.errors import SceneError, naming
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.coloring.expression import Texts
@@ -28,7 +28,6 @@ from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
-MAX_LISTED = 10  # maximum number of letters that a warning lists
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 
 
@@ -74,8 +73,6 @@ def plan_of(
             "scale_bar: the camera has perspective, so the bar is right at the distance of what "
             'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
         )
-    if lost := missing(_letters(plan)):
-        warn(f"the font has no {', '.join(lost[:MAX_LISTED])}: use other letters in labels")
     return plan
 
 
@@ -87,21 +84,6 @@ def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
 
     placed = axes_at(scene, annotations.axes, annotations.box)
     return np.concatenate([placed.base[None], placed.tips])
-
-
-def _letters(plan: Plan) -> str:
-    wanted = plan.annotations
-    texts = [filled(label.text, plan.values) for label in wanted.texts]
-    if wanted.legend is not None:
-        texts += [wanted.legend.label or scale.title for scale in plan.scales]
-        texts += [name for scale in plan.scales for name in scale.names]
-    if wanted.scale_bar is not None:
-        texts.append(wanted.scale_bar.unit or "")
-    if wanted.axes is not None:
-        texts.append(wanted.axes.labels)
-    if plan.named is not None:
-        texts += plan.named.texts
-    return "".join(texts)
 
 
 def values_of(scene: Scene) -> dict[str, Any]:

@@ -82,16 +82,6 @@ def width(text: str, size: float) -> float:
     return laid[-1].x + font(size * laid[-1].scale).getlength(laid[-1].text) if laid else 0.0
 
 
-def missing(text: str) -> str:
-    """Return the characters of a text that the font does not have."""
-    letters = {letter for part, *_ in _parts(text) for letter in part if not letter.isspace()}
-    blank, *masks = (font(32.0).getmask(letter) for letter in ["\uffff", *sorted(letters)])
-    pairs = zip(sorted(letters), masks, strict=True)
-    return "".join(
-        letter for letter, mask in pairs if (mask.size, bytes(mask)) == (blank.size, bytes(blank))
-    )
-
-
 def _parts(text: str) -> Iterator[tuple[str, float, float]]:
     """Yield the parts of a line with the scale and the rise of each."""
     styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)

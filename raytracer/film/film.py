@@ -18,6 +18,8 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
+from raytracer.film import film_file
+from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
@@ -226,8 +228,6 @@ class Film:
             OutputError: the file cannot be written.
             UserError: another suffix, or the film is invalid.
         """
-        from raytracer.film import film_file
-
         return film_file.save(self, path, batch)
 
     @classmethod
@@ -240,8 +240,6 @@ class Film:
         Raises:
             DataFileError: the file is not a film, or cannot be read.
         """
-        from raytracer.film import film_file
-
         film: Film = film_file.load(cls, path, aovs)
         if film.backdrop is not None:
             film.backdrop = Backdrop(*film.backdrop)
@@ -448,8 +446,6 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
     film = film.evened()
     if settings.bloom == 0:
         return film, settings
-    from raytracer.film.bloom import bloomed
-
     return bloomed(film, settings.bloom), replace(settings, bloom=0.0)
 
 
