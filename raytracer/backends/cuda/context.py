@@ -9,12 +9,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from threading import RLock
 from typing import Any
 
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.check import translated
+from raytracer.backends.cuda.compile import architecture
 from raytracer.errors import RaytracerError
 
 
@@ -35,6 +36,16 @@ class PrimaryContext:
         # At the end of the process: PyCUDA's own destructor would detach the context instead of
         # releasing it, which the driver refuses for a primary one.
         weakref.finalize(self, self._context.detach)
+
+    @cached_property
+    def arch(self) -> str:
+        """The architecture that kernels are compiled for."""
+        return architecture(self.device.compute_capability())
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        attribute = self.driver.device_attribute.MULTIPROCESSOR_COUNT
+        return int(self.device.get_attribute(attribute))
 
     @contextmanager
     def active(self) -> Iterator[Any]:

@@ -54,7 +54,7 @@ production = cache(product)
 @cache
 def compile_production(ordinal: int) -> None:
     """Compile the kernels of all pictures and drafts that are not at hand, side by side, once."""
-    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    arch = primary_context(ordinal).arch
     compiler.version()  # asked for once, not by every thread
     names = reversed(PRODUCTION)  # the longest first: they begin when the others do
     jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
@@ -94,17 +94,16 @@ class RenderKernel:
     ) -> None:
         """Load a kernel, without features of choose.FEATURES; compile it if necessary."""
         self._context = primary_context(ordinal)
-        self.arch = compiler.architecture(self._context.device.compute_capability())
-        check_supported(kernel, self.arch)
+        check_supported(kernel, self._context.arch)
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin, self.missing = _cubin(kernel, missing, self.arch, has_images)
+        cubin, self.missing = _cubin(kernel, missing, self._context.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
-            self._pass = Pass(driver, self.arch, kernel, ENTRY, "RenderArgs", cubin)
+            self._pass = Pass(ordinal, kernel, ENTRY, "RenderArgs", cubin)
             self._events = driver.Event(), driver.Event()
             self._sides: list[tuple[Any, Any]] = []
 

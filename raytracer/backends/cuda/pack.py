@@ -56,11 +56,10 @@ class Packer(Closeable):
     def __init__(self, ordinal: int, record_bytes: int = RECORD_BYTES) -> None:
         """Load the kernel, and compile it if necessary. record_bytes: of a record of the scene."""
         self._ordinal, self._record_bytes = ordinal, record_bytes
-        self._kernel, self._multiprocessors = loaded(ordinal, ENTRY, "PackArgs")
+        self._kernel = loaded(ordinal, ENTRY, "PackArgs")
         self._context = primary_context(ordinal)
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
-        self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
         with self._context.active() as driver:
             self._events = {name: driver.Event() for name in ("copied", "packed")}
         self._drop = weakref.finalize(self, drop, self._context, self._events)
@@ -128,7 +127,7 @@ class Packer(Closeable):
         if clear:
             self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
-            self._kernel.launch(self._grid_of(update.count), arguments, stream)
+            self._kernel.launch(self._kernel.grid(n=update.count), arguments, stream)
         if is_copied:
             self._events["packed"].record(stream)
         if on_gpu:
@@ -162,13 +161,6 @@ class Packer(Closeable):
             self._context.driver.memcpy_htod_async(address, content, stream)
             self._table = content
         return address
-
-    def _grid_of(self, count: int) -> tuple[int, int, int]:
-        """Return the grid of a launch, cached: its arithmetic takes as long as a small launch."""
-        if self._grid[0] != count:
-            grid = self._kernel.kernel.launch({"n": count}, self._multiprocessors).grid
-            self._grid = count, grid
-        return self._grid[1]
 
 
 def arrays_of(update: SphereUpdate) -> dict[str, Array | None]:

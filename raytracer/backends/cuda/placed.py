@@ -94,8 +94,8 @@ class PlacedSpheres(DeviceRecords):
 
     def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
         """Queue the kernel over some spheres, and return room for what its blocks leave."""
-        kernel, multiprocessors = loaded(self.number, ENTRY, "ReachArgs")
-        grid = kernel.kernel.launch({"n": count}, multiprocessors).grid
+        kernel = loaded(self.number, ENTRY, "ReachArgs")
+        grid = kernel.grid(n=count)
         parts = np.empty(grid[0], layout.dtype("SphereReach"))
         arguments["records"] = self.address("records")
         arguments["parts"] = self._memory.allocate("parts", parts.nbytes)

@@ -26,11 +26,12 @@ class Query:
         """Load the kernel of that entry, `first_hits` or `exposure`."""
         self._context = primary_context(ordinal)
         self._copies = staging(ordinal)
-        arch = compiler.architecture(self._context.device.compute_capability())
         kernel = product(f"{entry}_capsules" if has_capsules else entry)
-        code = compiler.load(kernel.translation_unit, arch, macros=IMAGES) if has_images else None
-        with self._context.active() as driver:
-            self._pass = Pass(driver, arch, kernel, entry, "RenderArgs", code)
+        code = None
+        if has_images:
+            code = compiler.load(kernel.translation_unit, self._context.arch, macros=IMAGES)
+        with self._context.active():
+            self._pass = Pass(ordinal, kernel, entry, "RenderArgs", code)
 
     def ask(
         self,

@@ -40,7 +40,7 @@ def compiling_passes(ordinal: int) -> Iterator[None]:
         yield
         return
     _compiled.add(ordinal)
-    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    arch = primary_context(ordinal).arch
     compiler.version()  # asked for once, not by every thread
     with ThreadPoolExecutor(len(PASSES)) as pool:
         for name in PASSES:
@@ -58,16 +58,11 @@ class ToneKernels:
         """Load the kernels, compile them if necessary, and allocate their memory."""
         self._context = primary_context(ordinal)
         self.stream = staging(ordinal).stream
-        self._copies = staging(ordinal)
-        device = self._context.device
-        self.arch = compiler.architecture(device.compute_capability())
-        names = self._context.driver.device_attribute
-        self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
+        self._copies, self._ordinal = staging(ordinal), ordinal
         with self._context.active() as driver:
             self._passes: dict[str, Pass] = {}
             for name in PASSES:
                 self._pass(name)
-            self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
             scratch_bytes = layout.constant("kHistogramScratchBytes")
             sizes = {"histogram": layout.dtype("FilmHistogram").itemsize, "scratch": scratch_bytes}
             memory = {name: driver.mem_alloc(size) for name, size in sizes.items()}
@@ -126,19 +121,14 @@ class ToneKernels:
         args: structured (1,), ToneArgs, with addresses.
         """
         width, height = int(args["width"][0]), int(args["height"][0])
-        key = entry, width, height
-        grid = self._grids.get(key)
-        if grid is None:  # its arithmetic takes 0.1 ms, as long as the kernel
-            axes = {"width": width, "height": height, "n": width * height}
-            grid = self._pass(entry).kernel.launch(axes, self.multiprocessors).grid
-            self._grids[key] = grid
-        self._pass(entry).launch(grid, args, self.stream)
+        kernel = self._pass(entry)
+        grid = kernel.grid(width=width, height=height, n=width * height)
+        kernel.launch(grid, args, self.stream)
 
     def _pass(self, name: str) -> Pass:
         """Return a pass, which is loaded when it is asked for first."""
         if name not in self._passes:
-            driver = self._context.driver
-            self._passes[name] = Pass(driver, self.arch, product(name), name, "ToneArgs")
+            self._passes[name] = Pass(self._ordinal, product(name), name, "ToneArgs")
         return self._passes[name]
 
     def read_histogram(self) -> NDArray[np.void]:

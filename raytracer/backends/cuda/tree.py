@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.passes import load_module
@@ -87,11 +86,9 @@ class TreeKernels:
         context = primary_context(ordinal)
         self._driver = context.driver
         kernel = product(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
-        arch = compiler.architecture(context.device.compute_capability())
-        names = context.driver.device_attribute
-        self._multiprocessors = int(context.device.get_attribute(names.MULTIPROCESSOR_COUNT))
-        with context.active() as driver:
-            module = load_module(driver, arch, kernel)
+        self._multiprocessors = context.multiprocessors
+        with context.active():
+            module = load_module(context, kernel)
             self._functions = {name: module.get_function(name) for name in ENTRIES}
             for function in self._functions.values():
                 function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
