@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.cli import main
 from raytracer.film.film import Film
 from raytracer.motion_blur import BITS, shutter_time
 from raytracer.pipeline import Job, prepare
@@ -470,48 +467,14 @@ def test_a_camera_that_moves_around_one_frame_keeps_its_blur() -> None:
 # Commands
 
 
-def test_standard_input_is_read_once(tmp_path: Path) -> None:
-    """Its columns of velocities are read with the spheres."""
-    render = ["render", "-", "--format", "csv", "--radius", "0.3", "--shutter", "0.5"]
-    options = ["--size", "40x30", "--backend", "cpu", "-o", str(tmp_path / "a.png")]
-    for velocity in ([], ["--velocity", "vx,u,0"]):
-        command = [sys.executable, "-m", "raytracer", *render, *options, *velocity]
-        done = subprocess.run(command, input=VELOCITIES, capture_output=True, text=True, check=True)
-        assert done.stdout.startswith("wrote ")
-        assert done.stderr == ""
-
-
-def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    places, _ = _frames()
-    path = tmp_path / "gas.lammpstrj"
-    _write_dump(path, places)
-    size = ["--size", "40x30", "--samples", "32", "--backend", "cpu", "--quiet", "--shutter", "0.5"]
-    picture, film = tmp_path / "a.png", tmp_path / "a.npz"
-    render = ["render", str(path), "--frame", "2", *size, "-o", str(picture)]
-    assert main([*render, "--film", str(film)]) == 0
-    expected = raytracer.render(path, frame=2, shutter=0.5, width=40, height=30, backend="cpu")
-    np.testing.assert_array_equal(raytracer.Film.load(film).sums, expected.film.sums)
-    other = ["-o", str(tmp_path / "b.png")]
-    assert main([*render, *other, "--camera", str(picture), "--velocity", "1,0,-x"]) == 0
-    assert main(["animate", str(path), *size, "-o", str(tmp_path / "#.png")]) == 0
-    assert len(list(tmp_path.glob("[0-9]*.png"))) == 5
-    assert main([*render, "--velocity", "nix"]) == 2
-    assert "--velocity: there is no column 'nix'" in capsys.readouterr().err
-    assert main(["preview", str(path), "--shutter", "0.5"]) == 2
-    assert "no such option '--shutter'; moving particles" in capsys.readouterr().err
-
-
 # What is refused
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"velocity": "nix"}, "velocity: there is no column 'nix'"),
         ({"velocity": "charge"}, "velocity: 'charge' has one number per particle"),
-        ({"velocity": (1, 2)}, r"velocity: \(1, 2\) is not a column of vectors"),
         ({"velocity": "charge, 1/(charge-charge), 0"}, "velocity: that of particle 0 is not"),
-        ({"shutter": -1}, "shutter: must be at least 0"),
         ({"arrows": "charge,0,0"}, "shutter: arrows are made from the particles of one moment"),
         ({"velocity": "1e300,0,0"}, "camera.shutter: .*too far away"),
     ],

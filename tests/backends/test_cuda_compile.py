@@ -155,19 +155,6 @@ def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
     assert ptx.endswith(b"\0")
 
 
-def test_what_nvrtc_writes_goes_into_memory_of_its_own() -> None:
-    """Not into bytes: those with one value, as of an empty log, are shared by the process."""
-
-    def size(_: object) -> tuple[int, int]:
-        return 0, 1
-
-    def get(_: object, room: bytearray) -> tuple[int]:
-        room[:] = b"\0"
-        return (0,)
-
-    assert nvrtc._text(size, get, None) == b"\0"
-
-
 @each_compiler
 def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
     tree: Path, source: Path
@@ -210,32 +197,6 @@ def test_cache_refuses_a_damaged_file(tmp_path: Path, place: int) -> None:
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
-    assert cubins.read(path) is None
-
-
-def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log"))
-    for length in range(path.stat().st_size):
-        (tmp_path / "short").write_bytes(path.read_bytes()[:length])
-        assert cubins.read(tmp_path / "short") is None
-    assert cubins.read(tmp_path / "none") is None
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        b"",
-        b"{}",
-        b'{"log": 1, "compiler": ""}',
-        b"[" * 100_000,
-        None,
-    ],
-)
-def test_cache_refuses_a_wrong_note(tmp_path: Path, note: bytes | None) -> None:
-    path = tmp_path / NAME.file
-    length = 10**6 if note is None else len(note)
-    body = b"code" + (note or b"") + length.to_bytes(8, "little")
-    path.write_bytes(body + cubins._digest(body) + cubins._MARK)
     assert cubins.read(path) is None
 
 
@@ -285,23 +246,6 @@ def test_shipped_cubins_may_belong_to_another_user_but_not_be_open_to_all(tmp_pa
     assert cubins.find(NAME, tmp_path)
     path.chmod(0o666)
     assert cubins.find(NAME, tmp_path) is None
-
-
-def test_interrupted_write_leaves_the_old_file_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"old", "log"))
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        cubins.write(tmp_path, NAME, Cubin(b"new", "log"))
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-    kept = cubins.read(path)
-    assert kept is not None
-    assert kept.code == b"old"
 
 
 @pytest.mark.usefixtures("no_compiler")
@@ -369,15 +313,6 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
     source = tree / "ladders/fill" / "02_hopper.cu"
     assert compiler.load(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
-
-
-@each_compiler
-def test_compile_all_fails_with_the_compilers_words(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tree / "core" / "deeper.h").write_text("#define VALUE undeclared_name\n")
-    assert compile_all.main(["--kernels", str(tree), "--arch", "sm_80"]) == 1
-    assert 'identifier "undeclared_name" is undefined' in capsys.readouterr().err
 
 
 @each_compiler
