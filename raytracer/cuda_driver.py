@@ -23,14 +23,10 @@ _STREAM_NAMES = ("cuda_stream", "ptr", "handle")
 
 
 def stream_handle(stream: Any, name: str = "stream") -> int:
-    """Return the handle of a stream.
+    """Return the handle of a stream; None is CUDA's default stream.
 
-    Args:
-        stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or
-            cuda-bindings, or an object with `__cuda_stream__`; None is CUDA's default stream.
-
-    Raises:
-        SceneError: it is none of these.
+    stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or cuda-bindings,
+    or an object with `__cuda_stream__`. Raises SceneError: it is none of these.
     """
     if stream is None:
         return LEGACY_STREAM

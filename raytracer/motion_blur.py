@@ -65,14 +65,8 @@ class MotionBlur:
     The spheres move in the memory of the device, if nothing else moves and no tables are made of
     them; otherwise the scene is packed for each sample.
 
-    Args:
-        scene: in the middle of the shutter, as it is on the device between two calls of `add`; what
-            moves has keys.
-        buffers: what it was packed to.
-        device_scene: what they became on the device.
-
-    Raises:
-        UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
+    scene: in the middle of the shutter, as it is on the device between two calls of `add`. Raises
+    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
     """
 
     MOMENTS = 16

@@ -53,13 +53,7 @@ ENCODERS = {
 def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
     """Refuse a movie that cannot be written, before anything is rendered.
 
-    Args:
-        path: path of the movie.
-        codec: one of `CODECS`, or None.
-        transparent: whether its background is transparent.
-
-    Raises:
-        UserError: the ending is unknown, or PyAV or its codec is missing.
+    Raises UserError: the ending is unknown, or PyAV or its codec is missing.
     """
     suffix = path.suffix.lower()
     if suffix in PICTURES:
@@ -147,16 +141,8 @@ def planes(pixels: Pixels) -> Any:
 class VideoWriter:
     """A movie written by PyAV: planar YUV 4:2:0, BT.709, limited range.
 
-    Args:
-        file: output, seekable.
-        path: its final name.
-        size: width and height of the frames in pixels; odd sizes are enlarged by one.
-        fps: frames per second.
-        codec: one of `CODECS`; None depends on the ending.
-        quality: 1 to 100.
-
-    Raises:
-        UserError: this PyAV lacks the codec.
+    file: output, seekable. path: its final name. size: of the frames in pixels; odd sizes are
+    enlarged by one. codec: one of `CODECS`; None depends on the ending. quality: 1 to 100.
     """
 
     def __init__(
@@ -200,15 +186,9 @@ class VideoWriter:
 def write_picture(
     file: BinaryIO, path: Path, read: Read, count: int, fps: float, quality: int
 ) -> None:
-    """Write an endless GIF or animated WebP.
+    """Write an endless GIF or animated WebP of the frames that `read` returns.
 
-    Args:
-        file: output.
-        path: its final name.
-        read: returns a frame.
-        count: number of frames.
-        fps: frames per second.
-        quality: 1 to 100, for a WebP; 100 is lossless.
+    path: its final name. quality: 1 to 100, for a WebP; 100 is lossless.
     """
     from PIL import Image
 

@@ -17,13 +17,8 @@ IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identi
 def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     """Return the point that a camera follows, float64 (3,), scene units.
 
-    Args:
-        scene: a frame.
-        target: "center", or the id of a particle of the first set with a file, or its number if the
-            file has no ids.
-
-    Raises:
-        UserError: there is no such particle, or the file cannot be read.
+    target: "center", or the id of a particle of the first set with a file, or its number if the
+    file has no ids. Raises UserError: there is no such particle, or the file cannot be read.
     """
     sets = [spheres for spheres in scene.spheres if spheres.count]
     if target == CENTER:

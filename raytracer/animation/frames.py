@@ -30,15 +30,10 @@ _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+
 
 
 class FrameFiles(ABC):
-    """Finished frames, one file each, with its final name once it is complete.
+    """Finished frames, one file each, with its final name once it is complete, in `folder`.
 
-    Args:
-        target: path of the movie, or of numbered pictures with # or %d for the number.
-        digest: of all that the frames depend on, 16 hexadecimal digits.
-        count: number of frames.
-
-    Attributes:
-        folder: of the files.
+    target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
+    that the frames depend on, 16 hexadecimal digits.
     """
 
     def __init__(self, target: Path, digest: str, count: int) -> None:
@@ -62,9 +57,6 @@ class MovieFrames(FrameFiles):
     """The frames of a movie, in the folder NAME.frames beside it, which is created.
 
     opaque: whether the movie has no transparency; fresh: whether to remove frames of earlier runs.
-
-    Raises:
-        OutputError: the folder cannot be created.
     """
 
     def __init__(

@@ -92,19 +92,11 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame determines for all: defaults inferred from particles, the camera, measured
-    brightness, and a metered exposure.
+    The first frame determines for all: defaults inferred from particles, the camera (`fixed`),
+    measured brightness, and a metered `exposure` in stops.
 
-    Args:
-        plan: of the animation.
-        hashed: whether pictures have a digest of their content; the first shot's always does.
-        in_place: whether the spheres of a shot take the places of those before where they can;
-            such pictures have no digest.
-
-    Attributes:
-        fixed: results for the first frame.
-        exposure: stops of all frames if the exposure is metered; None meters the next shot.
-        seconds: rendering time of each shot so far.
+    hashed: whether pictures have a digest; the first shot's always does. in_place: whether the
+    spheres of a shot take the places of those before where they can, without a digest.
     """
 
     def __init__(self, plan: Plan, hashed: bool = True, in_place: bool = False) -> None:

@@ -39,13 +39,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan of what is drawn over the pictures of a scene.
 
-    Args:
-        scene: with the arrays of its spheres.
-        settings: of the render.
-        annotations: what to draw.
-        values: further values that texts may name in braces.
-    Raises:
-        SceneError: the scene lacks something that is to be drawn.
+    values: further values that texts may name in braces. Raises SceneError: the scene lacks
+    something that is to be drawn.
     """
     bar = annotations.scale_bar
     if bar is not None and bar.unit is None and bar.factor == 1.0:

@@ -62,12 +62,8 @@ def together(
 ) -> list[Result]:
     """Make calls at the same time, the first one in this thread, and return their results.
 
-    Args:
-        calls: functions without arguments.
-        failures: takes what calls raise, for those that shall end when another one fails.
-
-    Raises:
-        BaseException: the first of the failures, after all calls have ended.
+    failures: takes what calls raise, for those that shall end when another one fails. Raises the
+    first of the failures, after all calls have ended.
     """
     failures = [] if failures is None else failures
 

@@ -62,9 +62,7 @@ def gpus_of(name: str) -> list[int]:
 def devices() -> list[dict[str, Any]]:
     """Return the CPU and every GPU that CUDA finds, or what is missing for CUDA.
 
-    Returns:
-        Dictionaries with `backend`, `available`, `reason` (None, or what is missing and how to get
-        it) and `details`.
+    They have `backend`, `available`, `reason` (None, or what is missing) and `details`.
     """
     cpu = _entry("cpu", select("cpu").describe())
     reason = _why_not_cuda()

@@ -110,12 +110,9 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
 
 
 def warn_of_what_is_left_out(job: Job, export: str, more: Mapping[str, bool]) -> None:
-    """Warn of everything in the picture that an export does not show.
+    """Warn of everything in the picture that an export ("the page") does not show.
 
-    Args:
-        job: with its scene.
-        export: of what the message speaks: "the page".
-        more: what this export leaves out besides, and whether the picture has it.
+    more: what this export leaves out besides, and whether the picture has it.
     """
     assert job.kept is not None
     scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations

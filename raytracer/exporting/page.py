@@ -39,16 +39,10 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 def page_of(
     job: Job, figure: Figure, tone: ToneSettings, notice: Notice | None = None
 ) -> list[bytes]:
-    """Return the parts of a page.
+    """Return the parts of a page, with the picture of the job's camera and size.
 
-    Args:
-        job: with its scene; the picture is that of its camera and size.
-        figure: of the scene, not empty.
-        tone: exposure and curve.
-        notice: called with a description of each stage when it begins.
-
-    Raises:
-        UserError: the camera is one that a page cannot have.
+    figure: of the scene, not empty. notice: called with a description of each stage when it begins.
+    Raises UserError: the camera is one that a page cannot have.
     """
     assert job.kept is not None
     scene, buffers = job.kept

@@ -25,12 +25,8 @@ LINE = 5 * 200_000  # letters of a line
 
 @dataclass(frozen=True)
 class Section:
-    """An array as text.
-
-    Args:
-        about: what a reader needs: "rows", "planes", "bytes" (deflated), "delta".
-        text: letters.
-    """
+    """An array as letters; about: what a reader needs: "rows", "planes", "bytes" (deflated),
+    "delta"."""
 
     about: dict[str, Any]
     text: bytes

@@ -36,11 +36,7 @@ def require_usd() -> None:
 def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     """Write the spheres and capsules of a scene to an open temporary file.
 
-    Args:
-        job: with its scene.
-        figure: of the scene.
-        suffix: .usdc (binary), .usda (text) or .usd (binary).
-        file: open for writing; its name is that of the temporary file.
+    suffix: .usdc (binary), .usda (text) or .usd (binary).
     """
     from pxr import Sdf, Tf, Usd, UsdGeom
 

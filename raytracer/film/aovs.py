@@ -63,15 +63,10 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 def from_hits(
     name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
 ) -> NDArray[Any]:
-    """Return an output variable of first hits in scene space.
+    """Return an output variable of first hits in scene space, (h, w) or (h, w, 3).
 
-    Args:
-        name: of the variable, any but "samples".
-        hits: structured (h, w), `FirstHit`, in render space.
-        center: of render space, float64 (3,), in scene space.
-        scale: scene units per unit of render space.
-    Returns:
-        (h, w) or (h, w, 3); without a hit 0, but depth infinity and id 2**32 - 1.
+    hits: structured (h, w), `FirstHit`, in render space, whose center, float64 (3,), and scale are
+    given. Without a hit it is 0, but depth infinity and id 2**32 - 1.
     """
     import numpy as np
 

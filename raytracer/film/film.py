@@ -38,12 +38,7 @@ Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 class Backdrop(NamedTuple):
-    """The opaque background of a picture: a vertical gradient.
-
-    Args:
-        bottom: linear RGB at the lower edge of the full picture.
-        top: linear RGB at the upper edge.
-    """
+    """The opaque background of a picture: a vertical gradient between its edges, linear RGB."""
 
     bottom: tuple[float, float, float]
     top: tuple[float, float, float]
@@ -280,13 +275,9 @@ def samples_about(film: Film) -> dict[str, Any]:
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
-    """Return the rectangle to render.
+    """Return the rectangle to render, x0, y0, x1, y1; None is the whole picture.
 
-    Args:
-        width, height: of the picture in pixels.
-        crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
-    Raises:
-        UserError: the rectangle is empty, or not within the picture.
+    Raises UserError: the rectangle is empty, or not within the picture.
     """
     if crop is None:
         return 0, 0, width, height
@@ -324,15 +315,10 @@ def tone_arguments(
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels, structured (1,), dtype ToneArgs, without addresses.
 
-    Args:
-        shape: height and width of the film in pixels.
-        samples: per pixel, in the sums.
-        settings: exposure and tone curve.
-        bits: 8 or 16 per channel.
-        place: x and y of the film's first pixel in the full picture, on which the dither depends.
-        backdrop: the opaque background in the sums; None if it is transparent.
-        picture_height: rows of the full picture, over which the background's gradient extends.
-        neighbor_weight: weight of a neighbouring pixel's samples, relative to the pixel's own.
+    shape: height and width of the film in pixels. place: x and y of its first pixel in the full
+    picture, on which the dither depends. picture_height: rows of the full picture, over which the
+    background's gradient extends. neighbor_weight: of a neighbouring pixel's samples, relative to
+    the pixel's own.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
@@ -402,21 +388,13 @@ def develop(
     out: Pixels | None = None,
     neighbor_weight: float = 0.0,
 ) -> Pixels:
-    """Return a film as a picture.
+    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha.
 
-    Args:
-        film: sums and their number of samples.
-        settings: None uses the defaults, which leave colours alone.
-        bits: 8 or 16 per channel.
-        threads: 0 uses every core that the process may use.
-        histogram: of `measure`; its counts of clipped and black pixels are filled in. None measures
-            the film if the exposure is automatic.
-        out: C-contiguous memory for the picture; None allocates it.
-        neighbor_weight: see `tone_arguments`.
-    Returns:
-        uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
-    Raises:
-        UserError: the depth is not 8 or 16, or the film is damaged.
+    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
+    histogram: of `measure`, whose counts of clipped and black pixels are filled in; None measures
+    the film if the exposure is automatic. out: C-contiguous memory; None allocates it.
+    neighbor_weight: see `tone_arguments`. Raises UserError: the depth is not 8 or 16, or the film
+    is damaged.
     """
     settings = settings or ToneSettings()
     check_bits(bits, settings)

@@ -44,11 +44,7 @@ METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool}
 def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a film can be written to a path, before it is rendered, and return the path.
 
-    Args:
-        path: of the file.
-        replaces: the film that is resumed, which may be replaced.
-    Raises:
-        UserError: another suffix, or the file cannot be written.
+    replaces: the film that is resumed, which may be replaced.
     """
     path = path_of(path)
     suffix = path.suffix.lower()
@@ -62,14 +58,9 @@ def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
 
 
 def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
-    """Refuse an `.npz` for which its disk is too full, before it is rendered.
+    """Refuse an `.npz` for which its disk is too full, before it is rendered. Raises OutputError.
 
-    Args:
-        film: of the size that will be saved.
-        path: the file; nothing is checked for an `.exr`, whose compressed size is unknown.
-        aovs: output variables that will be added.
-    Raises:
-        OutputError: there is no room.
+    film: of the size that will be saved. aovs: output variables that will be added.
     """
     height, width = film.sums.shape[:2]
     if Path(path).suffix.lower() == ".npz":
@@ -118,11 +109,7 @@ def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -
 def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     """Return the metadata of a film, without reading its pixels; {} if there are none.
 
-    Args:
-        path: of the file.
-        is_input: False if it may be replaced; see `access.opened`.
-    Raises:
-        UserError: it cannot be read, or OpenEXR is not installed.
+    is_input: False if it may be replaced; see `access.opened`.
     """
     from raytracer.files.npz import Archive
     from raytracer.film import exr_header

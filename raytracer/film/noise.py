@@ -54,19 +54,14 @@ def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArra
 
 
 def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
-    """Return the standard error of a film, relative to its light.
+    """Return the standard error of a film, relative to its light; 0 if no sphere was hit.
 
     It is the root mean square over all graded channels of pixels that show spheres. The difference
     of the means of the earlier and the later samples has the variances of both, added. Evenly
     spread samples have less noise than this estimate.
 
-    Args:
-        film: with all samples.
-        earlier: its sums when it had fewer, float32 (h, w, 4).
-        samples: how many it had then, of all pixels or of each, uint32 (h, w); pixels without
-            earlier or without later samples are left out.
-    Returns:
-        The noise; 0 if no sphere was hit.
+    earlier: sums of the first samples, float32 (h, w, 4). samples: how many these are, of all
+    pixels or of each, uint32 (h, w); pixels without earlier or later samples are left out.
     """
     shape = film.sums.shape[:2]
     counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
@@ -118,10 +113,8 @@ def _variances(
 class TileNoise:
     """Measured noise of tiles; all arrays are (tiles down, tiles across).
 
-    Args:
-        variance: sum of the variances of all graded channels that show spheres.
-        channels: their number.
-        measured: whether samples were added between the two parts.
+    variance: summed over all graded channels that show spheres, `channels` in number. measured:
+    whether samples were added between the two parts.
     """
 
     variance: NDArray[np.float64]
@@ -139,10 +132,8 @@ class TileNoise:
     ) -> TileNoise:
         """Measure the tiles to which samples were added.
 
-        Args:
-            sums, earlier: of all and of the earlier samples, float32 (h, w, 4).
-            counts, before: numbers of samples of the tiles, at least 1.
-            side: of a tile in pixels.
+        sums, earlier: float32 (h, w, 4); counts, before: numbers of samples of the tiles; side:
+        pixels.
         """
         tiles = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)

@@ -66,12 +66,8 @@ def write(
 ) -> None:
     """Write a PNG file; its bytes do not depend on the number of threads.
 
-    Args:
-        file: a stream.
-        pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
-        text: keys and ASCII values of the text chunks.
-        threads: 0 uses every core that the process may use.
-        dpi: pixels per inch, or None.
+    pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha. text: keys and ASCII values of
+    the text chunks. dpi: pixels per inch, or None.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -172,11 +168,8 @@ def _joined_adler(first: int, second: int, length: int) -> int:
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
     """Return the metadata of a picture, without reading its pixels; None if there are none.
 
-    Args:
-        path: of the picture.
-        is_input: False if it may be replaced; see `access.opened`.
-    Raises:
-        DataFileError: the file cannot be read, is not a picture, or is damaged.
+    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
+    cannot be read, is not a picture, or is damaged.
     """
     with opened(path, standard_input=True, is_input=is_input) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:

@@ -191,14 +191,9 @@ def frames_of(source: Source) -> FrameSource:
 
 
 def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
-    """Return the chosen frame numbers.
+    """Return the chosen frame numbers: "START:END:STEP" as in Python, or one number; None is all.
 
-    Args:
-        text: "START:END:STEP" as in Python, or one number; None is all frames.
-        count: number of frames.
-        name: of the file, for messages.
-    Raises:
-        UserError: the text is invalid, or chooses no frame.
+    name: of the file, for messages. Raises UserError: the text is invalid, or chooses no frame.
     """
     if text is None:
         return list(range(count))

@@ -168,13 +168,9 @@ class Read(NamedTuple):
 
 
 class TrackedSource(FrameSource):
-    """A trajectory whose particles are averaged over frames and unwrapped.
+    """A trajectory whose particles are averaged over `smoothing` frames and unwrapped.
 
-    Args:
-        source: the trajectory.
-        frames: that will be shown.
-        smoothing: number of frames that are averaged, centred on the shown one.
-        unwrap: whether periodic jumps are removed, from the first shown frame on.
+    frames: those that will be shown.
     """
 
     def __init__(

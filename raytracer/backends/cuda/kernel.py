@@ -158,13 +158,8 @@ class RenderKernel:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
         Bands have no pixels in common. A single one is launched on the stream of the copies.
-
-        Args:
-            arguments: RenderArgs (1,) without tiles and samples.
-            group: the launches of each band.
-
-        Returns:
-            The seconds on the device from the first start to the last end.
+        arguments: RenderArgs (1,) without tiles and samples. group: the launches of each band.
+        Returns the seconds on the device from the first start to the last end.
         """
         start, end = self._events
         start.record(self.stream)  # after constants and sums, which are written on this stream

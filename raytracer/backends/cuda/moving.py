@@ -110,12 +110,10 @@ class MovingSpheres:
     def update(self, update: SphereUpdate, max_excess: float) -> None:
         """Queue an update; `max_excess` as of `DeviceScene`.
 
-        Arrays of the host are checked at once, those of a device before the next picture.
-
-        Raises:
-            SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
-                shown; the scene then stays as it was. In a capture, something that was not
-                allocated before.
+        Arrays of the host are checked at once, those of a device before the next picture. Raises
+        SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
+        shown, where the scene stays as it was; in a capture, something that was not allocated
+        before.
         """
         moves = update.positions is not None or update.radii is not None
         if update.in_graph:

@@ -86,22 +86,17 @@ class Packer(Closeable):
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
 
         What the update does not say stays, and so do the records of spheres that cannot be shown
-        and colours that are out of range: memory holds valid records before the first call.
+        and colours that are out of range: memory holds valid records before the first call. Arrays
+        of the update are read when the stream comes to it, those of the host at once. In a capture
+        the caller orders `stream` and that of the update.
 
-        Args:
-            update: its arrays are read when the stream comes to it, those of the host at once.
-            records: address of the records of all spheres of the scene by number, float4: centre
-                and radius in render space; in a scene with solids what follows stays.
-            color: address of `SceneBuffers.color`, float32 (K, 3); not used without colours.
-            info: address of a PackInfo, for `decoded`.
-            stream: of the driver's binding.
-            clear: whether the PackInfo forgets what it says of calls before.
+        records: address of the records of all spheres of the scene by number, float4: centre and
+        radius in render space; in a scene with solids what follows stays. color: address of
+        `SceneBuffers.color`, float32 (K, 3). info: address of a PackInfo, for `decoded`; clear:
+        whether it forgets what it says of calls before.
 
-        In a capture the caller orders `stream` and that of the update.
-
-        Raises:
-            SceneError: an array has a shape, type or place that the kernel cannot read, or in a
-                capture a colour map that is not on the device yet.
+        Raises SceneError: an array has a shape, type or place that the kernel cannot read, or in a
+        capture a colour map that is not on the device yet.
         """
         arrays = arrays_of(update)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
@@ -189,11 +184,8 @@ def pack_arguments(
 ) -> NDArray[np.void]:
     """Return PackArgs, structured (1,), without the addresses of table and outputs.
 
-    placed: positions, radii and colours by name, where the kernel reads them. record_bytes: of a
-    record, from one to the next.
-
-    Raises:
-        SceneError: an array has a shape or type that the kernel cannot read.
+    placed: positions, radii and colours by name, where the kernel reads them. Raises SceneError: an
+    array has a shape or type that the kernel cannot read.
     """
     arguments = np.zeros(1, layout.dtype("PackArgs"))
     row = arguments[0]

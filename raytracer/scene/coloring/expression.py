@@ -31,28 +31,17 @@ SEED = 0
 
 
 class Texts(NamedTuple):
-    """A column of texts with few distinct values.
-
-    Args:
-        names: distinct texts.
-        ids: int32 (N,), index into `names`.
-    """
+    """A column of texts with few distinct values: `names`, and int32 (N,) indices into them."""
 
     names: list[str]
     ids: NDArray[np.int32]
 
 
 def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
-    """Evaluate an expression.
+    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,).
 
-    Args:
-        text: the expression; a column name is valid as it stands, whatever characters it has.
-        source: the columns.
-        place: prefix of messages: "select".
-
-    Returns:
-        (N,): numbers, or truth values of a condition. A single column keeps its type and is not
-        copied.
+    A column name is valid as it stands, whatever characters it has; a single column keeps its type
+    and is not copied. place: prefix of messages: "select".
     """
     evaluator = _Evaluator(text, source, place)
     with np.errstate(all="ignore"):
@@ -225,11 +214,6 @@ class _Evaluator:
     """Evaluates one expression, block by block.
 
     Values that do not depend on the block are computed once, with the first (empty) block.
-
-    Args:
-        text: the expression.
-        source: the columns.
-        place: prefix of messages.
     """
 
     def __init__(self, text: str, source: Columns, place: str) -> None:

@@ -229,14 +229,11 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
 
 
 def convex_hulls(points: Doubles, first: Rows) -> Hulls:
-    """Return the convex hulls of groups of points; points in one plane make none.
+    """Return the convex hulls of groups of points, (M, 3); points in one plane make none.
 
     A triangle is a face if all other points of the group are on one side of its plane. Points are
-    displaced a little for this, so that no four are in a plane and every hull is closed.
-
-    Args:
-        points: (M, 3).
-        first: where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
+    displaced a little for this, so that no four are in a plane and every hull is closed. first:
+    where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
     """
     counts = np.diff(first)
     parts: list[Hulls] = []

@@ -137,13 +137,7 @@ def rgb_of(colors: dict[str, Any], count: int) -> Doubles:
 
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
-    """Return a set with one more column, (N,), which hides a file column of the same name.
-
-    Args:
-        spheres: the set.
-        name: of the column.
-        values: numbers, or texts as bytes.
-    """
+    """Return a set with one more column of numbers or bytes, (N,), which hides one of the file."""
     data, every = spheres._data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)

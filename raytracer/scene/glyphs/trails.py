@@ -120,15 +120,11 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the positions of particles in F frames, shifted so that each path ends at its
-    particle.
+    """Return the positions of particles in F frames, (F, M, 3), each path ending at its particle.
 
     Particles may be shown elsewhere than in the file: unwrapped, wrapped, smoothed, or as periodic
-    images. Paths of unwrapped particles are joined across boundaries.
-
-    Returns:
-        Positions in units of the set, (F, M, 3), NaN for missing particles; and whether the step
-        that ends there stays inside the box, (F, M).
+    images. Paths of unwrapped particles are joined across boundaries. Missing ones are NaN. Also
+    returned is whether the step that ends there stays inside the box, (F, M).
     """
     ids = spheres.columns.value("id") if spheres.columns.has_ids else None
     ids = None if ids is None or isinstance(ids, Texts) else ids[rows]
