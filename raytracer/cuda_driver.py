@@ -118,11 +118,8 @@ def device_context(device: int) -> Iterator[ctypes.CDLL]:
 
 
 def device_of(address: int) -> int | None:
-    """Return the number of the GPU in whose memory an address is; None without a driver.
-
-    Raises:
-        ValueError: it is in the memory of none.
-    """
+    """Return the number of the GPU in whose memory an address is; None without a driver. Raises
+    ValueError: it is in the memory of none."""
     if (cuda := _driver()) is None:
         return None
     number = ctypes.c_int()
@@ -188,11 +185,8 @@ class DeviceStream:
 
 
 class DeviceMemory:
-    """Bytes in the memory of a GPU, which are freed with the object.
-
-    Raises:
-        BackendError: there is no room, or the driver cannot be used.
-    """
+    """Bytes in the memory of a GPU, which are freed with the object. Raises BackendError: there is
+    no room, or the driver cannot be used."""
 
     def __init__(self, size: int, device: int) -> None:
         self.size, self.device, self.address = size, device, 0
@@ -222,8 +216,6 @@ class Fence:
 
     In a capture, recording and waiting become nodes of the graph: each launch of the graph records
     the fence anew, for work outside of it, and waits for what was recorded last before the launch.
-
-    The context of the device must be active in the methods.
     """
 
     def __init__(

@@ -118,12 +118,8 @@ def even(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def planes(pixels: Pixels) -> Any:
-    """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
-
-    Args:
-        pixels: uint8 (h, w, 3 or 4), contiguous; alpha is ignored. For odd sizes the last row or
-            column is doubled.
-    """
+    """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range. For
+    odd sizes the last row or column of uint8 (h, w, 3 or 4) is doubled; alpha is ignored."""
     from av import VideoFrame
     from av.video.reformatter import ColorRange, Colorspace, Interpolation
 

@@ -87,11 +87,8 @@ class MovieFrames(FrameFiles):
         return None if isnan(stops) else stops
 
     def pixels_of(self, image: Image) -> Pixels:
-        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous.
-
-        Raises:
-            UserError: it is transparent, and the movie has no transparency.
-        """
+        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous. Raises
+        UserError: it is transparent, and the movie has no transparency."""
         if self.opaque and image.transparent:
             raise no_transparency(self.target)
         return _packed(image.to_uint8())

@@ -95,11 +95,8 @@ def values_of(scene: Scene) -> dict[str, Any]:
 
 
 def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
-    """Return the colour scales of a scene, or the colours of its elements or types.
-
-    Raises:
-        SceneError: it has neither.
-    """
+    """Return the colour scales of a scene, or the colours of its elements or types. Raises
+    SceneError: it has neither."""
     scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
     if not scales:
         raise SceneError(
@@ -134,11 +131,8 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
 
 
 def labelled(scene: Scene, by: str) -> Named:
-    """Return the spheres of a scene with their labels.
-
-    Raises:
-        SceneError: a file has no such column, or there are too many spheres.
-    """
+    """Return the spheres of a scene with their labels. Raises SceneError: a file has no such
+    column, or there are too many spheres."""
     if scene.count > MAX_LABELS:
         raise SceneError(
             f"labels: the scene has {scene.count:,} spheres, and at most {MAX_LABELS:,} can be "

@@ -79,17 +79,13 @@ class DeviceScene(Closeable, ABC):
         """Move and recolour spheres, while no film adds samples of this scene.
 
         The tree is refitted, or built anew where it has become bad. The same updates of the same
-        scene give the same bytes. After the first call no memory is allocated for a refit.
+        scene give the same bytes. After the first call no memory is allocated for a refit. Tables
+        of large spheres (`SceneBuffers.large_id`), emitters and solids do not change: if one of
+        these is to move, the caller packs the scene anew.
 
-        Tables of large spheres (`SceneBuffers.large_id`), emitters and solids do not change. If one
-        of these is to move, the caller packs the scene anew.
-
-        Raises:
-            SceneError: a sphere of the host is not finite, or float32 cannot hold it in render
-                space; the scene stays as it was. Where the device does not know which sphere it
-                is, `OutOfRangeError`. On CUDA also an array that the kernel cannot read, or a
-                sphere of an array of the device in an update before; what is wrong with the arrays
-                of the device in this one is raised by the next picture.
+        Raises SceneError where a sphere of the host is not finite, or float32 cannot hold it in
+        render space; the scene stays as it was. Where the device does not know which sphere it is,
+        `OutOfRangeError`. What is wrong with arrays of a GPU is raised by the next picture.
         """
         raise NotImplementedError
 
@@ -98,12 +94,7 @@ class DeviceScene(Closeable, ABC):
 
     def moved_radii(self) -> tuple[float, float]:
         """Return bounds of the radii that updates with arrays of a device have set, render space.
-
-        Infinity and 0 where the caller knows all radii, NaN before any update.
-
-        Raises:
-            SceneError: as the next picture.
-        """
+        Infinity and 0 where the caller knows all radii, NaN before any update."""
         return np.inf, 0.0
 
     @property
@@ -200,22 +191,13 @@ class DeviceFilm(Closeable, ABC):
     ) -> float:
         """Add samples of a scene; returns the seconds (on CUDA, between device events).
 
-        All pictures are rendered by this method. The sums do not depend on how samples are divided
-        among calls.
+        The sums do not depend on how samples are divided among calls. view: size and crop are taken
+        from the film. progress: called with the fraction done; what it raises ends the call. first:
+        number of the first sample; by default it follows those on the film. bands: rows to which
+        samples are added, without common rows; None: all.
 
-        Args:
-            scene: of the same device.
-            view: camera, lights and settings; size and crop are taken from the film.
-            samples: how many per pixel to add.
-            progress: called with the fraction done; what it raises ends the call.
-            first: number of the first sample; by default it follows those on the film.
-            bands: rows to which samples are added, without common rows; None: all.
-
-        Raises:
-            TypeError: the scene is of another device.
-            ValueError: the view's tables do not fit its frame or the scene, or it is a draft of
-                several samples or of bands: the light of its surfaces is filtered once.
-            BackendError, UserError: the device cannot render it.
+        Raises TypeError for a scene of another device, ValueError for a view whose tables do not
+        fit, or for a draft of several samples or of bands, whose light is filtered once.
         """
         if view.draft and samples != 1:
             raise ValueError(f"a draft has one sample, not {samples}")

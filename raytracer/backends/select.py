@@ -75,10 +75,7 @@ def devices() -> list[dict[str, Any]]:
 
 def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
     """Return a copy of a picture, uint8 (h, w, 4), in the memory of the GPU with that number.
-
-    Raises:
-        BackendError: the backend is that of the CPU.
-    """
+    Raises BackendError: the backend is that of the CPU."""
     if backend == "cpu":
         raise BackendError(
             'the picture was rendered on the CPU: render it with backend="cuda", or take it from '

@@ -20,15 +20,8 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Rods:
-    """Capsules, render space.
-
-    Args:
-        middle: (C, 3). axis: half of the segment, (C, 3). radius: (C,).
-        colors: sRGB and opacity of both ends, (C, 2, 4).
-        is_flat: whether the ends are flat, bool (C,).
-        is_even: whether the colour changes evenly between the ends, bool (C,).
-        material: number, (C,).
-    """
+    """Capsules, render space: `axis` is half of the segment, `colors` are sRGB and opacity of both
+    ends, (C, 2, 4); `is_even`: whether the colour changes evenly between the ends."""
 
     middle: Floats
     axis: Floats
@@ -45,13 +38,8 @@ class Rods:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """Spheres, render space, and the rods between them.
-
-    Args:
-        positions: (N, 3). radius: (N,).
-        colors: sRGB and opacity, (N, 4).
-        material: number, (N,), at most 255.
-    """
+    """Spheres, (N, 3) in render space, and the rods between them. Colours are sRGB and opacity, (N,
+    4)."""
 
     positions: Floats
     radius: Floats

@@ -37,11 +37,8 @@ def channels(names: Iterable[str]) -> int:
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:
-    """Return the names in a comma-separated list, without repeats.
-
-    Raises:
-        UserError: there is no output variable of that name.
-    """
+    """Return the names in a comma-separated list, without repeats. Raises UserError: there is no
+    output variable of that name."""
     listed = [name.strip().replace("-", "_") for name in (names or "").split(",") if name.strip()]
     for name in listed:
         if name not in AOVS:

@@ -106,11 +106,8 @@ class Film:
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
     def require_whole(self) -> None:
-        """Check the fields, which a program may have replaced.
-
-        Raises:
-            UserError: a field is invalid; the message names it.
-        """
+        """Check the fields, which a program may have replaced. Raises UserError: a field is
+        invalid; the message names it."""
         if isinstance(self.sums, np.ndarray):
             self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
@@ -357,10 +354,7 @@ def empty_histogram() -> NDArray[np.void]:
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
     """Return the histogram of a film with its metered exposure, structured (1,), FilmHistogram.
-
-    Raises:
-        UserError: the film is damaged.
-    """
+    Raises UserError: the film is damaged."""
     film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
     args = film_arguments(film, settings)

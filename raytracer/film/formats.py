@@ -146,11 +146,8 @@ def write(
 
 
 def read_description(file: BinaryIO) -> str | None:
-    """Return the description in a picture that `write` made, or None.
-
-    Raises:
-        Exception: any, if it is not a picture or is damaged.
-    """
+    """Return the description in a picture that `write` made, or None. Raises Exception: any, if it
+    is not a picture or is damaged."""
     from PIL import Image as Pillow
 
     with warnings.catch_warnings():

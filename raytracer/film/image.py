@@ -103,11 +103,8 @@ class Image:
 
     @property
     def shown(self) -> Film:
-        """The film that the picture shows: `film`, denoised if `denoise` is set.
-
-        Raises:
-            UserError: the denoiser is missing.
-        """
+        """The film that the picture shows: `film`, denoised if `denoise` is set. Raises UserError:
+        the denoiser is missing."""
         if not self.denoise:
             return self.film
         samples = self.film.samples
@@ -151,13 +148,7 @@ class Image:
         return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
-        """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-
-        Args:
-            bits: 8 or 16 per channel.
-        Raises:
-            UserError: another number of bits, or dither with 16.
-        """
+        """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
         pixels = self.developed(bits)
         return pixels if self.overlay is None else self.overlay.over(pixels)
 

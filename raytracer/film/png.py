@@ -225,11 +225,8 @@ def _svg_description(file: BinaryIO) -> str | None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is not a PNG of `raytracer`, by its first text chunks.
-
-    Raises:
-        DataFileError: the file cannot be read.
-    """
+    """Whether a file is not a PNG of `raytracer`, by its first text chunks. Raises DataFileError:
+    the file cannot be read."""
     with opened(path, is_input=False) as file:
         head = file.file.read(_HEAD)
     return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head

@@ -28,11 +28,8 @@ class FrameSource(ABC):
 
     @abstractmethod
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        """Return a frame, counted from 0, with these columns of its file.
-
-        Raises:
-            UserError: it cannot be read.
-        """
+        """Return a frame, counted from 0, with these columns of its file. Raises UserError: it
+        cannot be read."""
 
     @property
     def animation(self) -> AnimationSettings | None:
@@ -69,11 +66,8 @@ class LiveSource(FrameSource):
 
 
 class FileSource(FrameSource):
-    """A scene or particle file, or a series of files.
-
-    Raises:
-        UserError: there is no such file, or it is invalid.
-    """
+    """A scene or particle file, or a series of files. Raises UserError: there is no such file, or
+    it is invalid."""
 
     def __init__(self, source: Source) -> None:
         self._source, self.name = source, str(source.scene)
@@ -169,11 +163,8 @@ class SceneSource(FrameSource):
 
 
 def frames_of(source: Source) -> FrameSource:
-    """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3).
-
-    Raises:
-        UserError: it has none, or they cannot be counted.
-    """
+    """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3). Raises
+    UserError: it has none, or they cannot be counted."""
     value = source.scene
     if isinstance(value, FrameSource):
         return value

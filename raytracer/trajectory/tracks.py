@@ -82,11 +82,8 @@ def track_of(spheres: SphereSet, name: str) -> Track:
 
 
 def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
-    """Return the indices, in each frame, of the particles that both frames have.
-
-    Raises:
-        DataFileError: they have no ids, and their numbers differ.
-    """
+    """Return the indices, in each frame, of the particles that both frames have. Raises
+    DataFileError: they have no ids, and their numbers differ."""
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
             f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
@@ -259,11 +256,8 @@ class TrackedSource(FrameSource):
 
 
 def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a frame of a file with smoothed or unwrapped particles.
-
-    Raises:
-        UserError: there is no such frame, or its particles cannot be followed.
-    """
+    """Return a frame of a file with smoothed or unwrapped particles. Raises UserError: there is no
+    such frame, or its particles cannot be followed."""
     if "moved" not in source.counted:
         frames = frames_of(source)
         source.counted["moved"] = TrackedSource(

@@ -251,13 +251,8 @@ def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: 
 
 
 class Packed(NamedTuple):
-    """What was packed.
-
-    Args:
-        low, high: of the centres along each axis, float32 (3,), render space.
-        min_radius, max_radius: in render space.
-        wrong: rows of the first spheres that cannot be shown, by words of `PackError`.
-    """
+    """What was packed: bounds of centres and radii, render space, and the rows of the first spheres
+    that cannot be shown, by words of `PackError`."""
 
     low: NDArray[np.float32]
     high: NDArray[np.float32]

@@ -139,11 +139,8 @@ class CudaScene(DeviceScene):
         return self._moving.radii
 
     def settle(self) -> None:
-        """Wait for the tree of the last update; the context is active, and its lock held.
-
-        Raises:
-            SceneError: an update had a sphere that cannot be shown.
-        """
+        """Wait for the tree of the last update; the context is active, and its lock held. Raises
+        SceneError: an update had a sphere that cannot be shown."""
         if self._moving is None:
             return
         if self._moving.settle(self.max_excess):

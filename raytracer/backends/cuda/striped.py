@@ -53,11 +53,8 @@ class StripedAllocation:
     """Memory in stripes on several GPUs in turn; `int` gives its address."""
 
     def __init__(self, size: int, gpus: Sequence[int]) -> None:
-        """Map at least `size` bytes of the GPUs with these numbers.
-
-        Raises:
-            MemoryNeedError: one of them is full.
-        """
+        """Map at least `size` bytes of the GPUs with these numbers. Raises MemoryNeedError: one of
+        them is full."""
         self._gpus, self._mapped = tuple(gpus), 0
         unit = max(map(_granularity, gpus))
         self._size = _rounded(size, unit)

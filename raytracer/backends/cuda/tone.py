@@ -90,10 +90,9 @@ class ToneKernels:
     ) -> None:
         """Queue the picture of a film.
 
-        film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
-        out_address: of the picture, uint8 or uint16 RGBA (height, width), aligned to a pixel.
-        statistics: measure the film also if the exposure is not automatic, and count clipped and
-        black pixels, for `read_histogram`. The others are as for `tone_arguments`.
+        film_address: of the sums, float4 (height, width), aligned to 16 bytes. out_address: of the
+        picture, uint8 or uint16 RGBA, aligned to a pixel. statistics: measure the film also if the
+        exposure is not automatic, and count clipped and black pixels, for `read_histogram`.
         """
         check_bits(bits, settings)
         assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"

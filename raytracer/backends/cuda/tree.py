@@ -112,12 +112,11 @@ class TreeKernels:
         records: int,
         has_bounds: bool = False,
     ) -> None:
-        """Queue the build of a tree.
+        """Queue the build of a tree over records, in the order of the input.
 
-        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart".
-        count: primitives with those beside the tree. apart: how many these are.
-        records: address of the records, in the order of the input.
-        has_bounds: whether the state has the bounds of the packing of exactly these primitives.
+        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart". count: primitives
+        with the `apart` ones beside the tree. has_bounds: whether the state has the bounds of
+        exactly these.
         """
         args = _arguments(memory, count, apart, records)
         tiles = _blocks(count, SORT_TILE)

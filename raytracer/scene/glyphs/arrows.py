@@ -47,13 +47,7 @@ COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
 
 class _Field(NamedTuple):
-    """Vectors of a set.
-
-    Args:
-        spheres: the particles that have arrows; their column `length` holds `lengths`.
-        vectors: (N, 3), in units of the set.
-        lengths: (N,).
-    """
+    """Vectors of a set, (N, 3) in its units; the column `length` of `spheres` has `lengths`."""
 
     spheres: SphereSet
     vectors: Doubles

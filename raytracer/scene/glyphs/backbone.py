@@ -43,12 +43,9 @@ DSSP_BYTES = 160  # most bytes per pair of residues while DSSP assigns their str
 class Backbone(NamedTuple):
     """Residues of a set, in the order of its particles.
 
-    Args:
-        guides: rows of the guide atoms, CA or C4', (R,).
-        atoms: rows of the other backbone atoms, -1 without, (R, 3): N, C, O, or N1, N3, N9.
-        pieces: number of the chain without a break, ascending, (R,).
-        structure: COIL, HELIX, STRAND or NUCLEIC, (R,).
-        residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
+    guides: rows of the guide atoms, CA or C4', (R,). atoms: of the other backbone atoms, -1
+    without, (R, 3): N, C, O, or N1, N3, N9. pieces: number of the chain without a break, ascending.
+    residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
     """
 
     guides: Rows

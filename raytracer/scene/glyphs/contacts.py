@@ -53,13 +53,8 @@ FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
 class _Pairs(NamedTuple):
-    """Contacts of a set.
-
-    Args:
-        first, second: rows of the particles, (M,).
-        columns: further columns, (M,) each.
-        default: column that sets the thickness by default.
-    """
+    """Contacts of a set: rows of the particles, (M,), further columns, and the one that sets the
+    thickness by default."""
 
     first: Rows
     second: Rows

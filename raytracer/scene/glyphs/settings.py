@@ -34,11 +34,7 @@ ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its par
 
 
 class Components(Kind):
-    """A vector: the name of a column with its numbers, or expressions of its components.
-
-    Args:
-        width: number of components.
-    """
+    """A vector: the name of a column with its numbers, or expressions of its components."""
 
     def __init__(self, width: int = 3) -> None:
         self.width = width
@@ -348,11 +344,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
 
 
 def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns that the settings of a call need.
-
-    Args:
-        glyphs: by name, as `ViewSettings` takes them.
-    """
+    """Return the names of the columns that the settings of a call need; glyphs: by name."""
     made = []
     for name, value in glyphs.items():
         fields = GlyphValue(name).checked(value, name, UserError)
@@ -365,11 +357,7 @@ ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
 
 
 class GlyphValue(Kind):
-    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object.
-
-    Args:
-        name: name of the table.
-    """
+    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object."""
 
     def __init__(self, name: str) -> None:
         self.name, self.first = name, FIRST[name]
