@@ -18,23 +18,20 @@ from contextlib import closing
 from copy import copy
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
 from raytracer.scene.packing.pack import ends_of, place, repack
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 BITS = 32  # of the numbers of a sequence
 SHIFT = 0x55555555  # of times with seed 0: thirds of a stratum, whatever their number

@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import Bvh, Placer, SceneBuffers
+from raytracer.device_array import DeviceArray
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
+from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.device_array import DeviceArray
-    from raytracer.sphere_update import SphereUpdate
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""

@@ -15,7 +15,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,8 @@ from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import SphereUpdate
 
 Result = TypeVar("Result")
 

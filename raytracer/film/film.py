@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,13 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
+from raytracer.files.output import Batch
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
 from raytracer.settings import MAX_SIDE
-
-if TYPE_CHECKING:
-    from raytracer.files.output import Batch
 
 Crop = tuple[int, int, int, int]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.context import primary_context
@@ -14,12 +13,9 @@ from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.tree import scratch_sizes, tree_sizes
 from raytracer.backends.group import DeviceGroup, GroupScene, together
-from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Columns
-    from raytracer.sphere_update import SphereUpdate
+from raytracer.sphere_update import SphereUpdate
 
 
 class StripedScene(GroupScene):
