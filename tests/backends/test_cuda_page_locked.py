@@ -37,19 +37,17 @@ class Locks:
         if self.is_refused:
             raise BackendError("CUDA failed: operation not supported")
         if name == "cuMemHostUnregister":
-            del self.held[address.value]
+            del self.held[address]
             return
         size, flags = more
-        assert (name, flags) == ("cuMemHostRegister_v2", 1)
+        assert (name, flags) == ("cuMemHostRegister", 1)
         page = page_locked.PAGE
         pages = {
             p for at, n in self.held.items() for p in range(at // page, (at + n - 1) // page + 1)
         }
-        assert address.value % page == 0
-        assert not pages & set(
-            range(address.value // page, (address.value + size.value) // page + 1)
-        )
-        self.held[address.value] = size.value
+        assert address % page == 0
+        assert not pages & set(range(address // page, (address + size) // page + 1))
+        self.held[address] = size
 
     @contextmanager
     def active(self) -> Iterator[FakeDriver]:

@@ -5,7 +5,6 @@ Tests on a GPU map stripes of the first one alone, with which the calls are thos
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -29,28 +28,6 @@ from support.project import to_project
 from support.scenes import random_scene
 
 UNIT = 2 << 20  # granularity of physical memory
-
-
-def test_structs_and_numbers_are_those_of_the_driver() -> None:
-    cu = pytest.importorskip("cuda.bindings.driver")
-    given = cu.CUmemAllocationProp()
-    given.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    given.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    given.location.id = 5
-    own = striped._properties(5)
-    size = ctypes.sizeof(own)
-    assert ctypes.string_at(int(given.getPtr()), size) == ctypes.string_at(
-        ctypes.addressof(own), size
-    )
-    allowed = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-    assert int(allowed) == striped._READ_WRITE
-    names, pairs = cu.CUdevice_attribute, cu.CUdevice_P2PAttribute
-    asked = names.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
-    assert int(asked) == striped._VIRTUAL_MEMORY
-    assert int(pairs.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) == striped._PEER_ACCESS
-    assert int(pairs.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) == striped._PEER_ATOMICS
-    minimum = cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
-    assert int(minimum) == striped._MINIMUM
 
 
 def test_a_summary_says_that_a_scene_is_striped() -> None:

@@ -82,7 +82,7 @@ class PageLockedPool:
         memory = _aligned(size)
         address = memory.ctypes.data
         try:
-            call("cuMemHostRegister_v2", ctypes.c_void_p(address), ctypes.c_size_t(size), _PORTABLE)
+            call("cuMemHostRegister", address, size, _PORTABLE)
         except RaytracerError:
             self._is_refused = True
             return False
@@ -101,7 +101,7 @@ def _aligned(size: int) -> Memory:
 def _unlock(locked: dict[int, Memory], address: int) -> None:
     """Unlock the pages of an array, which stays valid; the context is active."""
     del locked[address]
-    call("cuMemHostUnregister", ctypes.c_void_p(address))
+    call("cuMemHostUnregister", address)
 
 
 def _unlock_all(context: PrimaryContext, locked: dict[int, Memory]) -> None:
