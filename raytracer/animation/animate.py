@@ -241,10 +241,8 @@ def _digest(plan: Plan) -> str:
 
 
 def poster_of(movie: Path) -> Path:
-    """Return the path of the first frame beside a movie: NAME.poster.png.
-
-    If there is another movie NAME with another ending, it is NAME.gif.poster.png.
-    """
+    """Return the path of the first frame beside a movie: NAME.poster.png, or NAME.gif.poster.png
+    where there is another movie NAME with another ending."""
     others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
     unique, shared = posters_of(movie)
     return unique if any(movie.with_suffix(ending).exists() for ending in others) else shared

@@ -51,10 +51,7 @@ ENCODERS = {
 
 
 def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
-    """Refuse a movie that cannot be written, before anything is rendered.
-
-    Raises UserError: the ending is unknown, or PyAV or its codec is missing.
-    """
+    """Refuse a movie that cannot be written, before anything is rendered. Raises UserError."""
     suffix = path.suffix.lower()
     if suffix in PICTURES:
         if codec is not None:
@@ -182,10 +179,7 @@ class VideoWriter:
 def write_picture(
     file: BinaryIO, path: Path, read: Read, count: int, fps: float, quality: int
 ) -> None:
-    """Write an endless GIF or animated WebP of the frames that `read` returns.
-
-    path: its final name. quality: 1 to 100, for a WebP; 100 is lossless.
-    """
+    """Write an endless GIF or animated WebP of all frames; quality: 1 to 100 (lossless)."""
     from PIL import Image
 
     is_gif = path.suffix.lower() == ".gif"

@@ -54,10 +54,8 @@ class FrameFiles(ABC):
 
 
 class MovieFrames(FrameFiles):
-    """The frames of a movie, in the folder NAME.frames beside it, which is created.
-
-    opaque: whether the movie has no transparency; fresh: whether to remove frames of earlier runs.
-    """
+    """The frames of a movie, opaque or not, in the folder NAME.frames beside it, which is created;
+    fresh: whether to remove frames of earlier runs."""
 
     def __init__(
         self, target: Path, digest: str, count: int, opaque: bool = False, fresh: bool = False
@@ -186,10 +184,8 @@ class NumberedPictures(FrameFiles):
 
 
 def _packed(pixels: Pixels) -> Pixels:
-    """Return a contiguous picture, which encoders need.
-
-    Removing the alpha channel takes NumPy five times as long by pixel as by channel.
-    """
+    """Return a contiguous picture, which encoders need; without alpha NumPy takes five times as
+    long by pixel as by channel."""
     if pixels.flags.c_contiguous:
         return pixels
     packed = np.empty_like(pixels, order="C")

@@ -129,10 +129,8 @@ class CameraPath:
         self._keys = _stands(camera, settings.keyframes)
 
     def at(self, frame: int, time: float, moved: Point | None = None) -> Camera:
-        """Return the camera of a frame, from 0, at a time in seconds.
-
-        moved: displacement of the followed point since the first frame, scene units, (3,).
-        """
+        """Return the camera of a frame; moved: displacement of the followed point since the first
+        one."""
         settings = self._settings
         stand = self._keyed(time)
         share = frame / max(self._frames - 1, 1)

@@ -144,10 +144,8 @@ class Renderer:
         return Fixed(settings, tone, origin, path)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
-        """Yield the pictures of shots, in order; the next one is prepared meanwhile.
-
-        bits: 8 develops on the device, without the film; None keeps the film.
-        """
+        """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
+        develops on the device, without the film; None keeps the film."""
         with ThreadPoolExecutor(1, "frames") as reader:
             following: Future[Prepared] | None = None
             try:

@@ -59,10 +59,8 @@ class DeviceScene(Closeable, ABC):
         self._sky = buffers.sky
 
     def take_sky(self, sky: NDArray[np.void]) -> None:
-        """Replace the environment map, while no film adds samples of this scene.
-
-        sky: structured (M,), `EnvironmentTexel`, as the frames of the next views describe it.
-        """
+        """Replace the environment map, (M,) `EnvironmentTexel`, while no film adds samples of this
+        scene."""
         if sky is self._sky or (
             len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()
         ):
@@ -105,10 +103,8 @@ class DeviceScene(Closeable, ABC):
         return {}
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits of the rays through the pixels' centres, in render space.
-
-        Structured (h, w), dtype FirstHit, of the view's crop. The ground has a depth, but no id.
-        """
+        """Return the first hits of the rays through the pixels' centres, (h, w) `FirstHit`, in
+        render space. The ground has a depth, but no id."""
         hits = self._first_hits(view)
         if self._ground is not None:
             hits["id"][hits["id"] == self._ground] = constant("kNoSphere")
@@ -116,12 +112,8 @@ class DeviceScene(Closeable, ABC):
 
     @abstractmethod
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        """Count the exposed points of spheres (kernels/integrator/exposure.h).
-
-        Structured (count,), dtype Exposure, of the first `count` surfaces, which are spheres; each
-        has the view's samples as points, drawn by its seed. The view is of the `ao` integrator,
-        whose distance rays have.
-        """
+        """Count the exposed points of the first spheres (kernels/integrator/exposure.h), (count,)
+        `Exposure`, as many points of each as the view, of the `ao` integrator, has samples."""
 
     @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
@@ -137,10 +129,7 @@ TREE, TABLES = ("nodes", "spheres", "order"), (
 def sphere_arrays(
     buffers: SceneBuffers, tree: Bvh | None, there: Sequence[str] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays that kernels read from memory, by the names in RenderArgs.
-
-    there: names of those that the device has.
-    """
+    """Return the arrays that kernels read from memory, by the names in RenderArgs, but `there`."""
     of_tree = {} if tree is None else {name: getattr(tree, name) for name in TREE}
     return of_tree | {name: getattr(buffers, name) for name in TABLES if name not in there}
 
@@ -153,21 +142,15 @@ class Picture(Protocol):
         """Width and height in pixels of the last picture."""
 
     def to_host(self) -> NDArray[np.uint8]:
-        """Return a copy of the picture in the memory of the host, uint8 (h, w, 4).
-
-        Where the device draws the window, the caller holds its `turn`.
-        """
+        """Return a copy of the picture, uint8 (h, w, 4); the caller holds the device's `turn`."""
 
     def close(self) -> None:
         """Release the memory."""
 
 
 class DeviceFilm(Closeable, ABC):
-    """A film whose sums are in the memory of a device.
-
-    The size, crop, samples and backdrop of `host` are always up to date, its sums after `to_host`
-    until samples are added.
-    """
+    """A film whose sums are in the memory of a device; those of `host` are up to date after
+    `to_host` until samples are added, its size, samples and backdrop always."""
 
     def __init__(self, host: Film) -> None:
         self.host = host
@@ -232,11 +215,8 @@ class DeviceFilm(Closeable, ABC):
 
     @abstractmethod
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Return the picture of the film with 8 or 16 bits, and the histogram of the film.
-
-        uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype FilmHistogram,
-        with the counts of the picture.
-        """
+        """Return the picture of the film, uint8 or uint16 (h, w, 4), sRGB with straight alpha, and
+        the histogram of the film with the counts of the picture, (1,) `FilmHistogram`."""
 
     @abstractmethod
     def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
@@ -247,11 +227,9 @@ class DeviceFilm(Closeable, ABC):
         """Develop the film with 8 bits into a `Picture` of the device; returns after that."""
 
     def sums_array(self, reader: int) -> DeviceArray:
-        """Return a copy of the sums in the memory of a device with memory of its own.
-
-        The next copy is in the same memory. reader: handle of the stream on which it will be read,
-        which waits for it; the next copy waits for what is queued there until then.
-        """
+        """Return a copy of the sums in the memory of a device with memory of its own, for the
+        stream `reader`. The next copy, in the same memory, waits for what is queued there until
+        then."""
         raise NotImplementedError
 
     @abstractmethod
@@ -294,10 +272,7 @@ class Device(Placer, Protocol):
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> DeviceScene:
         """Copy a scene into the memory of the device, with its tree or one that is built there.
-
-        Raises ValueError for arrays that do not fit together, BackendError if the device cannot
-        hold the scene.
-        """
+        Raises ValueError for arrays that do not fit together, BackendError if there is no room."""
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a device film that continues a film, blank or with samples."""

@@ -33,11 +33,8 @@ _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Run(NamedTuple):
-    """A part of a line of text with one size and baseline.
-
-    scale: of the font size; rise: of the baseline, in font sizes; x: start in pixels, from the
-    start of the line.
-    """
+    """A part of a line with one size and baseline; scale and rise in font sizes, x in pixels from
+    the start of the line."""
 
     text: str
     scale: float

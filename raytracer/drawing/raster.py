@@ -76,10 +76,7 @@ class Box(NamedTuple):
 
 
 def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> None:
-    """Draw over a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha, in place.
-
-    drawing: in pixels of the whole picture. place: x and y of the first pixel there.
-    """
+    """Draw over a picture, uint8 or uint16 (h, w, 4), in place; place: of its first pixel."""
     height, width = pixels.shape[:2]
     frame = Box(*place, place[0] + width, place[1] + height)
     for shape in drawing.shapes:

@@ -98,10 +98,7 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
 
 
 def warn_of_what_is_left_out(job: Job, export: str, more: Mapping[str, bool]) -> None:
-    """Warn of everything in the picture that an export ("the page") does not show.
-
-    more: what this export leaves out besides, and whether the picture has it.
-    """
+    """Warn of everything in the picture, and of `more`, that an export does not show."""
     assert job.kept is not None
     scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations
     left_out = {

@@ -34,10 +34,7 @@ def require_usd() -> None:
 
 
 def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
-    """Write the spheres and capsules of a scene to an open temporary file.
-
-    suffix: .usdc (binary), .usda (text) or .usd (binary).
-    """
+    """Write the spheres and capsules of a scene to an open file, as text if the suffix is .usda."""
     from pxr import Sdf, Tf, Usd, UsdGeom
 
     assert job.kept is not None

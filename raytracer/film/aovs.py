@@ -60,11 +60,8 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 def from_hits(
     name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
 ) -> NDArray[Any]:
-    """Return an output variable of first hits in scene space, (h, w) or (h, w, 3).
-
-    hits: structured (h, w), `FirstHit`, in render space, whose center, float64 (3,), and scale are
-    given. Without a hit it is 0, but depth infinity and id 2**32 - 1.
-    """
+    """Return an output variable, (h, w) or (h, w, 3), of first hits, (h, w) `FirstHit`, in scene
+    space. Without a hit it is 0, but depth infinity and id 2**32 - 1."""
     import numpy as np
 
     values: NDArray[Any] = np.ascontiguousarray(hits[name])

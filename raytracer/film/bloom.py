@@ -44,10 +44,8 @@ def bloomed(film: Film, amount: float) -> Film:
 
 
 def spread(light: Pixels, height: int) -> Pixels:
-    """Spread light (h, w, channels) by all Gaussians; the sums of channels stay.
-
-    height: of the full picture in pixels, the unit of the Gaussians' widths.
-    """
+    """Spread light (h, w, channels) by all Gaussians, whose widths are parts of the picture's
+    height."""
     step = max(height // ROWS, 1)
     coarse = _reduced(light, step)
     rows, columns = coarse.shape[:2]

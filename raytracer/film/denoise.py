@@ -67,10 +67,7 @@ def denoised(film: Film, threads: int = 0) -> Film:
 def filtered(
     color: Pixels, guides: tuple[Pixels, Pixels] | None, *, hdr: bool, threads: int = 0
 ) -> Pixels:
-    """Return a picture, float32 (h, w, 3), without noise; hdr: whether values may exceed 1.
-
-    color: linear light, not negative. guides: albedo in 0..1 and normals.
-    """
+    """Return linear light, float32 (h, w, 3), without noise; hdr: whether values may exceed 1."""
     import pyoidn
 
     images: dict[str, Any] = {"color": _mirrored(color)}

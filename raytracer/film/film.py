@@ -134,10 +134,8 @@ class Film:
             )
 
     def mean(self) -> NDArray[np.float32]:
-        """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
-
-        Alpha is 1 with a backdrop and `coverage` without.
-        """
+        """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha,
+        which is 1 with a backdrop and `coverage` without."""
         mean = self.sums / self._divisor()[..., None]
         if self.backdrop is not None:
             mean[..., 3] = 1.0

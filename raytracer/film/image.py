@@ -130,10 +130,7 @@ class Image:
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture as float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
-
-        Alpha is 1 with an opaque background, and the coverage without.
-        """
+        """The linear picture as float32 (h, w, 4): RGB premultiplied by alpha, and alpha."""
         return self.shown.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:

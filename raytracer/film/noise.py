@@ -37,10 +37,8 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
-    """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means.
-
-    sums: float32 (h, w, 4); counts: samples of the pixels of each row, (w,).
-    """
+    """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means;
+    counts: samples of the pixels of each row, (w,)."""
     mean = inf
     for _ in range(2):
         light, channels = 0.0, 0
@@ -87,11 +85,8 @@ def _variances(
     before: NDArray[Any],
     light: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the variance of the graded mean of each channel of a row, and which pixels count.
-
-    sums, earlier: of all and of the earlier samples, float32 (w, 4); counts, before: numbers of
-    samples; light: `mean_light` of the picture.
-    """
+    """Return the variance of the graded mean of each channel of a row, (w, 4), and which pixels
+    count; light: `mean_light` of the picture."""
     counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
     if light <= 0:
@@ -130,11 +125,8 @@ class TileNoise:
         before: NDArray[np.int64],
         side: int,
     ) -> TileNoise:
-        """Measure the tiles to which samples were added.
-
-        sums, earlier: float32 (h, w, 4); counts, before: numbers of samples of the tiles; side:
-        pixels.
-        """
+        """Measure the tiles of some pixels a side to which samples were added, by all and earlier
+        sums."""
         tiles = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
         has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))

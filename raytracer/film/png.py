@@ -136,10 +136,8 @@ def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, i
 
 
 def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
-    """Return bytes begin to end of all rows, as differences to the row above ("up").
-
-    Each row starts with its filter type. 16-bit samples are stored with the high byte first.
-    """
+    """Return bytes begin to end of all rows, each with its filter type, as differences to the row
+    above ("up"), with the high byte first."""
     import numpy as np
 
     row = pixels[0].nbytes + 1

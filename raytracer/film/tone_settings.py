@@ -90,8 +90,6 @@ class ToneSettings(Defined, error=UserError):
         return bits == 8 and self.dither is not False
 
     def stops(self, histogram: NDArray[np.void]) -> float:
-        """Return the exposure of the picture, in stops.
-
-        histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
-        """
+        """Return the exposure of the picture in stops; histogram: of the film, (1,)
+        `FilmHistogram`."""
         return float(histogram["exposure"][0]) if self.automatic else float(self.exposure)

@@ -56,10 +56,8 @@ class LiveSource(FrameSource):
 
     @abstractmethod
     def has_newer(self) -> bool:
-        """Return whether there is a state after the one that was loaded last.
-
-        Without one, `on_change` is called once when there is, or when `closed` becomes true.
-        """
+        """Return whether there is a state after the one that was loaded last; if not, `on_change`
+        is called once when there is, or when `closed` becomes true."""
 
     on_change: Callable[[], None]
     """Any thread may call it."""

@@ -165,10 +165,8 @@ class Read(NamedTuple):
 
 
 class TrackedSource(FrameSource):
-    """A trajectory whose particles are averaged over `smoothing` frames and unwrapped.
-
-    frames: those that will be shown.
-    """
+    """A trajectory whose particles are averaged over `smoothing` of the shown `frames`, and
+    unwrapped."""
 
     def __init__(
         self, source: FrameSource, frames: Sequence[int], smoothing: int, unwrap: bool

@@ -23,10 +23,7 @@ class PrimaryContext:
     """The primary context of one device; everything that talks to the device runs in `active`."""
 
     def __init__(self, ordinal: int) -> None:
-        """Retain the context of the device with that number.
-
-        Raises BackendError where the device cannot be used.
-        """
+        """Retain the context of the device with that number. Raises BackendError."""
         self.driver = binding.load()
         # Held while kernels are launched and waited for: constant memory belongs to one render.
         self.lock = RLock()
@@ -50,9 +47,7 @@ class PrimaryContext:
     @contextmanager
     def active(self) -> Iterator[Any]:
         """Make the context current for this thread, and put back what was; gives the binding.
-
-        Exceptions of the driver leave it as BackendError or MemoryNeedError.
-        """
+        Exceptions of the driver leave it as BackendError or MemoryNeedError."""
         with translated(self.driver):
             self._context.push()
             try:
@@ -93,9 +88,7 @@ def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
 
 
 def drop(context: PrimaryContext, held: dict[str, Any]) -> None:
-    """Give up streams, events and page-locked memory: PyCUDA destroys them in their context alone.
-
-    held: by name, with the only references to them.
-    """
+    """Give up streams, events and page-locked memory, `held` by name with the only references to
+    them: PyCUDA destroys them in their context alone."""
     with suppress(RaytracerError), context.active():
         held.clear()

@@ -82,10 +82,7 @@ def bindings() -> Any:
 
 
 def call(name: str, *arguments: Any) -> Any:
-    """Call the driver through cuda-bindings, with either binding; return what it gives.
-
-    Raises BackendError or MemoryNeedError.
-    """
+    """Call the driver through cuda-bindings, with either binding; return what it gives."""
     module = bindings()
     return module.ask(getattr(module.cu, name), *arguments)
 

@@ -66,11 +66,8 @@ def compile_production(ordinal: int) -> None:
 def _cubin(
     kernel: Kernel, missing: tuple[str, ...], arch: str, has_images: bool = False
 ) -> tuple[Cubin, tuple[str, ...]]:
-    """Return machine code of a kernel, and the features that it is without.
-
-    Where the variant without some is not at hand and cannot be compiled, the kernel with all
-    features renders the same.
-    """
+    """Return machine code of a kernel, and the features that it is without: none where the variant
+    is not at hand and cannot be compiled."""
     source, images = kernel.translation_unit, IMAGES if has_images else {}
     if missing:
         with suppress(BackendError):
@@ -120,10 +117,7 @@ class RenderKernel:
             }
 
     def set_tables(self, **tables: NDArray[Any]) -> None:
-        """Fill constant memory; keywords are symbols, values structured arrays.
-
-        Raises UserError for more lights or materials than there is room for.
-        """
+        """Fill constant memory by symbols. Raises UserError where there are too many entries."""
         for symbol, table in tables.items():
             struct, noun = TABLES[symbol]
             address, size = self._pass.module.get_global(symbol)
@@ -136,10 +130,8 @@ class RenderKernel:
             self._write(address, table)
 
     def set_spheres(self, spheres: NDArray[Any]) -> None:
-        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there.
-
-        The kernel reads them from there if its sphere count says that they fit.
-        """
+        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there; the
+        kernel knows by its sphere count."""
         if not self._lists_spheres:
             return
         address, size = self._pass.module.get_global(SPHERES)

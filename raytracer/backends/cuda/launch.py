@@ -102,10 +102,8 @@ class Pacer:
         self.budget = first
 
     def record(self, samples: int, seconds: float) -> None:
-        """Adapt the budget to the duration of a launch.
-
-        A launch that was small because the picture ended does not lower the budget.
-        """
+        """Adapt the budget to the duration of a launch, but not to one that was small as the
+        picture ended."""
         fitting = int(samples * TARGET_SECONDS / max(seconds, 1e-6))
         if seconds > TARGET_SECONDS:
             self.budget = min(max(fitting, MIN_SAMPLES), self.budget)

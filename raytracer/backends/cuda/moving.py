@@ -50,20 +50,15 @@ ALL_WORDS = slice(PACKED_BYTES // 4)
 
 
 class MovingSpheres:
-    """The records of a scene on a GPU and the work of its updates.
-
-    The device's context must be active in the methods, and its lock be held.
-    """
+    """The records of a scene on a GPU and the work of its updates. In the methods, the device's
+    context is active, and its lock held."""
 
     def __init__(
         self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32],
         record_bytes: int = RECORD_BYTES,
     ) -> None:  # fmt: skip
         """Allocate what updates need, and recover the records from their order in the leaves.
-
-        memory: of the scene, with its tree. count: spheres and solids, with those beside the tree,
-        whose numbers are `large`.
-        """
+        count: spheres and solids with those beside the tree, whose numbers are `large`."""
         self._number, self._memory, self._count, self._apart = number, memory, count, len(large)
         self._last_apart = not len(large) or int(large.min()) >= count - len(large)
         self._record_bytes = record_bytes
@@ -185,11 +180,9 @@ class MovingSpheres:
         self._refits = self._queued = 0
 
     def settle(self, max_excess: float) -> bool:
-        """Wait for the last update, and build the tree if graphs or several refits made it bad.
-
-        Returns whether it has become too deep to be complete. What is queued afterwards on the
-        stream of copies and pictures finds the work of all updates done.
-        """
+        """Wait for the last update, and build the tree if graphs or several refits made it bad;
+        returns whether it has become too deep to be complete. Later work on the stream of copies
+        and pictures finds that of all updates done."""
         if not (self._is_pending or self._is_in_graph):
             return False
         stream = staging(self._number).stream

@@ -49,11 +49,8 @@ class PageLockedPool:
         weakref.finalize(self, _unlock_all, context, self._locked)
 
     def empty(self, size: int) -> Memory | None:
-        """Return an array of some bytes, not initialised, or None for ordinary memory instead.
-
-        That is better for small arrays and for the first one of a size, because a single picture is
-        not worth the locking; and it is what remains beyond MAX_ARRAYS and MAX_BYTES.
-        """
+        """Return an array, not initialised, or None for ordinary memory: for small arrays, for the
+        first one of a size, which is not worth the locking, and beyond MAX_ARRAYS and MAX_BYTES."""
         if size < MIN_BYTES or self._is_refused:
             return None
         is_first = size not in self._idle

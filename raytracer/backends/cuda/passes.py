@@ -17,10 +17,8 @@ from raytracer.variants import Kernel, product
 
 
 def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
-    """Return the module of a kernel, whose structs are those of the extension.
-
-    The context is active. Without machine code, the kernel is compiled if necessary.
-    """
+    """Return the module of a kernel, compiled if necessary, whose structs are those of the
+    extension. The context is active."""
     check_supported(kernel, context.arch)
     code = (cubin or compiler.load(kernel.translation_unit, context.arch)).code
     module = context.driver.module_from_buffer(code)
@@ -58,9 +56,6 @@ class Pass:
 
 @cache
 def loaded(ordinal: int, entry: str, struct: str) -> Pass:
-    """Return the production kernel of that entry; it is loaded once.
-
-    struct: name of that of its arguments.
-    """
+    """Return the production kernel of that entry, loaded once; struct: name of its arguments."""
     with primary_context(ordinal).active():
         return Pass(ordinal, product(entry), entry, struct)

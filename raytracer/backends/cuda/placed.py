@@ -33,10 +33,7 @@ ARRAYS = ("positions", "radii", "colors")
 
 
 class PlacedSpheres(DeviceRecords):
-    """Records of spheres by number, with room for that of a ground, and colours if they are there.
-
-    `number` is that of the GPU.
-    """
+    """Records of spheres by number on a GPU, with room for that of a ground, and colours."""
 
     def __init__(
         self, number: int, memory: DeviceMemory, parts: list[tuple[int, float, float]],
@@ -110,10 +107,7 @@ def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
     on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
-    """Pack spheres in the memory of a GPU, or striped over several (`DeviceMemory`).
-
-    Other arguments and result are as of `Placer.place`.
-    """
+    """Pack spheres in the memory of a GPU, or striped over several; see `Placer.place`."""
     context = primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []
     count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))

@@ -41,11 +41,7 @@ class Query:
         warps: int,
         answers: NDArray[np.void],
     ) -> NDArray[np.void]:
-        """Fill an array with the answers, one struct each, and return it.
-
-        arguments: structured (1,), RenderArgs, of the scene. large: structured (G,), LargeSphere.
-        warps: to launch.
-        """
+        """Fill an array with the answers, one struct each, and return it."""
         driver = self._context.driver
         tables = (("c_camera", view.camera), ("c_large", large), ("c_frame", view.frame))
         for symbol, table in tables:

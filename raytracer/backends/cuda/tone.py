@@ -32,10 +32,8 @@ _compiled: set[int] = set()  # devices whose passes were compiled or are being
 
 @contextmanager
 def compiling_passes(ordinal: int) -> Iterator[None]:
-    """Compile the passes of every picture while the block compiles its kernel.
-
-    This happens once in a process. An error is raised again where a pass is loaded.
-    """
+    """Compile the passes of every picture once in a process, while the block compiles its kernel.
+    An error is raised again where a pass is loaded."""
     if ordinal in _compiled:
         yield
         return
@@ -49,10 +47,8 @@ def compiling_passes(ordinal: int) -> Iterator[None]:
 
 
 class ToneKernels:
-    """The passes of tone mapping on one device; its context must be active in their methods.
-
-    A picture takes two launches with automatic exposure or statistics, and one without.
-    """
+    """The passes of tone mapping on one device, whose context is active in the methods. A picture
+    takes two launches with automatic exposure or statistics, and one without."""
 
     def __init__(self, ordinal: int) -> None:
         """Load the kernels, compile them if necessary, and allocate their memory."""
@@ -115,10 +111,7 @@ class ToneKernels:
         self.launch(DENOISE_DRAFT, args)
 
     def launch(self, entry: str, args: NDArray[np.void]) -> None:
-        """Queue one pass.
-
-        args: structured (1,), ToneArgs, with addresses.
-        """
+        """Queue one pass; args: structured (1,), ToneArgs, with addresses."""
         width, height = int(args["width"][0]), int(args["height"][0])
         kernel = self._pass(entry)
         grid = kernel.grid(width=width, height=height, n=width * height)

@@ -36,10 +36,8 @@ PACKED_BYTES = layout.dtype("PackInfo").itemsize
 
 
 def launched_levels(count: int) -> int:
-    """Return the levels of nodes with a launch each: twice those of a full tree.
-
-    The last kernel builds those below, which have few nodes, one after another.
-    """
+    """Return the levels of nodes with a launch each, twice those of a full tree; the last kernel
+    builds those below one after another."""
     return 2 * -(-count.bit_length() // 3)
 
 
@@ -94,10 +92,8 @@ class TreeKernels:
                 function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
 
     def interleave(self, memory: DeviceMemory, count: int, stream: Any) -> None:
-        """Queue the making of the "records" from their columns, float32 (4 or 8, count).
-
-        memory: has the columns at the beginning of "clusters".
-        """
+        """Queue the making of the "records" from columns, (4 or 8, count), at the beginning of
+        "clusters"."""
         args = _arguments(memory, count, 0, memory.address("records"))
         grid = min(_blocks(count, ENTRIES["tree_records"]), 8 * self._multiprocessors)
         self._launch("tree_records", grid, args, stream)

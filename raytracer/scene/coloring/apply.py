@@ -121,10 +121,8 @@ def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[Cap
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
-    """Return sphere sets in molecule styles, and their bonds.
-
-    A style without bond settings, or None, keeps the earlier settings of its set.
-    """
+    """Return sphere sets in molecule styles, and their bonds; without settings those of before
+    stay."""
     made = list(sets)
     bonds: list[CapsuleSet] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):

@@ -106,10 +106,8 @@ _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the tree of an expression, and the quoted column names by their names in the tree.
-
-    "every 10" and "random 0.1" become calls.
-    """
+    """Return the tree of an expression, where "every 10" and "random 0.1" become calls, and the
+    quoted column names by their names in the tree."""
     quoted: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -211,10 +209,8 @@ _CONSTANTS = {"pi": np.pi, "nan": float("nan"), "inf": float("inf")}
 
 
 class _Evaluator:
-    """Evaluates one expression, block by block.
-
-    Values that do not depend on the block are computed once, with the first (empty) block.
-    """
+    """Evaluates one expression, block by block; what does not depend on the block is computed once,
+    with the first (empty) one."""
 
     def __init__(self, text: str, source: Columns, place: str) -> None:
         self.source, self.place = source, place

@@ -34,10 +34,8 @@ POLE = np.sqrt(3.0) - 2.0  # of the recursive filter that makes a cubic B-spline
 
 
 class RibbonSurface(NamedTuple):
-    """Triangles of a ribbon, anticlockwise seen from outside, with unit normals outwards.
-
-    places: of the triangles along the chain, in residues from 0, float64 (T,).
-    """
+    """Triangles of a ribbon, anticlockwise seen from outside, with unit normals outwards, and their
+    places along the chain in residues from 0."""
 
     vertices: Doubles
     normals: Doubles

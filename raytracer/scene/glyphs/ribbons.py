@@ -47,10 +47,7 @@ ROW = 150  # most bytes per triangle during construction
 
 
 class _Chains(NamedTuple):
-    """Backbone of a set, and its residues as a set at their guide atoms, with their columns.
-
-    `place` is the number of the set in the scene.
-    """
+    """Backbone of a set, whose number is `place`, and its residues as a set of guide atoms."""
 
     place: int
     spheres: SphereSet
@@ -200,10 +197,8 @@ def _bases(
 
 
 def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
-    """Return the sphere sets of a scene without the atoms of ribbons, or with them faded.
-
-    If the settings say nothing, atoms in a molecule style stay.
-    """
+    """Return the sphere sets of a scene without the atoms of ribbons, or with them faded. If the
+    settings say nothing, atoms in a molecule style stay."""
     sets = []
     for spheres, kept in zip(scene.spheres, atoms_kept(scene), strict=True):
         share = _share(spheres, ribbons)

@@ -107,10 +107,8 @@ def require_capsules(count: int, place: str) -> None:
 def row_colors_of(
     sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[RowColors] = ()
 ) -> tuple[Sequence[RowColors], list[ColorScale]]:
-    """Return the colours of glyphs at the spheres of sets, and their scales.
-
-    color: one colour, a rule over the columns of the sets, or None for the usual ones.
-    """
+    """Return the colours of glyphs at the spheres of sets, and their scales; color: one colour, a
+    rule over the columns of the sets, or None for the usual ones."""
     if isinstance(color, StyleSettings):
         colored, scale = by_scale(sets, SetStyle(color, place=place))
         return [partial(colors_of, each) for each in colored], [scale]
