@@ -33,8 +33,7 @@ BUDGET = 0.25
 SAMPLES_A_PASS = 64
 """Most samples of a pass: the kernel reads the clock only after a tile, with all its samples."""
 
-MAX_SPHERES = 2**29 - 1
-"""Most spheres: an int32 counts the four floats of each."""
+MAX_SPHERES = 2**29 - 1  # most spheres: an int32 counts the four floats of each
 
 
 class CpuScene(DeviceScene):

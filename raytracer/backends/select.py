@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
 
 NAMES = ("auto", "cpu", "cuda")
-GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")
-"""GPUs by their numbers, or all of them."""
+GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbers, or all of them
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:

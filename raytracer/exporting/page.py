@@ -29,8 +29,7 @@ MAX_BYTES = 60_000_000
 """Of a page with columns: those that would make it larger are left out. Mail and repositories take
 files of about that size, and browsers parse them in seconds."""
 
-PARTS = ("elements", "pointer", "keys")
-"""Parts of the live view that the page shares."""
+PARTS = ("elements", "pointer", "keys")  # parts of the live view that the page shares
 
 OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "figure")
 """Parts of the page, in order: each uses those before it."""

@@ -23,8 +23,7 @@ from raytracer.backends.base import DeviceScene
 from raytracer.layout import code, dtype
 from raytracer.view import View
 
-POINTS = 1.5e8
-"""Of all spheres together; each is the origin of three rays."""
+POINTS = 1.5e8  # of all spheres together; each is the origin of three rays
 
 MIN_POINTS, MAX_POINTS = 64, 256  # of a sphere
 GOLDEN_ANGLE = np.pi * (3.0 - np.sqrt(5.0))

@@ -19,8 +19,7 @@ from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.warning import warn
 
-MAX_COLUMN_PARTS = 3
-"""Numbers of a value of a column: USD has primvars of one, two and three."""
+MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one, two and three
 
 
 def require_usd() -> None:

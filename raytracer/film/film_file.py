@@ -251,7 +251,7 @@ def _require_openexr(path: Path) -> Any:
 
 
 def _save_exr(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
-    """Write the mean as main RGBA, and as layers output variables and, with a backdrop, coverage."""
+    """Write the mean as main RGBA, output variables and, with a backdrop, coverage as layers."""
     exr = _require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
     if film.backdrop is not None:  # alpha is 1

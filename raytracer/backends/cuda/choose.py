@@ -32,15 +32,13 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-DRAFTS = ("RT_DRAFTS",)
-"""Drafts with ambient occlusion: what they keep of surfaces takes registers."""
+DRAFTS = ("RT_DRAFTS",)  # drafts with ambient occlusion: what they keep of surfaces takes registers
 
 OCCLUSION = (*DRAFTS, *FEATURES[:2])
 """What kernels for `ao` are compiled without, beside DRAFTS, where the scene has no mirrors and no
 large spheres."""
 
-WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
-"""Without `path`: for `direct` and `ao`."""
+WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)  # without `path`: for `direct` and `ao`
 
 WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)
 """Without `direct` and `ao`: for `path`. A kernel is never without both."""
@@ -54,8 +52,7 @@ FILTERS = ("RT_ALPHA_CLIP",)
 MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 """Materials other than Phong's, spheres that send out light, environment maps."""
 
-LARGE = FEATURES[:1]
-"""Large spheres, of which plain scenes have none."""
+LARGE = FEATURES[:1]  # large spheres, of which plain scenes have none
 
 LIGHTS = ("RT_LIGHTS",)
 """Lights that a scene lists."""

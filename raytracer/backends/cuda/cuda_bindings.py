@@ -26,8 +26,7 @@ GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
 
-Error = RaytracerError
-"""What calls raise: the messages are for users already."""
+Error = RaytracerError  # what calls raise: the messages are for users already
 
 
 class LogicError(BackendError):

@@ -19,8 +19,7 @@ from typing import Any
 from raytracer.backends.cuda.check import translated
 from raytracer.errors import BackendError
 
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-"""File of the driver."""
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}

@@ -41,14 +41,12 @@ SIDES = 8
 
 IMAGES = {"RT_IMAGES": "1"}
 """Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
-OF_IMAGES = (THREADS, PATHS, "first_hits")
-"""Kernels of such scenes."""
+OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
-production = cache(product)
-"""Returns a kernel of PRODUCTION by name; its file is read once."""
+production = cache(product)  # returns a kernel of PRODUCTION by name; its file is read once
 
 
 @cache

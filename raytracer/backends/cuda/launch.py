@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-TARGET_SECONDS = 0.05
-"""Target duration of a launch (s)."""
+TARGET_SECONDS = 0.05  # target duration of a launch (s)
 
 FIRST_SAMPLES = 4 << 20
 """Samples (pixels times samples) of the first launch, when the rate is unknown. At a low rate of

@@ -36,17 +36,14 @@ from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 
-AGING = 1.0 / layout.constant("kAgingRefits")
-"""Growth of any tree per refit."""
+AGING = 1.0 / layout.constant("kAgingRefits")  # growth of any tree per refit
 
 FOUND = np.dtype([("packed", layout.dtype("PackInfo")), ("tree", layout.dtype("TreeResult"))])
 """What the host reads: the beginning of the state of a build."""
 
-BOUND_WORDS = 8
-"""Words of PackInfo that are bounds; what is wrong follows."""
+BOUND_WORDS = 8  # words of PackInfo that are bounds; what is wrong follows
 
-ALL_WORDS = slice(PACKED_BYTES // 4)
-"""All words of PackInfo."""
+ALL_WORDS = slice(PACKED_BYTES // 4)  # all words of PackInfo
 
 
 class MovingSpheres:

@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from raytracer.sphere_update import Array
 
 ENTRY = "pack_spheres"
-RECORD_BYTES, COLOR_BYTES = 16, 12
-"""Of a sphere: float4 and three float32."""
+RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32
 
-ALL_ONES = 0xFFFFFFFF
-"""Words of PackInfo before the first sphere."""
+ALL_ONES = 0xFFFFFFFF  # words of PackInfo before the first sphere
 
 BEFORE_CAPTURE = (
     "the stream is being captured into a CUDA graph: call update once before the capture with the "

@@ -27,8 +27,7 @@ MAX_ARRAYS = 8
 """Arrays of one size that are locked: a loop refers to two, and a movie with its writer to four.
 Callers who collect pictures get ordinary memory for the others."""
 
-MAX_BYTES = 256 << 20
-"""Bytes that are locked: eight pictures of 3840x2160 with 8 bits."""
+MAX_BYTES = 256 << 20  # bytes that are locked: eight pictures of 3840x2160 with 8 bits
 
 PAGE = 64 << 10
 """Bytes of the largest pages of a host: arrays share none, because no page is locked twice."""

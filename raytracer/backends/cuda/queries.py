@@ -60,5 +60,4 @@ class Query:
         return answers
 
 
-query = cache(Query)
-"""Returns the kernel of a device, loaded once; arguments as of `Query`."""
+query = cache(Query)  # returns the kernel of a device, loaded once; arguments as of `Query`

@@ -130,5 +130,4 @@ class ToneKernels:
         return histogram
 
 
-tone_kernels = cache(ToneKernels)
-"""Returns the kernels of a device, which are loaded once."""
+tone_kernels = cache(ToneKernels)  # returns the kernels of a device, which are loaded once
