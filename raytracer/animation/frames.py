@@ -8,7 +8,6 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from math import isnan, nan
@@ -29,7 +28,7 @@ NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
 
-class FrameFiles(ABC):
+class FrameFiles:
     """Finished frames, one file each, with its final name once it is complete, in `folder`.
 
     target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
@@ -40,17 +39,13 @@ class FrameFiles(ABC):
         self.target, self.digest, self.count = target, digest, count
         self.folder = target.parent
 
-    @abstractmethod
-    def path(self, index: int) -> Path:
-        """Return the file of a frame."""
-
-    @abstractmethod
     def has(self, index: int) -> bool:
         """Whether a frame is finished."""
+        raise NotImplementedError
 
-    @abstractmethod
     def exposure(self) -> float | None:
         """Return the exposure that an earlier run metered in the first frame, or None."""
+        raise NotImplementedError
 
 
 class MovieFrames(FrameFiles):

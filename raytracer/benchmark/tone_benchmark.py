@@ -20,7 +20,7 @@ from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants import discover, product
+from raytracer.variants.discovery import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result

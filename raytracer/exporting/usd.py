@@ -134,20 +134,17 @@ def _typed(values: NDArray[Any]) -> tuple[str, Any]:
     """Return USD's type of a column (N, 1) or (N, 3), and its values; integers stay exact."""
     from pxr import Vt
 
-    is_single = values.shape[1] == 1
-    if values.dtype.kind in "iu" and len(values):
-        least, most = int(values.min()), int(values.max())
-        if least >= -(2**31) and most < 2**31:
-            whole = np.ascontiguousarray(values, np.int32)
-            if is_single:
-                return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
-            return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
+    is_single, is_whole = values.shape[1] == 1, values.dtype.kind in "iu" and len(values) > 0
+    least, most = (int(values.min()), int(values.max())) if is_whole else (0, 0)
+    if is_whole and least >= -(2**31) and most < 2**31:
+        whole = np.ascontiguousarray(values, np.int32)
         if is_single:
-            kind, array, dtype = (
-                ("Int64Array", Vt.Int64Array, np.int64) if most < 2**63
-                else ("UInt64Array", Vt.UInt64Array, np.uint64)
-            )  # fmt: skip
-            return kind, array.FromNumpy(np.ascontiguousarray(values[:, 0], dtype))
+            return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
+        return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
+    if is_whole and is_single:
+        kind, dtype = ("Int64", np.int64) if most < 2**63 else ("UInt64", np.uint64)
+        words = np.ascontiguousarray(values[:, 0], dtype)
+        return f"{kind}Array", getattr(Vt, f"{kind}Array").FromNumpy(words)
     with np.errstate(over="ignore"):
         if is_single:
             return "FloatArray", _floats(values[:, 0])

@@ -17,7 +17,7 @@ from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.errors import BackendError
-from raytracer.variants import products
+from raytracer.variants.discovery import products
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 

@@ -26,7 +26,7 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.variants import Kernel, Requirement
+from raytracer.variants.kernel import Kernel, Requirement
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver
 

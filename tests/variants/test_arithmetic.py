@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.variants import LADDERS, Launch, Variant, discover
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import LADDERS, Launch, Variant
 
 HEADER = """\
 // title: Sum

@@ -6,18 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.variants import (
-    LADDERS,
-    PRODUCT,
-    VariantError,
-    discover,
-    flags_of,
-    operations,
-    preferred,
-    product,
-    products,
-)
+from raytracer.variants.discovery import discover, flags_of, operations, product, products
 from raytracer.variants.header import KEYS
+from raytracer.variants.kernel import LADDERS, PRODUCT, VariantError, preferred
 
 HEADER = {
     "title": "One thread a pixel",

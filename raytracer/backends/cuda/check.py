@@ -10,7 +10,7 @@ from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.layout import Table
-    from raytracer.variants import Kernel
+    from raytracer.variants.kernel import Kernel
 
 # Fragments of the driver's messages (cuGetErrorString), and the message for the user.
 _MEANINGS = (

@@ -13,7 +13,8 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
-from raytracer.variants import Kernel, product
+from raytracer.variants.discovery import product
+from raytracer.variants.kernel import Kernel
 
 
 def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:

@@ -13,7 +13,7 @@ from raytracer.backends.cuda.kernel import IMAGES
 from raytracer.backends.cuda.launch import blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 from raytracer.view import View
 
 

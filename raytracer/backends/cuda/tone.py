@@ -18,7 +18,7 @@ from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.film.film import Backdrop, check_bits, empty_histogram, tone_arguments
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""

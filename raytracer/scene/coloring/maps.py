@@ -27,8 +27,6 @@ STORED = {
 
 NAMES = (*STORED, "gray", "tab10")  # maps without another package; "_r" reverses a map
 
-CATEGORICAL = "tab10"
-
 REVERSED = "_r"
 
 
