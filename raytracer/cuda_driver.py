@@ -180,8 +180,7 @@ class DeviceStream:
 
     def synchronize(self) -> None:
         """Wait on the host."""
-        with device_context(self._device) as cuda:
-            check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(self.handle)))
+        synchronize(self.handle, self._device)
 
 
 class DeviceMemory:
@@ -223,24 +222,19 @@ class Fence:
     ) -> None:
         """Create the event, of another process if one is given; until it is recorded, nothing
         waits. shared: whether another process may use it."""
-        self._event = event or ctypes.c_void_p()
+        self.handle = event or ctypes.c_void_p()
         with device_context(device) as cuda:
             if event is None:
                 flags = _DISABLE_TIMING | (_INTERPROCESS if shared else 0)
-                check_status(cuda.cuEventCreate(ctypes.byref(self._event), flags))
-        weakref.finalize(self, cuda.cuEventDestroy_v2, self._event).atexit = False
+                check_status(cuda.cuEventCreate(ctypes.byref(self.handle), flags))
+        weakref.finalize(self, cuda.cuEventDestroy_v2, self.handle).atexit = False
         self._cuda = cuda
-
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """Of the event."""
-        return self._event
 
     def record(self, stream: int, *, in_graph: bool = False) -> None:
         """Move the fence behind all work of a stream; in_graph: the stream is captured."""
         check_status(
             self._cuda.cuEventRecordWithFlags(
-                self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
+                self.handle, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
             )
         )
 
@@ -248,13 +242,13 @@ class Fence:
         """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
         check_status(
             self._cuda.cuStreamWaitEvent(
-                ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
+                ctypes.c_void_p(stream), self.handle, _EXTERNAL if in_graph else 0
             )
         )
 
     def synchronize(self) -> None:
         """Wait on the host."""
-        check_status(self._cuda.cuEventSynchronize(self._event))
+        check_status(self._cuda.cuEventSynchronize(self.handle))
 
 
 def is_captured(stream: int, device: int) -> bool:

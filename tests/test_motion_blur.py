@@ -399,27 +399,6 @@ def test_velocities_are_converted_with_the_positions(tmp_path: Path) -> None:
         np.testing.assert_allclose(keys.at(np.zeros((1, 3)), 1.0)[0], expected, rtol=1e-6)
 
 
-def test_a_scene_file_states_velocities(tmp_path: Path) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(
-        "[camera]\nshutter = 0.5\n"
-        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.3\n"
-        "velocities = [[1, 0, 0], [0, 2, 0]]\n"
-        "[[spheres]]\ncenters = [[0, 1, 0]]\nradius = 0.3\nvelocity = [0, 0, 3]\n"
-        "[[spheres]]\ncenters = [[0, 2, 0]]\nradius = 0.3\n"
-    )
-    with prepare(path, {"width": 8, "height": 6}, keep=True, backend="cpu") as job:
-        assert job.kept is not None
-        first, second, third = job.kept[0].spheres
-    assert first.keys is not None
-    assert second.keys is not None
-    assert third.keys is None
-    np.testing.assert_array_equal(first.keys.at(first.centers, 1.0), [[1, 0, 0], [1, 2, 0]])
-    np.testing.assert_array_equal(second.keys.at(second.centers, 1.0), [[0, 1, 3]])
-    assert job.camera is not None
-    assert "shutter = 0.5" in job.camera.to_toml()
-
-
 def test_bonds_follow_their_particles() -> None:
     cloud = _cloud()
     with prepare(_bonded(), SMALL | {"shutter": 0.4}, keep=True, backend="cpu") as job:

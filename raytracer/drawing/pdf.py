@@ -33,7 +33,6 @@ def write(
     drawing: in pixels of the whole picture, of which `crop` is shown: x0, y0, x1, y1, half open.
     point: pixels per point. description: metadata. Raises OutputError without matplotlib.
     """
-    require()
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

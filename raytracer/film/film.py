@@ -402,7 +402,6 @@ def measure_and_develop(
     film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
 ) -> tuple[Pixels, NDArray[np.void]]:
     """Return the picture of a film, and its histogram; arguments and errors as for `develop`."""
-    check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
     histogram = measure(film, settings, threads)
     return develop(film, settings, bits, threads, histogram), histogram

@@ -104,15 +104,26 @@ def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
 def _in_order(
     pixels: Pixels, blocks: list[tuple[int, int]], threads: int
 ) -> Iterator[tuple[bytes, int]]:
-    """Yield the compressed blocks and their checksums."""
+    """Yield the compressed blocks and their checksums; at most four blocks per thread wait."""
     last = blocks[-1]
     if len(blocks) == 1:
         yield _deflate(pixels, *last, True)
         return
-    from concurrent.futures import ThreadPoolExecutor
+    from collections import deque
+    from concurrent.futures import Future, ThreadPoolExecutor
 
-    with ThreadPoolExecutor(busy_threads(threads)) as pool:
-        yield from pool.map(lambda at: _deflate(pixels, at[0], at[1], at == last), blocks)
+    count = busy_threads(threads)
+    waiting: deque[Future[tuple[bytes, int]]] = deque()
+    pool = ThreadPoolExecutor(count)
+    try:
+        for block in blocks:
+            waiting.append(pool.submit(_deflate, pixels, *block, block == last))
+            if len(waiting) > 4 * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:

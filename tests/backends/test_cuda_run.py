@@ -12,18 +12,16 @@ import pytest
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
-from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
-from raytracer.backends.cuda.choose import FEATURES, PRODUCTION, every_variant
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import BackendError, MemoryNeedError, UserError
+from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 from raytracer.variants.kernel import Kernel, Requirement
@@ -84,36 +82,6 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     for cached in caches:
         cached.cache_clear()
     assert fake.depth == 0
-
-
-def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[tuple[str, ...]] = []
-    passes: list[str] = []
-
-    def load(source: Path, *_: object, macros: dict[str, str] | None = None) -> Cubin:
-        if source.stem in (*tone.PASSES, tone.DENOISE_DRAFT):
-            passes.append(source.stem)
-        else:
-            compiled.append(tuple(macros or {}))
-        return Cubin(b"c_spheres", "")
-
-    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
-    kernel.compile_production.cache_clear()
-    buffers, tree = scene()
-    device = CudaDevice()
-    for _ in range(2):
-        with device.scene(buffers, tree):
-            assert compiled == [FEATURES]
-            assert sorted(passes) == sorted(tone.PASSES)
-    compiled.clear()
-    passes.clear()
-    for _ in range(2):
-        device.compile_ahead()
-    assert passes == [tone.DENOISE_DRAFT]
-    wanted = [missing for name in PRODUCTION for missing in every_variant(name)]
-    assert sorted(compiled) == sorted(wanted)
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
@@ -228,17 +196,6 @@ def test_several_gpus_give_the_bytes_of_one(
     assert driver.live == {}
 
 
-def test_constants_are_filled(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    device = CudaDevice()
-    with device.scene(buffers, bvh) as made, blank(device) as film:
-        film.add(made, buffers.view, 1)
-    camera = driver.view(*driver.symbols["c_camera"])
-    assert camera.tobytes() == buffers.camera.tobytes()
-    few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
-    assert few.tobytes() == bvh.spheres.tobytes()
-
-
 @pytest.mark.filterwarnings("ignore:ground.height")
 @pytest.mark.parametrize("height", [3.0, -3.0], ids=["above", "below"])
 def test_a_list_has_no_record_of_a_ground(driver: FakeDriver, height: float) -> None:
@@ -298,16 +255,6 @@ def test_a_film_begins_with_the_samples_of_the_host_and_anew_when_cleared(
         assert film.to_host().sums.tobytes() == expose(device, [4]).sums.tobytes()
 
 
-def test_a_scene_of_another_device_is_refused(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    first, second = CudaDevice(0), CudaDevice(1)
-    with second.scene(buffers, bvh) as made, blank(first) as film:
-        with pytest.raises(TypeError, match="GPU 0"):
-            film.add(made, buffers.view, 1)
-        with pytest.raises(TypeError, match="CPU"):
-            CpuDevice().film(Film.blank(WIDTH, HEIGHT)).add(made, buffers.view, 1)
-
-
 def test_memory_is_given_back_once(driver: FakeDriver) -> None:
     buffers, bvh = scene()
     device = CudaDevice()
@@ -359,25 +306,6 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
             with pytest.raises(ValueError, match=words):
                 made.first_hits(view)
     assert driver.launches == 0
-
-
-def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:
-    buffers, bvh = scene(lights=5)
-    device = CudaDevice()
-    with (
-        device.scene(buffers, bvh) as made,
-        blank(device) as film,
-        pytest.raises(UserError, match=r"5 lights .* at most 4"),
-    ):
-        film.add(made, buffers.view, 1)
-
-
-def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
-    driver: FakeDriver,
-) -> None:
-    with pytest.raises(MemoryNeedError, match="of its 60,000 spheres would fit"):
-        CudaDevice().scene(*scene(count=60_000))
-    assert driver.live == {}
 
 
 def test_an_upload_that_fails_gives_everything_back(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tracemalloc
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,3 +163,17 @@ def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
         png.read_metadata(path)
     path.write_bytes(picture()._repr_png_()[:50])
     assert png.read_metadata(path) is None
+
+
+def test_a_picture_is_compressed_while_it_is_written() -> None:
+    """Neither the filtered rows nor the file are ever whole in memory."""
+    row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
+    pixels = np.broadcast_to(row, (4096, 4096, 3))  # 48 MiB as a picture, 12 KiB in memory
+    tracemalloc.start()
+    try:
+        with Path("/dev/null").open("wb") as file:
+            png.write(file, pixels, {}, threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20

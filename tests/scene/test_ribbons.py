@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import SceneError
 from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs import backbone
 from raytracer.scene.glyphs.backbone import backbone_of
@@ -360,20 +358,6 @@ def test_selected_residues(protein: Path) -> None:
     )
     assert part.meshes[0].count < 0.3 * whole.meshes[0].count
     assert part.count == 4 * len(MIXED) + 1 - 9 * 4
-
-
-def test_what_cannot_be_drawn_is_said_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "a.xyz"
-    path.write_text("1\n\nC 0 0 0\n")
-    assert main(["render", str(path), "--ribbons=on", "-o", str(tmp_path / "a.png")]) == 2
-    said = capsys.readouterr().err
-    assert "ribbons: no particles of the scene are the backbone of a protein" in said
-    assert "Traceback" not in said
-    assert not (tmp_path / "a.png").exists()
-    with pytest.raises(SceneError, match=r"ribbons\.width"):
-        raytracer.Ribbons(width=-1.0)
 
 
 def test_a_ribbon_is_in_the_picture(protein: Path) -> None:

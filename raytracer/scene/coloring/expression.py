@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
 MAX_LETTERS = 2000
 MAX_DEPTH = 40
-
-MAX_ITEMS = 10_000
 
 SEED = 0
 
@@ -69,8 +68,6 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of rows that fulfil a condition, or that a selection of atoms takes."""
-    from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms  # few calls need it
-
     if is_selection(condition, columns):
         return rows_of_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
@@ -336,8 +333,6 @@ class _Evaluator:
         return value
 
     def items(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
-        if len(node.elts) > MAX_ITEMS:
-            raise self.wrong(f"a list has more than {MAX_ITEMS:,} items")
         values = [self.value(each, rows) for each in node.elts]
         if not all(isinstance(value, (int, float, str)) for value in values):
             raise self.wrong(f"'{self.text(node)}': a list holds only numbers or only texts")

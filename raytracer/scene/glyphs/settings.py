@@ -28,6 +28,7 @@ from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import ColorValue
+from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.option_text import parts_of, value_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
@@ -337,9 +338,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, (Trails, Contacts)):
             names.append("id")
         if isinstance(each, Shape):
-            from raytracer.scene.glyphs.shape_columns import columns_needed as of_shape
-
-            names += of_shape(each.axes, each.orientation)
+            names += columns_needed(each.axes, each.orientation)
     return names
 
 
