@@ -32,7 +32,8 @@ from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.tiles import has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, discover, operations, products
+from raytracer.variants.discovery import discover, operations, products
+from raytracer.variants.kernel import Kernel
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)

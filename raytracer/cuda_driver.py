@@ -23,14 +23,10 @@ _STREAM_NAMES = ("cuda_stream", "ptr", "handle")
 
 
 def stream_handle(stream: Any, name: str = "stream") -> int:
-    """Return the handle of a stream.
+    """Return the handle of a stream; None is CUDA's default stream.
 
-    Args:
-        stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or
-            cuda-bindings, or an object with `__cuda_stream__`; None is CUDA's default stream.
-
-    Raises:
-        SceneError: it is none of these.
+    stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or cuda-bindings,
+    or an object with `__cuda_stream__`. Raises SceneError: it is none of these.
     """
     if stream is None:
         return LEGACY_STREAM
@@ -122,11 +118,8 @@ def device_context(device: int) -> Iterator[ctypes.CDLL]:
 
 
 def device_of(address: int) -> int | None:
-    """Return the number of the GPU in whose memory an address is; None without a driver.
-
-    Raises:
-        ValueError: it is in the memory of none.
-    """
+    """Return the number of the GPU in whose memory an address is; None without a driver. Raises
+    ValueError: it is in the memory of none."""
     if (cuda := _driver()) is None:
         return None
     number = ctypes.c_int()
@@ -187,16 +180,12 @@ class DeviceStream:
 
     def synchronize(self) -> None:
         """Wait on the host."""
-        with device_context(self._device) as cuda:
-            check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(self.handle)))
+        synchronize(self.handle, self._device)
 
 
 class DeviceMemory:
-    """Bytes in the memory of a GPU, which are freed with the object.
-
-    Raises:
-        BackendError: there is no room, or the driver cannot be used.
-    """
+    """Bytes in the memory of a GPU, which are freed with the object. Raises BackendError: there is
+    no room, or the driver cannot be used."""
 
     def __init__(self, size: int, device: int) -> None:
         self.size, self.device, self.address = size, device, 0
@@ -226,8 +215,6 @@ class Fence:
 
     In a capture, recording and waiting become nodes of the graph: each launch of the graph records
     the fence anew, for work outside of it, and waits for what was recorded last before the launch.
-
-    The context of the device must be active in the methods.
     """
 
     def __init__(
@@ -235,24 +222,19 @@ class Fence:
     ) -> None:
         """Create the event, of another process if one is given; until it is recorded, nothing
         waits. shared: whether another process may use it."""
-        self._event = event or ctypes.c_void_p()
+        self.handle = event or ctypes.c_void_p()
         with device_context(device) as cuda:
             if event is None:
                 flags = _DISABLE_TIMING | (_INTERPROCESS if shared else 0)
-                check_status(cuda.cuEventCreate(ctypes.byref(self._event), flags))
-        weakref.finalize(self, cuda.cuEventDestroy_v2, self._event).atexit = False
+                check_status(cuda.cuEventCreate(ctypes.byref(self.handle), flags))
+        weakref.finalize(self, cuda.cuEventDestroy_v2, self.handle).atexit = False
         self._cuda = cuda
-
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """Of the event."""
-        return self._event
 
     def record(self, stream: int, *, in_graph: bool = False) -> None:
         """Move the fence behind all work of a stream; in_graph: the stream is captured."""
         check_status(
             self._cuda.cuEventRecordWithFlags(
-                self._event, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
+                self.handle, ctypes.c_void_p(stream), _EXTERNAL if in_graph else 0
             )
         )
 
@@ -260,13 +242,13 @@ class Fence:
         """Let the later work of a stream wait for the fence; in_graph: the stream is captured."""
         check_status(
             self._cuda.cuStreamWaitEvent(
-                ctypes.c_void_p(stream), self._event, _EXTERNAL if in_graph else 0
+                ctypes.c_void_p(stream), self.handle, _EXTERNAL if in_graph else 0
             )
         )
 
     def synchronize(self) -> None:
         """Wait on the host."""
-        check_status(self._cuda.cuEventSynchronize(self._event))
+        check_status(self._cuda.cuEventSynchronize(self.handle))
 
 
 def is_captured(stream: int, device: int) -> bool:

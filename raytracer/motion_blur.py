@@ -18,36 +18,24 @@ from contextlib import closing
 from copy import copy
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations.projection import Projection
+from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.buffers import SceneBuffers
-from raytracer.errors import UserError, counted, naming
+from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
 from raytracer.scene.packing.pack import ends_of, place, repack
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 BITS = 32  # of the numbers of a sequence
 SHIFT = 0x55555555  # of times with seed 0: thirds of a stratum, whatever their number
 WEYL = 0x9E3779B9  # step of the shift between seeds
-
-MAX_STEP = 2.0
-"""Pixels that particles may move between neighbouring times: the reconstruction filter is as wide,
-and hides that they are apart."""
-
-SHARE = 0.99  # of the particles, that move less than the others: a few may be faster
-SAMPLE = 1 << 14  # particles whose motion in pixels is measured
 
 
 def shutter_time(sample: int, seed: int = 0) -> float:
@@ -74,14 +62,8 @@ class MotionBlur:
     The spheres move in the memory of the device, if nothing else moves and no tables are made of
     them; otherwise the scene is packed for each sample.
 
-    Args:
-        scene: in the middle of the shutter, as it is on the device between two calls of `add`; what
-            moves has keys.
-        buffers: what it was packed to.
-        device_scene: what they became on the device.
-
-    Raises:
-        UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
+    scene: in the middle of the shutter, as it is on the device between two calls of `add`. Raises
+    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
     """
 
     MOMENTS = 16
@@ -177,34 +159,6 @@ class MotionBlur:
                     first, spheres.count, centers, None, None, "linear", 0, linear, offset, 1.0
                 )
             )
-
-    def warn_of_copies(self, view: View, samples: int) -> None:
-        """Warn where particles move so far between the times of samples that they show apart."""
-        pixels = self._pixels(view)
-        wanted = 1 << int(np.ceil(np.log2(max(pixels / MAX_STEP, 1.0))))
-        if wanted > samples:
-            warn(
-                f"with {counted(samples, 'sample')}, moving particles show as copies more than "
-                f"{MAX_STEP:g} pixels apart: give about {wanted:,} samples"
-            )
-
-    def _pixels(self, view: View) -> float:
-        """Return by how many pixels most of the visible particles move at most."""
-        found = [np.zeros(1)]
-        seen = Projection.of(view, self._buffers.center, self._buffers.scale)
-        for _, spheres in _moving(self._scene):
-            some = spheres.taken(np.arange(0, spheres.count, -(-spheres.count // SAMPLE)))
-            assert some.keys is not None
-            linear, offset = self._space.placing(some.transform)
-            one, other = (
-                some.keys.at(some.centers, end * self._shutter) @ linear.T + offset
-                for end in (-0.5, 0.5)
-            )
-            ahead = (seen.depth(one) > 0.0) & (seen.depth(other) > 0.0)
-            ends = [seen.pixels(points[ahead]) for points in (one, other)]
-            shown = np.any([((p >= 0.0) & (p < view.size)).all(axis=1) for p in ends], axis=0)
-            found.append(np.sqrt(np.square(ends[0] - ends[1]).sum(axis=1))[shown])
-        return float(np.quantile(np.concatenate(found), SHARE))
 
 
 def _bare(scene: Scene) -> Scene:

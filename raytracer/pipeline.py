@@ -348,8 +348,6 @@ class Job:
             progress, show: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
-        if self.blur is not None and self.settings.noise is None and seconds is None:
-            self.blur.warn_of_copies(self.view, self.settings.samples + on_device.samples)
         if bits is not None:
             check_bits(bits, tone or self.tone)
         see = None if show is None else lambda: show(self.image(on_device, tone, bits))

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from raytracer import variants
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.problem import Problem
+from raytracer.variants.discovery import discover
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
 SMALLEST, LARGEST = 256, 16_384  # of m, n and k
@@ -119,7 +119,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
 
     op, draw = operations.find(name), random.Random(seed)
     with Session() as session:
-        kernel = ProductKernel(session, variants.discover(name)[-1])
+        kernel = ProductKernel(session, discover(name)[-1])
         for axes in drawn_sizes(count, seed):
             plan = Plan(op, axes, op.dtypes[-1])
             with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as memory:

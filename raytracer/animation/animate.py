@@ -117,11 +117,8 @@ class Animation:
             UserError: it cannot be written.
         """
         target = path_of(path)
-        job: _Movie | _Pictures
-        if NUMBER.search(target.name):
-            job = _Pictures(self._plan, target, resume, part, progress)
-        else:
-            job = _Movie(self._plan, target, poster, resume, part, progress)
+        kind = _Pictures if NUMBER.search(target.name) else _Movie
+        job = kind(self._plan, target, poster, resume, part, progress)
         claim = f"{target.name}.part{job.first}" if part else target.name
         with output.claimed(target.with_name(claim)), job.outputs:
             job.run(self)
@@ -244,10 +241,8 @@ def _digest(plan: Plan) -> str:
 
 
 def poster_of(movie: Path) -> Path:
-    """Return the path of the first frame beside a movie: NAME.poster.png.
-
-    If there is another movie NAME with another ending, it is NAME.gif.poster.png.
-    """
+    """Return the path of the first frame beside a movie: NAME.poster.png, or NAME.gif.poster.png
+    where there is another movie NAME with another ending."""
     others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
     unique, shared = posters_of(movie)
     return unique if any(movie.with_suffix(ending).exists() for ending in others) else shared
@@ -265,26 +260,31 @@ class _Job:
     """Whether pictures have a digest of their content."""
 
     def __init__(
-        self,
-        plan: Plan,
-        target: Path,
-        resume: bool,
-        part: str | None,
+        self, plan: Plan, target: Path, poster: bool, resume: bool, part: str | None,
         progress: FrameCall | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
-        self.is_part = part is not None
+        self.is_part, self.has_poster = part is not None, poster
         self.first, step = (0, 1) if part is None else _part(part, resume, plan)
         self.shots = list(plan.shots[self.first :: step])
         self.digest = _digest(plan)
         self.finished = 0
         self.outputs = output.OutputSet()
+        self.check()
+
+    def check(self) -> None:
+        """Refuse files that cannot be written."""
+        raise NotImplementedError
+
+    def run(self, animation: Animation) -> None:
+        raise NotImplementedError
 
     def begin(self, width: int, height: int) -> None:
         """Warn about frames of this size."""
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        self.frames.save(shot.index, image, exposure)
+        """Write a rendered frame; on the writing thread."""
+        raise NotImplementedError
 
     def take(self, shot: Shot) -> None:
         """Use a frame of an earlier run; on the writing thread."""
@@ -341,25 +341,17 @@ class _Movie(_Job):
 
     hashed = False  # the poster has one
     frames: MovieFrames
+    _video: VideoWriter | None = None
+    _file: BinaryIO | None = None
 
-    def __init__(
-        self,
-        plan: Plan,
-        target: Path,
-        poster: bool,
-        resume: bool,
-        part: str | None,
-        progress: FrameCall | None,
-    ) -> None:
-        super().__init__(plan, target, resume, part, progress)
+    def check(self) -> None:
+        target, plan = self.target, self.plan
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         output.check_file(self.outputs.writes(target, "the movie"))
-        self.poster = poster_of(target) if poster else None
+        self.poster = poster_of(target) if self.has_poster else None
         if self.poster is not None:
             output.check_picture(self.outputs.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES
-        self._video: VideoWriter | None = None
-        self._file: BinaryIO | None = None
 
     def run(self, animation: Animation) -> None:
         count, settings = len(self.plan.shots), self.plan.settings
@@ -423,15 +415,8 @@ class _Movie(_Job):
 class _Pictures(_Job):
     frames: NumberedPictures
 
-    def __init__(
-        self,
-        plan: Plan,
-        target: Path,
-        resume: bool,
-        part: str | None,
-        progress: FrameCall | None,
-    ) -> None:
-        super().__init__(plan, target, resume, part, progress)
+    def check(self) -> None:
+        target, plan = self.target, self.plan
         suffix = target.suffix.lower()
         if suffix not in (".png", ".exr"):
             raise OutputError(f"{target}: numbered pictures end in .png or .exr")
@@ -452,3 +437,6 @@ class _Pictures(_Job):
 
     def run(self, animation: Animation) -> None:
         self.render(animation, None if self.frames.is_film else 8)
+
+    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
+        self.frames.save(shot.index, image, exposure)

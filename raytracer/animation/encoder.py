@@ -51,16 +51,7 @@ ENCODERS = {
 
 
 def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
-    """Refuse a movie that cannot be written, before anything is rendered.
-
-    Args:
-        path: path of the movie.
-        codec: one of `CODECS`, or None.
-        transparent: whether its background is transparent.
-
-    Raises:
-        UserError: the ending is unknown, or PyAV or its codec is missing.
-    """
+    """Refuse a movie that cannot be written, before anything is rendered. Raises UserError."""
     suffix = path.suffix.lower()
     if suffix in PICTURES:
         if codec is not None:
@@ -124,12 +115,8 @@ def even(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def planes(pixels: Pixels) -> Any:
-    """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
-
-    Args:
-        pixels: uint8 (h, w, 3 or 4), contiguous; alpha is ignored. For odd sizes the last row or
-            column is doubled.
-    """
+    """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range. For
+    odd sizes the last row or column of uint8 (h, w, 3 or 4) is doubled; alpha is ignored."""
     from av import VideoFrame
     from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
@@ -147,16 +134,8 @@ def planes(pixels: Pixels) -> Any:
 class VideoWriter:
     """A movie written by PyAV: planar YUV 4:2:0, BT.709, limited range.
 
-    Args:
-        file: output, seekable.
-        path: its final name.
-        size: width and height of the frames in pixels; odd sizes are enlarged by one.
-        fps: frames per second.
-        codec: one of `CODECS`; None depends on the ending.
-        quality: 1 to 100.
-
-    Raises:
-        UserError: this PyAV lacks the codec.
+    file: output, seekable. path: its final name. size: of the frames in pixels; odd sizes are
+    enlarged by one. codec: one of `CODECS`; None depends on the ending. quality: 1 to 100.
     """
 
     def __init__(
@@ -200,16 +179,7 @@ class VideoWriter:
 def write_picture(
     file: BinaryIO, path: Path, read: Read, count: int, fps: float, quality: int
 ) -> None:
-    """Write an endless GIF or animated WebP.
-
-    Args:
-        file: output.
-        path: its final name.
-        read: returns a frame.
-        count: number of frames.
-        fps: frames per second.
-        quality: 1 to 100, for a WebP; 100 is lossless.
-    """
+    """Write an endless GIF or animated WebP of all frames; quality: 1 to 100 (lossless)."""
     from PIL import Image
 
     is_gif = path.suffix.lower() == ".gif"

@@ -41,18 +41,10 @@ def fit(
 ) -> Camera:
     """Return a camera that sees the spheres of all scenes, from all directions.
 
-    Args:
-        scenes: the frames, read one at a time, each with the point that the camera follows, or
-            None.
-        camera: camera of the scene; one that is not fitted keeps its position, and by default looks
-            at the centre of the first scene.
-        directions: returns the directions of a camera, from the spheres to its eye: its own first,
-            then those along its path.
-        aspect: width of the picture by its height.
-        surroundings: returns what the picture of a scene shows beside its spheres.
-
-    Returns:
-        A camera with position, target and `up`.
+    scenes: the frames, each with the point that the camera follows, or None. camera: of the scene;
+    one that is not fitted keeps its position. directions: returns those from the spheres to the
+    eye, its own first, then those along its path. surroundings: what a picture shows beside
+    spheres.
     """
     fitted: list[list[Fitted]] = []
     ways: Sequence[Point] = ()

@@ -14,21 +14,11 @@ from raytracer.scene.sphere_set import SphereSet
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
 
 
-class LostError(DataFileError):
-    """A frame does not have the particle that the camera follows."""
-
-
 def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     """Return the point that a camera follows, float64 (3,), scene units.
 
-    Args:
-        scene: a frame.
-        target: "center", or the id of a particle of the first set with a file, or its number if the
-            file has no ids.
-
-    Raises:
-        LostError: there is no such particle.
-        UserError: the file cannot be read.
+    target: "center", or the id of a particle of the first set with a file, or its number if the
+    file has no ids. Raises UserError: there is no such particle, or the file cannot be read.
     """
     sets = [spheres for spheres in scene.spheres if spheres.count]
     if target == CENTER:
@@ -39,10 +29,12 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     number = int(target)
     chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
     if chosen is None:
-        raise LostError(f"animation.follow: the scene has no particles, so there is no {number}")
+        raise DataFileError(
+            f"animation.follow: the scene has no particles, so there is no {number}"
+        )
     row = _row(chosen, number)
     if row is None or row >= chosen.count:
-        raise LostError(
+        raise DataFileError(
             f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
             f"among {chosen.count:,}"
         )

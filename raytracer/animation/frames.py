@@ -8,9 +8,6 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 from __future__ import annotations
 
 import re
-import shutil
-import zipfile
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from math import isnan, nan
@@ -27,52 +24,33 @@ from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
-UNCOMPRESSED_SHARE = 1 / 16  # of the free disk, for uncompressed frames of a movie
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
 
-class FrameFiles(ABC):
-    """Finished frames, one file each, with its final name once it is complete.
+class FrameFiles:
+    """Finished frames, one file each, with its final name once it is complete, in `folder`.
 
-    Args:
-        target: path of the movie, or of numbered pictures with # or %d for the number.
-        digest: of all that the frames depend on, 16 hexadecimal digits.
-        count: number of frames.
-
-    Attributes:
-        folder: of the files.
+    target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
+    that the frames depend on, 16 hexadecimal digits.
     """
 
     def __init__(self, target: Path, digest: str, count: int) -> None:
         self.target, self.digest, self.count = target, digest, count
         self.folder = target.parent
 
-    @abstractmethod
-    def path(self, index: int) -> Path:
-        """Return the file of a frame."""
-
-    @abstractmethod
     def has(self, index: int) -> bool:
         """Whether a frame is finished."""
+        raise NotImplementedError
 
-    @abstractmethod
     def exposure(self) -> float | None:
         """Return the exposure that an earlier run metered in the first frame, or None."""
-
-    @abstractmethod
-    def save(self, index: int, image: Image, exposure: float | None) -> None:
-        """Write a frame, with its metered exposure. Raises UserError."""
+        raise NotImplementedError
 
 
 class MovieFrames(FrameFiles):
-    """The frames of a movie, in the folder NAME.frames beside it, which is created.
-
-    opaque: whether the movie has no transparency; fresh: whether to remove frames of earlier runs.
-
-    Raises:
-        OutputError: the folder cannot be created.
-    """
+    """The frames of a movie, opaque or not, in the folder NAME.frames beside it, which is created;
+    fresh: whether to remove frames of earlier runs."""
 
     def __init__(
         self, target: Path, digest: str, count: int, opaque: bool = False, fresh: bool = False
@@ -101,15 +79,9 @@ class MovieFrames(FrameFiles):
         stops = float(self._array(0, "exposure"))
         return None if isnan(stops) else stops
 
-    def save(self, index: int, image: Image, exposure: float | None) -> None:
-        self.write(index, self.pixels_of(image), exposure)
-
     def pixels_of(self, image: Image) -> Pixels:
-        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous.
-
-        Raises:
-            UserError: it is transparent, and the movie has no transparency.
-        """
+        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous. Raises
+        UserError: it is transparent, and the movie has no transparency."""
         if self.opaque and image.transparent:
             raise no_transparency(self.target)
         return _packed(image.to_uint8())
@@ -117,17 +89,13 @@ class MovieFrames(FrameFiles):
     def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
         """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
-        arrays = {"frame": pixels, "exposure": np.float64(nan if exposure is None else exposure)}
+        stops = np.float64(nan if exposure is None else exposure)
         try:
-            # Compression would take as long as encoding the movie.
-            size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
-            is_small = size < UNCOMPRESSED_SHARE * free
-            method = zipfile.ZIP_STORED if is_small else zipfile.ZIP_DEFLATED
             with output.temporary(self.folder) as new:
-                with zipfile.ZipFile(new, "w", method, compresslevel=1) as archive:
-                    for name, array in arrays.items():
-                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                            np.lib.format.write_array(member, np.asarray(array))
+                with new.open("wb") as file:
+                    np.savez(
+                        file, frame=pixels, exposure=stops
+                    )  # to compress would take as long as the encoder
                 new.replace(path)
         except FileNotFoundError:
             raise OutputError(
@@ -211,10 +179,8 @@ class NumberedPictures(FrameFiles):
 
 
 def _packed(pixels: Pixels) -> Pixels:
-    """Return a contiguous picture, which encoders need.
-
-    Removing the alpha channel takes NumPy five times as long by pixel as by channel.
-    """
+    """Return a contiguous picture, which encoders need; without alpha NumPy takes five times as
+    long by pixel as by channel."""
     if pixels.flags.c_contiguous:
         return pixels
     packed = np.empty_like(pixels, order="C")

@@ -118,14 +118,8 @@ def _slerp(one: Point, other: Point, by: Point, share: float) -> Point:
 
 
 class CameraPath:
-    """The motion of a camera.
-
-    Args:
-        camera: at the start, with position and target.
-        settings: of the motion.
-        frames: number of frames.
-        duration: of the animation, seconds.
-    """
+    """The motion of a camera from its start, with position and target, over some frames and
+    seconds."""
 
     def __init__(
         self, camera: Camera, settings: AnimationSettings, frames: int, duration: float
@@ -135,13 +129,8 @@ class CameraPath:
         self._keys = _stands(camera, settings.keyframes)
 
     def at(self, frame: int, time: float, moved: Point | None = None) -> Camera:
-        """Return the camera of a frame.
-
-        Args:
-            frame: its number, from 0.
-            time: seconds from the start.
-            moved: displacement of the followed point since the first frame, scene units, (3,).
-        """
+        """Return the camera of a frame; moved: displacement of the followed point since the first
+        one."""
         settings = self._settings
         stand = self._keyed(time)
         share = frame / max(self._frames - 1, 1)

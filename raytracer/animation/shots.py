@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.follow import LostError, followed
+from raytracer.animation.follow import followed
 from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
@@ -92,19 +92,11 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame determines for all: defaults inferred from particles, the camera, measured
-    brightness, and a metered exposure.
+    The first frame determines for all: defaults inferred from particles, the camera (`fixed`),
+    measured brightness, and a metered `exposure` in stops.
 
-    Args:
-        plan: of the animation.
-        hashed: whether pictures have a digest of their content; the first shot's always does.
-        in_place: whether the spheres of a shot take the places of those before where they can;
-            such pictures have no digest.
-
-    Attributes:
-        fixed: results for the first frame.
-        exposure: stops of all frames if the exposure is metered; None meters the next shot.
-        seconds: rendering time of each shot so far.
+    hashed: whether pictures have a digest; the first shot's always does. in_place: whether the
+    spheres of a shot take the places of those before where they can, without a digest.
     """
 
     def __init__(self, plan: Plan, hashed: bool = True, in_place: bool = False) -> None:
@@ -120,7 +112,6 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
-        self._has_lost = False  # whether it was missing in a frame
         self._warned: set[str] = set()
         self._frame_keys = FrameKeys(plan.source)
         self._uses = Counter(shot.frame for shot in plan.shots)
@@ -153,10 +144,8 @@ class Renderer:
         return Fixed(settings, tone, origin, path)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
-        """Yield the pictures of shots, in order; the next one is prepared meanwhile.
-
-        bits: 8 develops on the device, without the film; None keeps the film.
-        """
+        """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
+        develops on the device, without the film; None keeps the film."""
         with ThreadPoolExecutor(1, "frames") as reader:
             following: Future[Prepared] | None = None
             try:
@@ -288,28 +277,8 @@ class Renderer:
         if follow is None:
             return None
         if frame not in self._points:
-            self._points[frame] = self._followed(scene, frame, follow)
+            self._points[frame] = followed(scene, follow)
         return self._points[frame]
-
-    def _followed(self, scene: Scene, frame: int, follow: str | int) -> NDArray[np.float64]:
-        """Return the followed point; while the particle is missing, its last one."""
-        try:
-            return followed(scene, follow)
-        except LostError as error:
-            for before in range(frame - 1, -1, -1):
-                try:
-                    point = self._points.get(before)
-                    if point is None:
-                        point = followed(self.plan.source.load(before), follow)
-                except LostError:
-                    continue
-                if not self._has_lost:
-                    self._has_lost = True
-                    warn(
-                        f"{error}; the camera stays at its last position until the particle is back"
-                    )
-                return point
-            raise
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
         point = self._point(scene, shot.frame)

@@ -39,11 +39,8 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
 
 
 def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: Projection) -> None:
-    """Write the names of axes that are arrows in the scene at their tips.
-
-    tips: where the axes begin and where each ends, (4, 3), scene units. Axes that reach behind the
-    camera get no name.
-    """
+    """Write the names of axes in the scene at their tips, if these are in front of the camera;
+    tips: where the axes begin and where each ends, (4, 3), scene units."""
     points = projection.to_render_space(tips)
     depths = projection.depth(points)
     size = sheet.letters(axes.size, "axes")

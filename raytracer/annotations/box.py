@@ -16,10 +16,7 @@ STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 
 class HiddenLine:
-    """A line segment in the picture, parts of which spheres hide.
-
-    ends: pixels, float64 (2, 2), clipped to the picture; depths: of both ends, render space.
-    """
+    """A line segment in the picture, parts of which spheres hide; ends: pixels, (2, 2)."""
 
     def __init__(
         self, ends: NDArray[np.float64], depths: tuple[float, float], perspective: bool
@@ -55,10 +52,7 @@ class HiddenLine:
 def hidden_line(
     start: NDArray[np.float64], end: NDArray[np.float64], projection: Projection, margin: float
 ) -> HiddenLine | None:
-    """Return a segment clipped to the picture with a margin in pixels; None if it is outside.
-
-    start, end: render space, float64 (3,).
-    """
+    """Return a segment, render space, clipped to the picture with a margin in pixels, or None."""
     near, far = projection.depth(np.stack([start, end]))
     if projection.perspective:
         limit = NEAR * max(near, far)

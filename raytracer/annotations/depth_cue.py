@@ -29,10 +29,8 @@ def fading(
 
 
 def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
-    """Return the sRGB colours of the rows of a background, 0..1, float32 (rows, 3).
-
-    bottom, top: sRGB at the edges, interpolated in linear light. rows: half open.
-    """
+    """Return the sRGB colours of some rows of a background, 0..1, float32 (rows, 3), which are
+    interpolated in linear light."""
     part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
     low, high = srgb_to_linear([bottom, top])
     return linear_to_srgb(low + part * (high - low)).astype(np.float32)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
-from raytracer.annotations.texts import Short, filled
-from raytracer.drawing.fonts import missing, typeset
+from raytracer.annotations.texts import Short
+from raytracer.drawing.fonts import typeset
 from raytracer.errors import SceneError, naming
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.coloring.expression import Texts
@@ -28,7 +28,6 @@ from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
-MAX_LISTED = 10  # maximum number of letters that a warning lists
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 
 
@@ -40,13 +39,8 @@ def plan_of(
 ) -> Plan:
     """Return the plan of what is drawn over the pictures of a scene.
 
-    Args:
-        scene: with the arrays of its spheres.
-        settings: of the render.
-        annotations: what to draw.
-        values: further values that texts may name in braces.
-    Raises:
-        SceneError: the scene lacks something that is to be drawn.
+    values: further values that texts may name in braces. Raises SceneError: the scene lacks
+    something that is to be drawn.
     """
     bar = annotations.scale_bar
     if bar is not None and bar.unit is None and bar.factor == 1.0:
@@ -74,8 +68,6 @@ def plan_of(
             "scale_bar: the camera has perspective, so the bar is right at the distance of what "
             'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
         )
-    if lost := missing(_letters(plan)):
-        warn(f"the font has no {', '.join(lost[:MAX_LISTED])}: use other letters in labels")
     return plan
 
 
@@ -87,21 +79,6 @@ def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
 
     placed = axes_at(scene, annotations.axes, annotations.box)
     return np.concatenate([placed.base[None], placed.tips])
-
-
-def _letters(plan: Plan) -> str:
-    wanted = plan.annotations
-    texts = [filled(label.text, plan.values) for label in wanted.texts]
-    if wanted.legend is not None:
-        texts += [wanted.legend.label or scale.title for scale in plan.scales]
-        texts += [name for scale in plan.scales for name in scale.names]
-    if wanted.scale_bar is not None:
-        texts.append(wanted.scale_bar.unit or "")
-    if wanted.axes is not None:
-        texts.append(wanted.axes.labels)
-    if plan.named is not None:
-        texts += plan.named.texts
-    return "".join(texts)
 
 
 def values_of(scene: Scene) -> dict[str, Any]:
@@ -118,11 +95,8 @@ def values_of(scene: Scene) -> dict[str, Any]:
 
 
 def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
-    """Return the colour scales of a scene, or the colours of its elements or types.
-
-    Raises:
-        SceneError: it has neither.
-    """
+    """Return the colour scales of a scene, or the colours of its elements or types. Raises
+    SceneError: it has neither."""
     scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
     if not scales:
         raise SceneError(
@@ -157,11 +131,8 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
 
 
 def labelled(scene: Scene, by: str) -> Named:
-    """Return the spheres of a scene with their labels.
-
-    Raises:
-        SceneError: a file has no such column, or there are too many spheres.
-    """
+    """Return the spheres of a scene with their labels. Raises SceneError: a file has no such
+    column, or there are too many spheres."""
     if scene.count > MAX_LABELS:
         raise SceneError(
             f"labels: the scene has {scene.count:,} spheres, and at most {MAX_LABELS:,} can be "

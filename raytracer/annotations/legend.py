@@ -6,7 +6,6 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
@@ -202,10 +201,7 @@ def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
             start = left + (1.5 * size if name in known else 0.0)
             sheet.drawing.add(Text(name, start, baseline, size, ink, halo=halo))
             if name in known:
-                sheet.drawing.add(Cells(left, upper, _patch(known[name], patch)))
+                color = np.rint(255.0 * np.array(known[name])).astype(np.uint8)
+                sheet.drawing.add(Cells(left, upper, np.tile(color, (patch, patch, 1))))
                 _frame(sheet, (left, upper, left + patch, upper + patch), ink, size)
         left = round(left + column + COLUMN_GAP * size)
-
-
-def _patch(color: RGB, side: int) -> NDArray[np.uint8]:
-    return np.tile(np.rint(255.0 * np.array(color)).astype(np.uint8), (side, side, 1))

@@ -12,10 +12,8 @@ from raytracer.scene.annotations import Outline
 
 
 def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
-    """Return the share of each pixel of a strip that outlines cover, float32 (h, w).
-
-    The strip has a margin of half the line's width; scale: scene units per unit of render space.
-    """
+    """Return the share of each pixel of a strip that outlines cover, float32 (h, w); the strip has
+    a margin of half the line's width. scale: scene units per unit of render space."""
     across = _edges(strip, outline, scale, axis=1)
     down = _edges(strip, outline, scale, axis=0)
     radius = outline.width * strip.fine / 2.0

@@ -54,10 +54,8 @@ class Plan:
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
-        """Return the overlay of a picture, or of its crop x0, y0, x1, y1.
-
-        view: of the whole picture. space: centre, float64 (3,), and scale of render space.
-        """
+        """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view; space: centre,
+        float64 (3,), and scale of render space."""
         projection = Projection.of(view, *space)
         sheet = self.over(view).sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, first_hits, crop)
@@ -74,21 +72,16 @@ class Plan:
         )
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
-        """Draw over a whole picture, in place, all that does not depend on visible spheres.
-
-        pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
-        """
+        """Draw over a whole picture, (h, w, 4), in place, all that does not depend on visible
+        spheres."""
         sheet = self.over(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
 
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
-        """Return the edges of the box as lines over a picture; None without them.
-
-        view: of the whole picture. space: as for `overlay`. scale: width of the picture divided by
-        that of the one that the width of lines is for.
-        """
+        """Return the edges of the box as lines over a picture, or None; scale: width of the picture
+        divided by that of the one that the width of lines is for."""
         if self.box is None:
             return None
         dpi = None if self.dpi is None else self.dpi * scale

@@ -59,9 +59,6 @@ class Projection:
         return np.stack([vectors @ right, vectors @ up, -(vectors @ self.forward)], axis=-1)
 
     def pixels_per_unit(self, depth: float) -> float:
-        """Return how many pixels a scene unit across the view is long.
-
-        depth: render space; ignored for an orthographic camera.
-        """
+        """Return how many pixels long a scene unit across the view is at a depth, render space."""
         half = float(np.linalg.norm(self.right)) * (depth if self.perspective else 1.0)
         return self.width / (2.0 * half * self.scale)

@@ -53,11 +53,8 @@ class Sheet:
         return point_of(self.width, self.height, self.dpi)
 
     def letters(self, points: float, name: str) -> float:
-        """Return a font size in pixels; name: of the annotation, for messages.
-
-        Raises:
-            SceneError: letters are larger than the picture.
-        """
+        """Return a font size in pixels; name: of the annotation, for messages. Raises SceneError:
+        letters are larger than the picture."""
         size = points * self.point
         if size > MAX_SIZE * max(self.width, self.height):
             raise SceneError(

@@ -82,10 +82,8 @@ def rays_per_axis(width: int, height: int) -> int:
 def strips(
     first_hits: FirstHits, view: View, projection: Projection, crop: Crop, fine: int, margin: float
 ) -> Iterator[Strip]:
-    """Yield the first hits of a crop of a picture, from top to bottom.
-
-    fine: rays per pixel and axis; margin: pixels around each strip that are computed too.
-    """
+    """Yield the first hits of a crop of a picture, from top to bottom; fine: rays per pixel and
+    axis, margin: pixels around each strip that are computed too."""
     x0, y0, x1, y1 = crop
     width, height = view.width * fine, view.height * fine
     fine_view = view.with_size(width, height)

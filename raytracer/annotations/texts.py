@@ -40,11 +40,8 @@ def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """Replace names in braces by their values.
-
-    Raises:
-        SceneError: there is no such value, or it does not fit the format.
-    """
+    """Replace names in braces by their values. Raises SceneError: there is no such value, or it
+    does not fit the format."""
     parts = []
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}

@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import Bvh, Placer, SceneBuffers
+from raytracer.device_array import DeviceArray
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
+from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.device_array import DeviceArray
-    from raytracer.sphere_update import SphereUpdate
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""
@@ -61,10 +59,8 @@ class DeviceScene(Closeable, ABC):
         self._sky = buffers.sky
 
     def take_sky(self, sky: NDArray[np.void]) -> None:
-        """Replace the environment map, while no film adds samples of this scene.
-
-        sky: structured (M,), `EnvironmentTexel`, as the frames of the next views describe it.
-        """
+        """Replace the environment map, (M,) `EnvironmentTexel`, while no film adds samples of this
+        scene."""
         if sky is self._sky or (
             len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()
         ):
@@ -79,17 +75,13 @@ class DeviceScene(Closeable, ABC):
         """Move and recolour spheres, while no film adds samples of this scene.
 
         The tree is refitted, or built anew where it has become bad. The same updates of the same
-        scene give the same bytes. After the first call no memory is allocated for a refit.
+        scene give the same bytes. After the first call no memory is allocated for a refit. Tables
+        of large spheres (`SceneBuffers.large_id`), emitters and solids do not change: if one of
+        these is to move, the caller packs the scene anew.
 
-        Tables of large spheres (`SceneBuffers.large_id`), emitters and solids do not change. If one
-        of these is to move, the caller packs the scene anew.
-
-        Raises:
-            SceneError: a sphere of the host is not finite, or float32 cannot hold it in render
-                space; the scene stays as it was. Where the device does not know which sphere it
-                is, `OutOfRangeError`. On CUDA also an array that the kernel cannot read, or a
-                sphere of an array of the device in an update before; what is wrong with the arrays
-                of the device in this one is raised by the next picture.
+        Raises SceneError where a sphere of the host is not finite, or float32 cannot hold it in
+        render space; the scene stays as it was. Where the device does not know which sphere it is,
+        `OutOfRangeError`. What is wrong with arrays of a GPU is raised by the next picture.
         """
         raise NotImplementedError
 
@@ -98,12 +90,7 @@ class DeviceScene(Closeable, ABC):
 
     def moved_radii(self) -> tuple[float, float]:
         """Return bounds of the radii that updates with arrays of a device have set, render space.
-
-        Infinity and 0 where the caller knows all radii, NaN before any update.
-
-        Raises:
-            SceneError: as the next picture.
-        """
+        Infinity and 0 where the caller knows all radii, NaN before any update."""
         return np.inf, 0.0
 
     @property
@@ -116,10 +103,8 @@ class DeviceScene(Closeable, ABC):
         return {}
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits of the rays through the pixels' centres, in render space.
-
-        Structured (h, w), dtype FirstHit, of the view's crop. The ground has a depth, but no id.
-        """
+        """Return the first hits of the rays through the pixels' centres, (h, w) `FirstHit`, in
+        render space. The ground has a depth, but no id."""
         hits = self._first_hits(view)
         if self._ground is not None:
             hits["id"][hits["id"] == self._ground] = constant("kNoSphere")
@@ -127,12 +112,8 @@ class DeviceScene(Closeable, ABC):
 
     @abstractmethod
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        """Count the exposed points of spheres (kernels/integrator/exposure.h).
-
-        Structured (count,), dtype Exposure, of the first `count` surfaces, which are spheres; each
-        has the view's samples as points, drawn by its seed. The view is of the `ao` integrator,
-        whose distance rays have.
-        """
+        """Count the exposed points of the first spheres (kernels/integrator/exposure.h), (count,)
+        `Exposure`, as many points of each as the view, of the `ao` integrator, has samples."""
 
     @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
@@ -148,10 +129,7 @@ TREE, TABLES = ("nodes", "spheres", "order"), (
 def sphere_arrays(
     buffers: SceneBuffers, tree: Bvh | None, there: Sequence[str] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays that kernels read from memory, by the names in RenderArgs.
-
-    there: names of those that the device has.
-    """
+    """Return the arrays that kernels read from memory, by the names in RenderArgs, but `there`."""
     of_tree = {} if tree is None else {name: getattr(tree, name) for name in TREE}
     return of_tree | {name: getattr(buffers, name) for name in TABLES if name not in there}
 
@@ -164,21 +142,15 @@ class Picture(Protocol):
         """Width and height in pixels of the last picture."""
 
     def to_host(self) -> NDArray[np.uint8]:
-        """Return a copy of the picture in the memory of the host, uint8 (h, w, 4).
-
-        Where the device draws the window, the caller holds its `turn`.
-        """
+        """Return a copy of the picture, uint8 (h, w, 4); the caller holds the device's `turn`."""
 
     def close(self) -> None:
         """Release the memory."""
 
 
 class DeviceFilm(Closeable, ABC):
-    """A film whose sums are in the memory of a device.
-
-    The size, crop, samples and backdrop of `host` are always up to date, its sums after `to_host`
-    until samples are added.
-    """
+    """A film whose sums are in the memory of a device; those of `host` are up to date after
+    `to_host` until samples are added, its size, samples and backdrop always."""
 
     def __init__(self, host: Film) -> None:
         self.host = host
@@ -200,22 +172,13 @@ class DeviceFilm(Closeable, ABC):
     ) -> float:
         """Add samples of a scene; returns the seconds (on CUDA, between device events).
 
-        All pictures are rendered by this method. The sums do not depend on how samples are divided
-        among calls.
+        The sums do not depend on how samples are divided among calls. view: size and crop are taken
+        from the film. progress: called with the fraction done; what it raises ends the call. first:
+        number of the first sample; by default it follows those on the film. bands: rows to which
+        samples are added, without common rows; None: all.
 
-        Args:
-            scene: of the same device.
-            view: camera, lights and settings; size and crop are taken from the film.
-            samples: how many per pixel to add.
-            progress: called with the fraction done; what it raises ends the call.
-            first: number of the first sample; by default it follows those on the film.
-            bands: rows to which samples are added, without common rows; None: all.
-
-        Raises:
-            TypeError: the scene is of another device.
-            ValueError: the view's tables do not fit its frame or the scene, or it is a draft of
-                several samples or of bands: the light of its surfaces is filtered once.
-            BackendError, UserError: the device cannot render it.
+        Raises TypeError for a scene of another device, ValueError for a view whose tables do not
+        fit, or for a draft of several samples or of bands, whose light is filtered once.
         """
         if view.draft and samples != 1:
             raise ValueError(f"a draft has one sample, not {samples}")
@@ -252,11 +215,8 @@ class DeviceFilm(Closeable, ABC):
 
     @abstractmethod
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Return the picture of the film with 8 or 16 bits, and the histogram of the film.
-
-        uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype FilmHistogram,
-        with the counts of the picture.
-        """
+        """Return the picture of the film, uint8 or uint16 (h, w, 4), sRGB with straight alpha, and
+        the histogram of the film with the counts of the picture, (1,) `FilmHistogram`."""
 
     @abstractmethod
     def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
@@ -267,11 +227,9 @@ class DeviceFilm(Closeable, ABC):
         """Develop the film with 8 bits into a `Picture` of the device; returns after that."""
 
     def sums_array(self, reader: int) -> DeviceArray:
-        """Return a copy of the sums in the memory of a device with memory of its own.
-
-        The next copy is in the same memory. reader: handle of the stream on which it will be read,
-        which waits for it; the next copy waits for what is queued there until then.
-        """
+        """Return a copy of the sums in the memory of a device with memory of its own, for the
+        stream `reader`. The next copy, in the same memory, waits for what is queued there until
+        then."""
         raise NotImplementedError
 
     @abstractmethod
@@ -314,10 +272,7 @@ class Device(Placer, Protocol):
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> DeviceScene:
         """Copy a scene into the memory of the device, with its tree or one that is built there.
-
-        Raises ValueError for arrays that do not fit together, BackendError if the device cannot
-        hold the scene.
-        """
+        Raises ValueError for arrays that do not fit together, BackendError if there is no room."""
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a device film that continues a film, blank or with samples."""

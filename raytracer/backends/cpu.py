@@ -6,7 +6,7 @@ import platform
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,8 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import SphereUpdate
 
 BUDGET = 0.25
 """Seconds between calls of Python: often enough for a progress bar, at no measurable cost."""
@@ -35,8 +33,7 @@ BUDGET = 0.25
 SAMPLES_A_PASS = 64
 """Most samples of a pass: the kernel reads the clock only after a tile, with all its samples."""
 
-MAX_SPHERES = 2**29 - 1
-"""Most spheres: an int32 counts the four floats of each."""
+MAX_SPHERES = 2**29 - 1  # most spheres: an int32 counts the four floats of each
 
 
 class CpuScene(DeviceScene):
@@ -92,8 +89,6 @@ class CpuScene(DeviceScene):
                 self.max_excess, self._threads,
             )  # fmt: skip
             if built is None:
-                from raytracer.sphere_update import OutOfRangeError  # late: most scenes stay
-
                 raise OutOfRangeError
         if spheres.colors is not None:
             first = spheres.first_color

@@ -15,7 +15,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,8 @@ from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import SphereUpdate
 
 Result = TypeVar("Result")
 
@@ -46,11 +44,9 @@ MAX_BANDS = 256  # maximum number of bands of a film
 
 
 def divided(height: int, count: int) -> list[list[tuple[int, int]]]:
-    """Return the bands of a film that each of some devices renders, from everywhere in it.
-
-    Those of a device begin in the middle, where pictures show most: what is left at its end is
-    soon rendered. Where there are fewer bands than devices, fewer devices get some.
-    """
+    """Return the bands of a film that each of some devices renders, from everywhere in it. Those of
+    a device begin in the middle, where pictures show most: what is left at its end is soon
+    rendered."""
     step = ceil(height / (MAX_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
     bands = [(y, min(y + step, height)) for y in range(0, height, step)]
     shares = (bands[first::count] for first in range(min(count, len(bands))))
@@ -62,12 +58,8 @@ def together(
 ) -> list[Result]:
     """Make calls at the same time, the first one in this thread, and return their results.
 
-    Args:
-        calls: functions without arguments.
-        failures: takes what calls raise, for those that shall end when another one fails.
-
-    Raises:
-        BaseException: the first of the failures, after all calls have ended.
+    failures: takes what calls raise, for those that shall end when another one fails. Raises the
+    first of the failures, after all calls have ended.
     """
     failures = [] if failures is None else failures
 
@@ -99,11 +91,8 @@ class GroupScene(DeviceScene):
         return sum(scene.nbytes for scene in self.scenes)
 
     def update(self, spheres: SphereUpdate) -> None:
-        """Move the spheres on every device.
-
-        The first one reads arrays of a GPU where they are. The others get copies of the host, which
-        are checked at once: where they are wrong, no device has moved.
-        """
+        """Move the spheres on every device: the others get copies of the host of what the first one
+        reads on a GPU, which are checked at once. Where they are wrong, no device has moved."""
         if spheres.in_graph:
             raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
         arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
@@ -142,11 +131,8 @@ class GroupScene(DeviceScene):
 
 
 class GroupFilm(DeviceFilm):
-    """A film of each device, of whose rows it renders some.
-
-    The film of the first device takes the rows of the others when a picture is developed. All
-    share the sums of the host.
-    """
+    """A film of each device, of whose rows it renders some; that of the first one takes the rows of
+    the others when a picture is developed. All share the sums of the host."""
 
     def __init__(self, devices: Sequence[Device], host: Film) -> None:
         super().__init__(host)
@@ -163,11 +149,8 @@ class GroupFilm(DeviceFilm):
         progress: ProgressCall | None,
         bands: Bands | None = None,
     ) -> float:
-        """Add the view's samples on all devices at once; `progress` is called in this thread.
-
-        After an error or an interrupt the film has the sums of the host, or none if those of the
-        host are older.
-        """
+        """Add the view's samples on all devices at once; `progress` is called in this thread. After
+        an error the film has the sums of the host, or none if those are older."""
         if not isinstance(scene, GroupScene):
             raise TypeError(f"a film of several devices takes no {type(scene).__name__}")
         shares = self._divide(view, bands)

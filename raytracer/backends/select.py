@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
 
 NAMES = ("auto", "cpu", "cuda")
-GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")
-"""GPUs by their numbers, or all of them."""
+GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbers, or all of them
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:
@@ -62,9 +61,7 @@ def gpus_of(name: str) -> list[int]:
 def devices() -> list[dict[str, Any]]:
     """Return the CPU and every GPU that CUDA finds, or what is missing for CUDA.
 
-    Returns:
-        Dictionaries with `backend`, `available`, `reason` (None, or what is missing and how to get
-        it) and `details`.
+    They have `backend`, `available`, `reason` (None, or what is missing) and `details`.
     """
     cpu = _entry("cpu", select("cpu").describe())
     reason = _why_not_cuda()
@@ -77,10 +74,7 @@ def devices() -> list[dict[str, Any]]:
 
 def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
     """Return a copy of a picture, uint8 (h, w, 4), in the memory of the GPU with that number.
-
-    Raises:
-        BackendError: the backend is that of the CPU.
-    """
+    Raises BackendError: the backend is that of the CPU."""
     if backend == "cpu":
         raise BackendError(
             'the picture was rendered on the CPU: render it with backend="cuda", or take it from '

@@ -15,7 +15,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Device, Result
 from raytracer.errors import UserError
-from raytracer.variants import Kernel
+from raytracer.variants.kernel import Kernel
 
 Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]

@@ -15,7 +15,7 @@ from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute
 from raytracer.errors import BackendError, UserError
-from raytracer.variants import preferred
+from raytracer.variants.kernel import preferred
 
 
 def call(

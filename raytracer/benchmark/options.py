@@ -11,12 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from raytracer import variants
 from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
 from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError, suggestion
 from raytracer.files.access import path_of
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
 MODES = ("cold", "hot")
@@ -119,18 +120,18 @@ def matching(
     return list(dict.fromkeys(selection)) if words else list(every)
 
 
-def names_of(variant: variants.Variant) -> tuple[str, ...]:
+def names_of(variant: Variant) -> tuple[str, ...]:
     """Return the names of a variant on the command line."""
     return variant.label, variant.name, str(variant.number), f"{variant.number:02d}"
 
 
-def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
+def select(op: Op, words: Sequence[str]) -> list[Variant]:
     """Return variants of an operation by label, name or number; all if there are no words."""
-    return matching(variants.discover(op.name), words, names_of, op.name)
+    return matching(discover(op.name), words, names_of, op.name)
 
 
 @contextmanager
-def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[variants.Variant]]:
+def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
     """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
     kernels: list[Any] = select(op, options.variant)
     with TemporaryDirectory(prefix="raytracer-bench-") as folder:

@@ -20,7 +20,7 @@ from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
-from raytracer.variants import discover
+from raytracer.variants.discovery import discover
 
 SIZE = (1280, 720)
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch

@@ -18,7 +18,8 @@ from raytracer.benchmark.record import Resources, Row
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film
-from raytracer.variants import Variant, discover
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
 LONGEST = 0.5  # seconds; kernels with an estimate above it are listed and not timed

@@ -20,7 +20,7 @@ from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.options import BenchOptions, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError
-from raytracer.variants import discover, operations, products
+from raytracer.variants.discovery import discover, operations, products
 
 BACKENDS = ("auto", "cpu", "cuda")
 

@@ -21,7 +21,7 @@ from raytracer.benchmark.operations.base import Array, Arrays, Op, relative_erro
 from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Result, Row
 from raytracer.errors import RaytracerError
-from raytracer.variants import Variant
+from raytracer.variants.kernel import Variant
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9

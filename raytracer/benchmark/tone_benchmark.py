@@ -20,7 +20,7 @@ from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants import discover, product
+from raytracer.variants.discovery import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result
@@ -113,9 +113,9 @@ def _on_host(film: Film) -> Passes:
 def _on_device(session: Session, film: Film) -> Iterator[Passes]:
     """Yield the passes on a GPU; raise RaytracerError if they differ from those of the CPU."""
     kernels = tone_kernels(session.ordinal)
-    stages = Pass(session.driver, session.arch, discover("tone")[0], "tone", "ToneArgs")
+    stages = Pass(session.ordinal, discover("tone")[0], "tone", "ToneArgs")
     pixels = film.width * film.height
-    grid = stages.kernel.launch({"n": pixels}, session.multiprocessors).grid
+    grid = stages.grid(n=pixels)
     sizes = {"film": film.sums.nbytes, "out": CODES * pixels, "between": PIXEL * pixels}
     with Memory(session, sizes) as memory:
         memory.upload("film", film.sums)

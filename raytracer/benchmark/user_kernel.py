@@ -7,11 +7,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from raytracer import resources, variants
+from raytracer import resources
 from raytracer.benchmark.operations.base import Op
 from raytracer.errors import UserError
 from raytracer.files.access import opened, reading
-from raytracer.variants import Variant
+from raytracer.variants.discovery import read
+from raytracer.variants.kernel import LADDERS, Variant
 
 NUMBER = 99
 SOURCE_BYTES = 1 << 24
@@ -45,7 +46,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
             "kernels/README.md shows its arguments"
         )
     shutil.copytree(str(resources.kernels()), folder, ignore=_no_headers, dirs_exist_ok=True)
-    target_folder = folder / variants.LADDERS / op.name
+    target_folder = folder / LADDERS / op.name
     target_folder.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():
         if beside.suffix in HEADERS and beside.is_file():
@@ -53,7 +54,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return replace(variants.read(op.name, target, folder), folder=folder)
+    return replace(read(op.name, target, folder), folder=folder)
 
 
 def _no_headers(folder: str, names: list[str]) -> list[str]:

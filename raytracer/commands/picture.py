@@ -15,9 +15,9 @@ from raytracer.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
 from raytracer.files.output import Batch, check_file
-from raytracer.film import film_file
+from raytracer.film import film_file, formats
 from raytracer.film.film import Film, non_finite_pixels
-from raytracer.film.image import Image, is_plain_png
+from raytracer.film.image import Image
 from raytracer.film.png import is_foreign, read_metadata
 from raytracer.resources import peak_memory
 
@@ -74,11 +74,8 @@ def check_target(
 
     settings: known properties of the picture, as arguments of `formats.require`.
     """
-    if not is_plain_png(target, quality):
-        from raytracer.film import formats
-
-        if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
-            film_file.check_target(target)
+    if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
+        film_file.check_target(target)
     return check_file(target)
 
 

@@ -33,11 +33,8 @@ _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Run(NamedTuple):
-    """A part of a line of text with one size and baseline.
-
-    scale: of the font size; rise: of the baseline, in font sizes; x: start in pixels, from the
-    start of the line.
-    """
+    """A part of a line with one size and baseline; scale and rise in font sizes, x in pixels from
+    the start of the line."""
 
     text: str
     scale: float
@@ -80,16 +77,6 @@ def width(text: str, size: float) -> float:
     """Return the width of a line in pixels; size: in pixels per em."""
     laid = runs(text, size)
     return laid[-1].x + font(size * laid[-1].scale).getlength(laid[-1].text) if laid else 0.0
-
-
-def missing(text: str) -> str:
-    """Return the characters of a text that the font does not have."""
-    letters = {letter for part, *_ in _parts(text) for letter in part if not letter.isspace()}
-    blank, *masks = (font(32.0).getmask(letter) for letter in ["\uffff", *sorted(letters)])
-    pairs = zip(sorted(letters), masks, strict=True)
-    return "".join(
-        letter for letter, mask in pairs if (mask.size, bytes(mask)) == (blank.size, bytes(blank))
-    )
 
 
 def _parts(text: str) -> Iterator[tuple[str, float, float]]:

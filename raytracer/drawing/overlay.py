@@ -32,13 +32,8 @@ class Overlay:
         return result
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
-        """Write a picture of `shaded`, or none, with shapes and texts over it as vectors.
-
-        kind: "SVG" or "PDF"; description: metadata.
-
-        Raises:
-            OutputError: matplotlib, which writes PDF, is not installed.
-        """
+        """Write a picture of `shaded`, or none, with shapes and texts over it as vectors; kind:
+        "SVG" or "PDF". Raises OutputError: matplotlib, which writes PDF, is not installed."""
         if kind == "PDF":
             from raytracer.drawing import pdf
 

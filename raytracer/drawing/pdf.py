@@ -28,19 +28,11 @@ def write(
     crop: Crop,
     description: str,
 ) -> None:
-    """Write a picture with a drawing over it.
+    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it.
 
-    Args:
-        file: a stream.
-        drawing: in pixels of the whole picture.
-        pixels: uint8 or uint16 (h, w, 3 or 4); None for the drawing alone.
-        point: pixels per point.
-        crop: x0, y0, x1, y1 of the part that is shown, half open.
-        description: metadata.
-    Raises:
-        OutputError: matplotlib is not installed.
+    drawing: in pixels of the whole picture, of which `crop` is shown: x0, y0, x1, y1, half open.
+    point: pixels per point. description: metadata. Raises OutputError without matplotlib.
     """
-    require()
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

@@ -76,13 +76,7 @@ class Box(NamedTuple):
 
 
 def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> None:
-    """Draw over a picture, in place.
-
-    Args:
-        drawing: in pixels of the whole picture.
-        pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha; changed.
-        place: x and y of the first pixel in the whole picture.
-    """
+    """Draw over a picture, uint8 or uint16 (h, w, 4), in place; place: of its first pixel."""
     height, width = pixels.shape[:2]
     frame = Box(*place, place[0] + width, place[1] + height)
     for shape in drawing.shapes:
@@ -114,13 +108,8 @@ def _extent(shape: Shape, margin: float) -> Box:
 
 
 def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:
-    """Blend a colour over pixels, in place.
-
-    Args:
-        pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-        coverage: 0..1, float32 (h, w).
-        color: sRGB in 0..1.
-    """
+    """Blend a colour, sRGB in 0..1, over pixels (h, w, 4) by its coverage, float32 (h, w), in
+    place."""
     rows_of_block = max(BLOCK // max(pixels.shape[1], 1), 1)
     most = np.float32(np.iinfo(pixels.dtype).max)
     for start in range(0, len(pixels), rows_of_block):

@@ -20,10 +20,8 @@ Point = tuple[float, float]
 
 
 def point_of(width: int, height: int, dpi: float | None) -> float:
-    """Return the pixels per point of a whole picture.
-
-    dpi: pixels per inch; None makes the shorter side `INCHES` long, and enlarges small text.
-    """
+    """Return the pixels per point of a whole picture; without a dpi its shorter side is `INCHES`
+    long, and small text is enlarged."""
     if dpi is not None:
         return dpi / POINTS
     side = min(width, height)

@@ -19,10 +19,8 @@ MANY = 1_000_000  # particles from which numbers have few digits: their columns 
 
 
 def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict[str, Section]]:
-    """Return descriptions of the columns of all sets, and their sections, as far as there is room.
-
-    Those that colours follow come first.
-    """
+    """Return descriptions of the columns of all sets, and their sections, as far as there is room;
+    those that colours follow come first."""
     sets = [each for each in scene.spheres if each.count]
     if not sets:
         return [], {}

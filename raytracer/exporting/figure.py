@@ -20,15 +20,8 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Rods:
-    """Capsules, render space.
-
-    Args:
-        middle: (C, 3). axis: half of the segment, (C, 3). radius: (C,).
-        colors: sRGB and opacity of both ends, (C, 2, 4).
-        is_flat: whether the ends are flat, bool (C,).
-        is_even: whether the colour changes evenly between the ends, bool (C,).
-        material: number, (C,).
-    """
+    """Capsules, render space: `axis` is half of the segment, `colors` are sRGB and opacity of both
+    ends, (C, 2, 4); `is_even`: whether the colour changes evenly between the ends."""
 
     middle: Floats
     axis: Floats
@@ -45,13 +38,8 @@ class Rods:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """Spheres, render space, and the rods between them.
-
-    Args:
-        positions: (N, 3). radius: (N,).
-        colors: sRGB and opacity, (N, 4).
-        material: number, (N,), at most 255.
-    """
+    """Spheres, (N, 3) in render space, and the rods between them. Colours are sRGB and opacity, (N,
+    4)."""
 
     positions: Floats
     radius: Floats
@@ -110,13 +98,7 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
 
 
 def warn_of_what_is_left_out(job: Job, export: str, more: Mapping[str, bool]) -> None:
-    """Warn of everything in the picture that an export does not show.
-
-    Args:
-        job: with its scene.
-        export: of what the message speaks: "the page".
-        more: what this export leaves out besides, and whether the picture has it.
-    """
+    """Warn of everything in the picture, and of `more`, that an export does not show."""
     assert job.kept is not None
     scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations
     left_out = {

@@ -29,8 +29,7 @@ MAX_BYTES = 60_000_000
 """Of a page with columns: those that would make it larger are left out. Mail and repositories take
 files of about that size, and browsers parse them in seconds."""
 
-PARTS = ("elements", "pointer", "keys")
-"""Parts of the live view that the page shares."""
+PARTS = ("elements", "pointer", "keys")  # parts of the live view that the page shares
 
 OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "figure")
 """Parts of the page, in order: each uses those before it."""
@@ -39,16 +38,10 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 def page_of(
     job: Job, figure: Figure, tone: ToneSettings, notice: Notice | None = None
 ) -> list[bytes]:
-    """Return the parts of a page.
+    """Return the parts of a page, with the picture of the job's camera and size.
 
-    Args:
-        job: with its scene; the picture is that of its camera and size.
-        figure: of the scene, not empty.
-        tone: exposure and curve.
-        notice: called with a description of each stage when it begins.
-
-    Raises:
-        UserError: the camera is one that a page cannot have.
+    figure: of the scene, not empty. notice: called with a description of each stage when it begins.
+    Raises UserError: the camera is one that a page cannot have.
     """
     assert job.kept is not None
     scene, buffers = job.kept

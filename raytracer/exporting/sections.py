@@ -1,36 +1,27 @@
-"""Arrays in a page: deflated, and written as text with 85 letters.
+"""Arrays in a page: deflated, and written in base64.
 
 Each array is stored byte plane by byte plane (all low bytes, then all next ones), as it is or as
-differences from the row before, whichever deflates better. Four bytes are five letters, whereas
-base64 takes 5.33: of 5,000,000 spheres that is 3 MB. The letters are those from "#" on without
-"<", so that no text of them ends a script element.
+differences from the row before, whichever deflates better.
 """
 
 from __future__ import annotations
 
 import zlib
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-FIRST_LETTER, LESS_THAN, INSTEAD = ord("#"), ord("<"), ord("#") + 85
-POWERS = 85 ** np.arange(4, -1, -1, dtype=np.uint32)
 LEVEL, FAST_LEVEL = 9, 5  # of deflation
 LARGE = 8 << 20  # bytes from which arrays are deflated fast
 SAMPLE = 1 << 18  # rows that tell which form deflates better
-LINE = 5 * 200_000  # letters of a line
 
 
 @dataclass(frozen=True)
 class Section:
-    """An array as text.
-
-    Args:
-        about: what a reader needs: "rows", "planes", "bytes" (deflated), "delta".
-        text: letters.
-    """
+    """An array as letters; about: what a reader needs: "rows", "planes", "delta"."""
 
     about: dict[str, Any]
     text: bytes
@@ -53,11 +44,9 @@ def section_of(array: NDArray[Any]) -> Section:
     )
     planes = _planes(_differences(words) if delta else words)
     data = zlib.compress(planes, FAST_LEVEL if len(planes) > LARGE else LEVEL)
-    about = {
-        "rows": len(words), "planes": len(planes) // max(len(words), 1),
-        "bytes": len(data), "delta": delta,
-    }  # fmt: skip
-    return Section(about, encode85(data))
+    count = len(words)
+    about = {"rows": count, "planes": len(planes) // max(count, 1), "delta": delta}
+    return Section(about, b64encode(data))
 
 
 def _differences(words: NDArray[Any]) -> NDArray[np.uint32]:
@@ -73,15 +62,3 @@ def _planes(words: NDArray[Any]) -> bytes:
     most = int(words.max()) if len(words) else 0
     used = max((most.bit_length() + 7) // 8, 1)
     return b"".join(planes[:, k].tobytes() for k in range(used))
-
-
-def encode85(data: bytes) -> bytes:
-    """Return five letters for each four bytes, most significant first; zeros fill the last ones."""
-    padded = data + bytes(-len(data) % 4)
-    words = np.frombuffer(padded, ">u4").astype(np.uint32)
-    letters = np.empty((len(words), 5), np.uint8)
-    for place, power in enumerate(POWERS):
-        letters[:, place] = words // power % 85 + FIRST_LETTER
-    letters[letters == LESS_THAN] = INSTEAD
-    text = letters.tobytes()
-    return b"\n".join(text[start : start + LINE] for start in range(0, len(text), LINE))

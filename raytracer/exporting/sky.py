@@ -23,8 +23,7 @@ from raytracer.backends.base import DeviceScene
 from raytracer.layout import code, dtype
 from raytracer.view import View
 
-POINTS = 1.5e8
-"""Of all spheres together; each is the origin of three rays."""
+POINTS = 1.5e8  # of all spheres together; each is the origin of three rays
 
 MIN_POINTS, MAX_POINTS = 64, 256  # of a sphere
 GOLDEN_ANGLE = np.pi * (3.0 - np.sqrt(5.0))
@@ -43,12 +42,8 @@ LEAST = 1.0 / 30.0  # share of a sphere that is visible at all
 def sky_of(scene: DeviceScene, view: View, count: int) -> NDArray[np.float32]:
     """Return a and b of each sphere, float32 (N, 4): a surface with normal n sees a + b . n.
 
-    They are 0 for spheres that were visible from no direction.
-
-    Args:
-        scene: on a device.
-        view: of the picture; if its integrator has no occlusion, all see the whole sky.
-        count: number of the spheres.
+    They are 0 for spheres that were visible from no direction. If the integrator of the view has no
+    occlusion, all see the whole sky.
     """
     reach = view.occlusion_distance
     if reach == 0.0 or not count:
@@ -77,11 +72,8 @@ def _fitted(
 ) -> NDArray[np.float32]:  # fmt: skip
     """Return a and b of each sphere, (N, 4).
 
-    Args:
-        visible, is_open: how many points are visible, and from how many of these the sky is open,
-            (N,).
-        along: sum of the directions from which they are visible, (N, 3).
-        points: drawn on each sphere.
+    visible, is_open: how many of its `points` are visible, and from how many of these the sky is
+    open, (N,). along: sum of the directions from which they are visible, (N, 3).
     """
     mean = is_open.sum(dtype=np.float64) / max(visible.sum(dtype=np.float64), 1.0)
     found = np.empty((len(visible), 4), np.float32)

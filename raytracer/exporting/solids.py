@@ -121,10 +121,8 @@ def rod_sections(
 def _sky_at(
     points: NDArray[np.float32], grid: Grid, figure: Figure, sky: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Return the share of the sky of the spheres whose centres are at points, (C,).
-
-    Bonds begin and end there. At other points it is the mean of all spheres.
-    """
+    """Return the share of the sky of the spheres that begin and end bonds at points, (C,); at other
+    points the mean of all spheres."""
     if not len(sky):
         return np.ones(len(points), np.float32)
     mean = np.float32(np.clip(sky[:, 0].mean(), 0.0, 1.0))

@@ -19,8 +19,7 @@ from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.warning import warn
 
-MAX_COLUMN_PARTS = 3
-"""Numbers of a value of a column: USD has primvars of one, two and three."""
+MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one, two and three
 
 
 def require_usd() -> None:
@@ -34,14 +33,7 @@ def require_usd() -> None:
 
 
 def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
-    """Write the spheres and capsules of a scene to an open temporary file.
-
-    Args:
-        job: with its scene.
-        figure: of the scene.
-        suffix: .usdc (binary), .usda (text) or .usd (binary).
-        file: open for writing; its name is that of the temporary file.
-    """
+    """Write the spheres and capsules of a scene to an open file, as text if the suffix is .usda."""
     from pxr import Sdf, Tf, Usd, UsdGeom
 
     assert job.kept is not None
@@ -142,20 +134,17 @@ def _typed(values: NDArray[Any]) -> tuple[str, Any]:
     """Return USD's type of a column (N, 1) or (N, 3), and its values; integers stay exact."""
     from pxr import Vt
 
-    is_single = values.shape[1] == 1
-    if values.dtype.kind in "iu" and len(values):
-        least, most = int(values.min()), int(values.max())
-        if least >= -(2**31) and most < 2**31:
-            whole = np.ascontiguousarray(values, np.int32)
-            if is_single:
-                return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
-            return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
+    is_single, is_whole = values.shape[1] == 1, values.dtype.kind in "iu" and len(values) > 0
+    least, most = (int(values.min()), int(values.max())) if is_whole else (0, 0)
+    if is_whole and least >= -(2**31) and most < 2**31:
+        whole = np.ascontiguousarray(values, np.int32)
         if is_single:
-            kind, array, dtype = (
-                ("Int64Array", Vt.Int64Array, np.int64) if most < 2**63
-                else ("UInt64Array", Vt.UInt64Array, np.uint64)
-            )  # fmt: skip
-            return kind, array.FromNumpy(np.ascontiguousarray(values[:, 0], dtype))
+            return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
+        return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
+    if is_whole and is_single:
+        kind, dtype = ("Int64", np.int64) if most < 2**63 else ("UInt64", np.uint64)
+        words = np.ascontiguousarray(values[:, 0], dtype)
+        return f"{kind}Array", getattr(Vt, f"{kind}Array").FromNumpy(words)
     with np.errstate(over="ignore"):
         if is_single:
             return "FloatArray", _floats(values[:, 0])

@@ -37,11 +37,8 @@ def channels(names: Iterable[str]) -> int:
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:
-    """Return the names in a comma-separated list, without repeats.
-
-    Raises:
-        UserError: there is no output variable of that name.
-    """
+    """Return the names in a comma-separated list, without repeats. Raises UserError: there is no
+    output variable of that name."""
     listed = [name.strip().replace("-", "_") for name in (names or "").split(",") if name.strip()]
     for name in listed:
         if name not in AOVS:
@@ -63,16 +60,8 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 def from_hits(
     name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
 ) -> NDArray[Any]:
-    """Return an output variable of first hits in scene space.
-
-    Args:
-        name: of the variable, any but "samples".
-        hits: structured (h, w), `FirstHit`, in render space.
-        center: of render space, float64 (3,), in scene space.
-        scale: scene units per unit of render space.
-    Returns:
-        (h, w) or (h, w, 3); without a hit 0, but depth infinity and id 2**32 - 1.
-    """
+    """Return an output variable, (h, w) or (h, w, 3), of first hits, (h, w) `FirstHit`, in scene
+    space. Without a hit it is 0, but depth infinity and id 2**32 - 1."""
     import numpy as np
 
     values: NDArray[Any] = np.ascontiguousarray(hits[name])

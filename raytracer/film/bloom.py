@@ -23,14 +23,10 @@ ROWS = 720  # for which bloom is computed, about; the narrowest Gaussian has two
 
 
 def bloomed(film: Film, amount: float) -> Film:
-    """Return a film with bloom.
+    """Return a copy of a film with bloom; amount: share of the light that is spread, 0 to 1.
 
-    Args:
-        film: any crop; there is no light from outside of it.
-        amount: share of the light that is spread, 0 to 1.
-    Returns:
-        A copy. An opaque background counts as light; over a transparent one, the glow has coverage
-        too. Pixels that are not finite are unchanged and spread no light.
+    An opaque background counts as light; over a transparent one, the glow has coverage too. Pixels
+    that are not finite are unchanged and spread no light.
     """
     if amount == 0:
         return film
@@ -48,10 +44,8 @@ def bloomed(film: Film, amount: float) -> Film:
 
 
 def spread(light: Pixels, height: int) -> Pixels:
-    """Spread light (h, w, channels) by all Gaussians; the sums of channels stay.
-
-    height: of the full picture in pixels, the unit of the Gaussians' widths.
-    """
+    """Spread light (h, w, channels) by all Gaussians, whose widths are parts of the picture's
+    height."""
     step = max(height // ROWS, 1)
     coarse = _reduced(light, step)
     rows, columns = coarse.shape[:2]

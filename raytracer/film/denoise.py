@@ -37,18 +37,12 @@ def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
 
 
 def denoised(film: Film, threads: int = 0) -> Film:
-    """Return a film without noise.
+    """Return a copy of a film without noise, whose pixels all have the same number of samples.
 
-    Args:
-        film: denoised before exposure and tone curve; its albedo and normal, if any, keep edges
-            sharp.
-        threads: 0 uses every core that the process may use.
-    Returns:
-        A copy in which all pixels have the same number of samples. Over a transparent background
-        the coverage is denoised too. Pixels that are not finite are unchanged.
-    Raises:
-        UserError: the library is missing.
-        BackendError: it reports an error.
+    It is denoised before exposure and tone curve; albedo and normal, if any, keep edges sharp. Over
+    a transparent background the coverage is denoised too. Pixels that are not finite are unchanged.
+
+    Raises UserError if the library is missing, BackendError if it reports an error.
     """
     require_denoiser()
     film.require_whole()
@@ -73,16 +67,7 @@ def denoised(film: Film, threads: int = 0) -> Film:
 def filtered(
     color: Pixels, guides: tuple[Pixels, Pixels] | None, *, hdr: bool, threads: int = 0
 ) -> Pixels:
-    """Return a picture without noise.
-
-    Args:
-        color: linear light, float32 (h, w, 3), not negative.
-        guides: albedo in 0..1 and normals, float32 (h, w, 3).
-        hdr: whether values may exceed 1.
-        threads: 0 uses every core that the process may use.
-    Raises:
-        BackendError: the library reports an error.
-    """
+    """Return linear light, float32 (h, w, 3), without noise; hdr: whether values may exceed 1."""
     import pyoidn
 
     images: dict[str, Any] = {"color": _mirrored(color)}

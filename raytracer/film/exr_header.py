@@ -33,11 +33,8 @@ class ExrHeader(NamedTuple):
 def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
     """Read the header of an OpenEXR file; the library must be installed.
 
-    Args:
-        file: the file.
-        tiles: whether tiled files, which other programs write, are accepted.
-    Raises:
-        DataFileError: it is not an OpenEXR file of rows, or its header contradicts the file.
+    tiles: whether tiled files, which other programs write, are accepted. Raises DataFileError: it
+    is not an OpenEXR file of rows, or its header contradicts the file.
     """
     import OpenEXR
 

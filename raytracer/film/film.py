@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
+from raytracer.files.output import Batch
+from raytracer.film import film_file
+from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
 from raytracer.settings import MAX_SIDE
-
-if TYPE_CHECKING:
-    from raytracer.files.output import Batch
 
 Crop = tuple[int, int, int, int]
 
@@ -36,12 +36,7 @@ Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 class Backdrop(NamedTuple):
-    """The opaque background of a picture: a vertical gradient.
-
-    Args:
-        bottom: linear RGB at the lower edge of the full picture.
-        top: linear RGB at the upper edge.
-    """
+    """The opaque background of a picture: a vertical gradient between its edges, linear RGB."""
 
     bottom: tuple[float, float, float]
     top: tuple[float, float, float]
@@ -109,11 +104,8 @@ class Film:
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
     def require_whole(self) -> None:
-        """Check the fields, which a program may have replaced.
-
-        Raises:
-            UserError: a field is invalid; the message names it.
-        """
+        """Check the fields, which a program may have replaced. Raises UserError: a field is
+        invalid; the message names it."""
         if isinstance(self.sums, np.ndarray):
             self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
@@ -142,10 +134,8 @@ class Film:
             )
 
     def mean(self) -> NDArray[np.float32]:
-        """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
-
-        Alpha is 1 with a backdrop and `coverage` without.
-        """
+        """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha,
+        which is 1 with a backdrop and `coverage` without."""
         mean = self.sums / self._divisor()[..., None]
         if self.backdrop is not None:
             mean[..., 3] = 1.0
@@ -226,8 +216,6 @@ class Film:
             OutputError: the file cannot be written.
             UserError: another suffix, or the film is invalid.
         """
-        from raytracer.film import film_file
-
         return film_file.save(self, path, batch)
 
     @classmethod
@@ -240,8 +228,6 @@ class Film:
         Raises:
             DataFileError: the file is not a film, or cannot be read.
         """
-        from raytracer.film import film_file
-
         film: Film = film_file.load(cls, path, aovs)
         if film.backdrop is not None:
             film.backdrop = Backdrop(*film.backdrop)
@@ -282,13 +268,9 @@ def samples_about(film: Film) -> dict[str, Any]:
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
-    """Return the rectangle to render.
+    """Return the rectangle to render, x0, y0, x1, y1; None is the whole picture.
 
-    Args:
-        width, height: of the picture in pixels.
-        crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
-    Raises:
-        UserError: the rectangle is empty, or not within the picture.
+    Raises UserError: the rectangle is empty, or not within the picture.
     """
     if crop is None:
         return 0, 0, width, height
@@ -326,15 +308,10 @@ def tone_arguments(
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels, structured (1,), dtype ToneArgs, without addresses.
 
-    Args:
-        shape: height and width of the film in pixels.
-        samples: per pixel, in the sums.
-        settings: exposure and tone curve.
-        bits: 8 or 16 per channel.
-        place: x and y of the film's first pixel in the full picture, on which the dither depends.
-        backdrop: the opaque background in the sums; None if it is transparent.
-        picture_height: rows of the full picture, over which the background's gradient extends.
-        neighbor_weight: weight of a neighbouring pixel's samples, relative to the pixel's own.
+    shape: height and width of the film in pixels. place: x and y of its first pixel in the full
+    picture, on which the dither depends. picture_height: rows of the full picture, over which the
+    background's gradient extends. neighbor_weight: of a neighbouring pixel's samples, relative to
+    the pixel's own.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
@@ -373,10 +350,7 @@ def empty_histogram() -> NDArray[np.void]:
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
     """Return the histogram of a film with its metered exposure, structured (1,), FilmHistogram.
-
-    Raises:
-        UserError: the film is damaged.
-    """
+    Raises UserError: the film is damaged."""
     film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
     args = film_arguments(film, settings)
@@ -404,21 +378,13 @@ def develop(
     out: Pixels | None = None,
     neighbor_weight: float = 0.0,
 ) -> Pixels:
-    """Return a film as a picture.
+    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha.
 
-    Args:
-        film: sums and their number of samples.
-        settings: None uses the defaults, which leave colours alone.
-        bits: 8 or 16 per channel.
-        threads: 0 uses every core that the process may use.
-        histogram: of `measure`; its counts of clipped and black pixels are filled in. None measures
-            the film if the exposure is automatic.
-        out: C-contiguous memory for the picture; None allocates it.
-        neighbor_weight: see `tone_arguments`.
-    Returns:
-        uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
-    Raises:
-        UserError: the depth is not 8 or 16, or the film is damaged.
+    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
+    histogram: of `measure`, whose counts of clipped and black pixels are filled in; None measures
+    the film if the exposure is automatic. out: C-contiguous memory; None allocates it.
+    neighbor_weight: see `tone_arguments`. Raises UserError: the depth is not 8 or 16, or the film
+    is damaged.
     """
     settings = settings or ToneSettings()
     check_bits(bits, settings)
@@ -436,7 +402,6 @@ def measure_and_develop(
     film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
 ) -> tuple[Pixels, NDArray[np.void]]:
     """Return the picture of a film, and its histogram; arguments and errors as for `develop`."""
-    check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
     histogram = measure(film, settings, threads)
     return develop(film, settings, bits, threads, histogram), histogram
@@ -448,8 +413,6 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
     film = film.evened()
     if settings.bloom == 0:
         return film, settings
-    from raytracer.film.bloom import bloomed
-
     return bloomed(film, settings.bloom), replace(settings, bloom=0.0)
 
 

@@ -42,14 +42,7 @@ METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool}
 
 
 def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
-    """Check that a film can be written to a path, before it is rendered, and return the path.
-
-    Args:
-        path: of the file.
-        replaces: the film that is resumed, which may be replaced.
-    Raises:
-        UserError: another suffix, or the file cannot be written.
-    """
+    """Return the path of a film after checking that it, or `replaces`, can be written."""
     path = path_of(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -62,15 +55,7 @@ def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
 
 
 def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
-    """Refuse an `.npz` for which its disk is too full, before it is rendered.
-
-    Args:
-        film: of the size that will be saved.
-        path: the file; nothing is checked for an `.exr`, whose compressed size is unknown.
-        aovs: output variables that will be added.
-    Raises:
-        OutputError: there is no room.
-    """
+    """Refuse an `.npz` of a film and some output variables for which its disk is too full."""
     height, width = film.sums.shape[:2]
     if Path(path).suffix.lower() == ".npz":
         output.require_space(path, (16 + 4 * channels(aovs)) * width * height)
@@ -116,14 +101,8 @@ def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -
 
 
 def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
-    """Return the metadata of a film, without reading its pixels; {} if there are none.
-
-    Args:
-        path: of the file.
-        is_input: False if it may be replaced; see `access.opened`.
-    Raises:
-        UserError: it cannot be read, or OpenEXR is not installed.
-    """
+    """Return the metadata of a film, without reading its pixels; {} if there are none. is_input:
+    False if it may be replaced."""
     from raytracer.files.npz import Archive
     from raytracer.film import exr_header
 
@@ -272,10 +251,7 @@ def _require_openexr(path: Path) -> Any:
 
 
 def _save_exr(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
-    """Write the mean as main RGBA, and as layers output variables and, over a background, coverage.
-
-    Sums cannot be recovered exactly from the mean.
-    """
+    """Write the mean as main RGBA, output variables and, with a backdrop, coverage as layers."""
     exr = _require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
     if film.backdrop is not None:  # alpha is 1

@@ -73,15 +73,8 @@ def require(
 ) -> Format:
     """Return the format of a file after checking that it can hold the picture.
 
-    Args:
-        path: of the file.
-        bits: per channel.
-        quality: 1..100, for lossy formats; None is the format's default.
-        transparent: whether the picture has an alpha channel.
-        size: width and height of the picture in pixels.
-    Raises:
-        OutputError: there is no such format, or it cannot hold the picture.
-        UserError: the quality is out of range.
+    quality: 1..100, for lossy formats; None is the format's default. size: width and height in
+    pixels. Raises OutputError where there is no such format, or it cannot hold the picture.
     """
     kind = format_of(path)
     name, problem = kind.name, None
@@ -128,15 +121,10 @@ def write(
     quality: int,
     dpi: float | None = None,
 ) -> None:
-    """Write a picture in any format but PNG and OpenEXR.
+    """Write a picture, uint8 (h, w, 3 or 4), in any format but PNG and OpenEXR.
 
-    Args:
-        file: a seekable stream.
-        pixels: uint8 (h, w, 3 or 4), sRGB with straight alpha.
-        kind: one of `FORMATS` that can hold it.
-        texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`.
-        quality: 1..100.
-        dpi: pixels per inch that a TIFF or JPEG states, or None.
+    file: seekable. texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`. quality:
+    1..100. dpi: pixels per inch that a TIFF or JPEG states, or None.
     """
     from PIL import Image as Pillow
 
@@ -158,11 +146,8 @@ def write(
 
 
 def read_description(file: BinaryIO) -> str | None:
-    """Return the description in a picture that `write` made, or None.
-
-    Raises:
-        Exception: any, if it is not a picture or is damaged.
-    """
+    """Return the description in a picture that `write` made, or None. Raises Exception: any, if it
+    is not a picture or is damaged."""
     from PIL import Image as Pillow
 
     with warnings.catch_warnings():

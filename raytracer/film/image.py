@@ -18,7 +18,7 @@ from raytracer._version import __version__
 from raytracer.arguments import whole
 from raytracer.errors import BackendError, UserError
 from raytracer.files import output
-from raytracer.film import png
+from raytracer.film import formats, png
 from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
@@ -27,7 +27,6 @@ from raytracer.layout import constant
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
     from raytracer.drawing.overlay import Overlay
-    from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.scene import Scene
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
 
 Seen = tuple["Scene", NDArray[np.uint32]]  # a scene, and what pixels show of it, (h, w)
 Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
-
-
-def is_plain_png(path: str | Path, quality: int | None) -> bool:
-    """Whether a picture is a PNG by its name, without settings of another format."""
-    return quality is None and Path(path).suffix.lower() == ".png"
 
 
 @dataclass(repr=False)
@@ -109,11 +103,8 @@ class Image:
 
     @property
     def shown(self) -> Film:
-        """The film that the picture shows: `film`, denoised if `denoise` is set.
-
-        Raises:
-            UserError: the denoiser is missing.
-        """
+        """The film that the picture shows: `film`, denoised if `denoise` is set. Raises UserError:
+        the denoiser is missing."""
         if not self.denoise:
             return self.film
         samples = self.film.samples
@@ -139,10 +130,7 @@ class Image:
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture as float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
-
-        Alpha is 1 with an opaque background, and the coverage without.
-        """
+        """The linear picture as float32 (h, w, 4): RGB premultiplied by alpha, and alpha."""
         return self.shown.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:
@@ -157,13 +145,7 @@ class Image:
         return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
-        """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-
-        Args:
-            bits: 8 or 16 per channel.
-        Raises:
-            UserError: another number of bits, or dither with 16.
-        """
+        """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
         pixels = self.developed(bits)
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
@@ -250,16 +232,12 @@ class Image:
         """
         check_bits(bits, self.settings)
         target = output.check_file(path)
-        kind = None
-        if not is_plain_png(target, quality):
-            from raytracer.film import formats
-
-            height, width = self.film.sums.shape[:2]
-            kind = formats.require(
-                target, bits, quality, transparent=self.transparent, size=(width, height)
-            )
-            if kind is formats.EXR:
-                return self.shown.save(target, batch=batch)
+        height, width = self.film.sums.shape[:2]
+        kind = formats.require(
+            target, bits, quality, transparent=self.transparent, size=(width, height)
+        )
+        if kind is formats.EXR:
+            return self.shown.save(target, batch=batch)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
@@ -284,10 +262,10 @@ class Image:
         file: BinaryIO,
         pixels: Pixels,
         histogram: NDArray[np.void],
-        kind: Format | None = None,
+        kind: formats.Format = formats.PNG,
         quality: int | None = None,
     ) -> None:
-        """Write a file with metadata; kind None: a PNG."""
+        """Write a file with metadata."""
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
@@ -296,19 +274,17 @@ class Image:
         if self.denoise:
             about["denoised"] = True
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
-        if kind is not None and kind.name in ("SVG", "PDF"):
+        if kind in (formats.SVG, formats.PDF):
             overlay = self.overlay or self._empty_overlay()
             overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
             return
         if self.overlay is not None:
             pixels = self.overlay.over(pixels)
         pixels = self._visible(pixels)
-        if kind is None or kind.name == "PNG":
+        if kind is formats.PNG:
             text = {"Software": software, png.KEY: description}
             png.write(file, pixels, text, self.threads, self.dpi)
             return
-        from raytracer.film import formats
-
         texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
         formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
 

@@ -37,10 +37,8 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
-    """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means.
-
-    sums: float32 (h, w, 4); counts: samples of the pixels of each row, (w,).
-    """
+    """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means;
+    counts: samples of the pixels of each row, (w,)."""
     mean = inf
     for _ in range(2):
         light, channels = 0.0, 0
@@ -54,19 +52,14 @@ def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArra
 
 
 def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
-    """Return the standard error of a film, relative to its light.
+    """Return the standard error of a film, relative to its light; 0 if no sphere was hit.
 
     It is the root mean square over all graded channels of pixels that show spheres. The difference
     of the means of the earlier and the later samples has the variances of both, added. Evenly
     spread samples have less noise than this estimate.
 
-    Args:
-        film: with all samples.
-        earlier: its sums when it had fewer, float32 (h, w, 4).
-        samples: how many it had then, of all pixels or of each, uint32 (h, w); pixels without
-            earlier or without later samples are left out.
-    Returns:
-        The noise; 0 if no sphere was hit.
+    earlier: sums of the first samples, float32 (h, w, 4). samples: how many these are, of all
+    pixels or of each, uint32 (h, w); pixels without earlier or later samples are left out.
     """
     shape = film.sums.shape[:2]
     counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
@@ -92,11 +85,8 @@ def _variances(
     before: NDArray[Any],
     light: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the variance of the graded mean of each channel of a row, and which pixels count.
-
-    sums, earlier: of all and of the earlier samples, float32 (w, 4); counts, before: numbers of
-    samples; light: `mean_light` of the picture.
-    """
+    """Return the variance of the graded mean of each channel of a row, (w, 4), and which pixels
+    count; light: `mean_light` of the picture."""
     counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
     if light <= 0:
@@ -118,10 +108,8 @@ def _variances(
 class TileNoise:
     """Measured noise of tiles; all arrays are (tiles down, tiles across).
 
-    Args:
-        variance: sum of the variances of all graded channels that show spheres.
-        channels: their number.
-        measured: whether samples were added between the two parts.
+    variance: summed over all graded channels that show spheres, `channels` in number. measured:
+    whether samples were added between the two parts.
     """
 
     variance: NDArray[np.float64]
@@ -137,13 +125,8 @@ class TileNoise:
         before: NDArray[np.int64],
         side: int,
     ) -> TileNoise:
-        """Measure the tiles to which samples were added.
-
-        Args:
-            sums, earlier: of all and of the earlier samples, float32 (h, w, 4).
-            counts, before: numbers of samples of the tiles, at least 1.
-            side: of a tile in pixels.
-        """
+        """Measure the tiles of some pixels a side to which samples were added, by all and earlier
+        sums."""
         tiles = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
         has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))

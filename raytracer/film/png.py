@@ -66,12 +66,8 @@ def write(
 ) -> None:
     """Write a PNG file; its bytes do not depend on the number of threads.
 
-    Args:
-        file: a stream.
-        pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
-        text: keys and ASCII values of the text chunks.
-        threads: 0 uses every core that the process may use.
-        dpi: pixels per inch, or None.
+    pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha. text: keys and ASCII values of
+    the text chunks. dpi: pixels per inch, or None.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -140,10 +136,8 @@ def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, i
 
 
 def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
-    """Return bytes begin to end of all rows, as differences to the row above ("up").
-
-    Each row starts with its filter type. 16-bit samples are stored with the high byte first.
-    """
+    """Return bytes begin to end of all rows, each with its filter type, as differences to the row
+    above ("up"), with the high byte first."""
     import numpy as np
 
     row = pixels[0].nbytes + 1
@@ -172,11 +166,8 @@ def _joined_adler(first: int, second: int, length: int) -> int:
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
     """Return the metadata of a picture, without reading its pixels; None if there are none.
 
-    Args:
-        path: of the picture.
-        is_input: False if it may be replaced; see `access.opened`.
-    Raises:
-        DataFileError: the file cannot be read, is not a picture, or is damaged.
+    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
+    cannot be read, is not a picture, or is damaged.
     """
     with opened(path, standard_input=True, is_input=is_input) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
@@ -232,11 +223,8 @@ def _svg_description(file: BinaryIO) -> str | None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is not a PNG of `raytracer`, by its first text chunks.
-
-    Raises:
-        DataFileError: the file cannot be read.
-    """
+    """Whether a file is not a PNG of `raytracer`, by its first text chunks. Raises DataFileError:
+    the file cannot be read."""
     with opened(path, is_input=False) as file:
         head = file.file.read(_HEAD)
     return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head

@@ -127,15 +127,10 @@ def percentiles(
     percents: Sequence[float],
     with_dark: bool = False,
 ) -> list[float]:
-    """Return percentiles of the luminance; 0 if there are no pixels.
+    """Return percentiles (0 to 100) of the luminance; 0 if there are no pixels.
 
-    Within a bin, the logarithm of luminance is taken as uniform.
-
-    Args:
-        bins: counts, int64 (256,).
-        ends: darkest and brightest luminance, the limits of the outer bins.
-        percents: 0 to 100.
-        with_dark: count pixels below the bins too, with luminance 0.
+    Within a bin, the logarithm of luminance is taken as uniform. bins: counts, int64 (256,). ends:
+    darkest and brightest luminance. with_dark: count pixels below the bins too, with luminance 0.
     """
     counts = bins[FIRST : LAST + 1]
     below = int(bins[BLACK]) if with_dark else 0

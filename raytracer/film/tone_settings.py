@@ -65,15 +65,8 @@ class ToneSettings(Defined, error=UserError):
 
     @classmethod
     def of(cls, given: object, scenes: ToneSettings | None = None) -> ToneSettings:
-        """Return the settings of a call.
-
-        Args:
-            given: settings; None for those of the scene; or a dictionary of changes to those of the
-                scene.
-            scenes: those of the scene; None uses the defaults.
-        Raises:
-            UserError: a value is invalid, or of another type.
-        """
+        """Return the settings of a call: those given, or the scene's with the changes of a
+        dictionary."""
         base = scenes or cls()
         if given is None:
             return base
@@ -97,8 +90,6 @@ class ToneSettings(Defined, error=UserError):
         return bits == 8 and self.dither is not False
 
     def stops(self, histogram: NDArray[np.void]) -> float:
-        """Return the exposure of the picture, in stops.
-
-        histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
-        """
+        """Return the exposure of the picture in stops; histogram: of the film, (1,)
+        `FilmHistogram`."""
         return float(histogram["exposure"][0]) if self.automatic else float(self.exposure)

@@ -26,11 +26,7 @@ class FrameKeys:
     """Makes motion keys of the particles of a frame; particles are matched as by `tracks`.
 
     A step to the next frame is that to the nearest periodic image. A particle that a frame lacks
-    rests from there on.
-
-    Args:
-        source: the frames.
-        frame: the shown one; None: that of the file of each set.
+    rests from there on. frame: the shown one; None: that of the file of each set.
     """
 
     def __init__(self, source: FrameSource, frame: int | None = None) -> None:

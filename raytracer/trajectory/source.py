@@ -28,11 +28,8 @@ class FrameSource(ABC):
 
     @abstractmethod
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        """Return a frame, counted from 0, with these columns of its file.
-
-        Raises:
-            UserError: it cannot be read.
-        """
+        """Return a frame, counted from 0, with these columns of its file. Raises UserError: it
+        cannot be read."""
 
     @property
     def animation(self) -> AnimationSettings | None:
@@ -59,21 +56,16 @@ class LiveSource(FrameSource):
 
     @abstractmethod
     def has_newer(self) -> bool:
-        """Return whether there is a state after the one that was loaded last.
-
-        Without one, `on_change` is called once when there is, or when `closed` becomes true.
-        """
+        """Return whether there is a state after the one that was loaded last; if not, `on_change`
+        is called once when there is, or when `closed` becomes true."""
 
     on_change: Callable[[], None]
     """Any thread may call it."""
 
 
 class FileSource(FrameSource):
-    """A scene or particle file, or a series of files.
-
-    Raises:
-        UserError: there is no such file, or it is invalid.
-    """
+    """A scene or particle file, or a series of files. Raises UserError: there is no such file, or
+    it is invalid."""
 
     def __init__(self, source: Source) -> None:
         self._source, self.name = source, str(source.scene)
@@ -169,11 +161,8 @@ class SceneSource(FrameSource):
 
 
 def frames_of(source: Source) -> FrameSource:
-    """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3).
-
-    Raises:
-        UserError: it has none, or they cannot be counted.
-    """
+    """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3). Raises
+    UserError: it has none, or they cannot be counted."""
     value = source.scene
     if isinstance(value, FrameSource):
         return value
@@ -191,14 +180,9 @@ def frames_of(source: Source) -> FrameSource:
 
 
 def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
-    """Return the chosen frame numbers.
+    """Return the chosen frame numbers: "START:END:STEP" as in Python, or one number; None is all.
 
-    Args:
-        text: "START:END:STEP" as in Python, or one number; None is all frames.
-        count: number of frames.
-        name: of the file, for messages.
-    Raises:
-        UserError: the text is invalid, or chooses no frame.
+    name: of the file, for messages. Raises UserError: the text is invalid, or chooses no frame.
     """
     if text is None:
         return list(range(count))

@@ -82,11 +82,8 @@ def track_of(spheres: SphereSet, name: str) -> Track:
 
 
 def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
-    """Return the indices, in each frame, of the particles that both frames have.
-
-    Raises:
-        DataFileError: they have no ids, and their numbers differ.
-    """
+    """Return the indices, in each frame, of the particles that both frames have. Raises
+    DataFileError: they have no ids, and their numbers differ."""
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
             f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
@@ -168,14 +165,8 @@ class Read(NamedTuple):
 
 
 class TrackedSource(FrameSource):
-    """A trajectory whose particles are averaged over frames and unwrapped.
-
-    Args:
-        source: the trajectory.
-        frames: that will be shown.
-        smoothing: number of frames that are averaged, centred on the shown one.
-        unwrap: whether periodic jumps are removed, from the first shown frame on.
-    """
+    """A trajectory whose particles are averaged over `smoothing` of the shown `frames`, and
+    unwrapped."""
 
     def __init__(
         self, source: FrameSource, frames: Sequence[int], smoothing: int, unwrap: bool
@@ -263,11 +254,8 @@ class TrackedSource(FrameSource):
 
 
 def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a frame of a file with smoothed or unwrapped particles.
-
-    Raises:
-        UserError: there is no such frame, or its particles cannot be followed.
-    """
+    """Return a frame of a file with smoothed or unwrapped particles. Raises UserError: there is no
+    such frame, or its particles cannot be followed."""
     if "moved" not in source.counted:
         frames = frames_of(source)
         source.counted["moved"] = TrackedSource(

@@ -129,10 +129,7 @@ class Kernel:
         return any(requirement.admits(arch) for requirement in self.needs)
 
     def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
-        """Evaluate grid, shared memory and scratch memory; raise VariantError for invalid ones.
-
-        axes: sizes by name, and other names of the expressions (`Op.launch_names`).
-        """
+        """Evaluate grid, shared and scratch memory for sizes by name. Raises VariantError."""
         names = {**axes, "sm": multiprocessors, "block": self.threads}
         if not self.grid:
             raise VariantError(

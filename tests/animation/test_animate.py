@@ -142,25 +142,6 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     assert not (tmp_path / "a.mp4.frames").exists()
 
 
-def test_frames_without_an_exposure_are_taken_where_none_is_metered(
-    trajectory: Path, tmp_path: Path
-) -> None:
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    path = tmp_path / "a.gif"
-    with pytest.raises(KeyboardInterrupt):
-        raytracer.animate(trajectory, **SMALL).save(path, progress=stop)
-    frames = list((tmp_path / "a.gif.frames").glob("*.npz"))
-    for frame in frames:  # as an earlier version wrote them
-        with np.load(frame) as archive:
-            pixels = archive["frame"]
-        np.savez(frame, frame=pixels)
-    animation = raytracer.animate(trajectory, **SMALL)
-    animation.save(path)
-    assert len(animation.seconds) == FRAMES - len(frames)
-
-
 def test_frames_of_other_settings_are_not_taken(trajectory: Path, tmp_path: Path) -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -248,25 +229,15 @@ def test_following_keeps_a_particle_in_the_middle(trajectory: Path) -> None:
         np.testing.assert_allclose(offsets, [offsets[0]] * FRAMES, atol=1e-9)
 
 
-def test_the_camera_stays_while_its_particle_is_away(tmp_path: Path) -> None:
-    """Whichever frames are rendered: a worker begins anywhere."""
+def test_a_particle_that_a_frame_lacks_cannot_be_followed(tmp_path: Path) -> None:
     path = tmp_path / "a.dump"
-    text = ""
-    for k in range(6):
-        ids = [i for i in (1, 2, 3) if i != 3 or k not in (2, 3, 5)]
-        head = f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n{len(ids)}\n"
-        head += "ITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\nITEM: ATOMS id type x y z\n"
-        text += head + "".join(f"{i} 1 {i + 10 * k} 0 0\n" for i in ids)
-    path.write_text(text)
-    places = [3.0, 13.0, 13.0, 13.0, 43.0, 43.0]
-    for frames in ("0:6", "3:6", "4:"):
-        with raytracer.warning.collected() as warnings:
-            images = list(raytracer.animate(path, follow=3, frames=frames, **SMALL))
-        found = [target_of(image)[0] for image in images]
-        np.testing.assert_allclose(found, places[int(frames[0]) :])
-        assert sum("stays at its last position" in sentence for sentence in warnings) == 1
-    with pytest.raises(raytracer.UserError, match="there is no particle 9 among 3"):
-        next(iter(raytracer.animate(path, follow=9, **SMALL)))
+    path.write_text("".join(
+        f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n1\n"
+        f"ITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\nITEM: ATOMS id type x y z\n{k} 1 0 0 0\n"
+        for k in (1, 2)
+    ))  # fmt: skip
+    with pytest.raises(raytracer.UserError, match="there is no particle 1 among 1"):
+        list(raytracer.animate(path, follow=1, **SMALL))
 
 
 def test_settings_of_a_scene_file(trajectory: Path, tmp_path: Path) -> None:
@@ -287,16 +258,6 @@ def test_settings_of_a_scene_file(trajectory: Path, tmp_path: Path) -> None:
     assert loaded.animation.keyframes[1].time == 0.8
 
 
-def test_the_command(trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "a.webp"
-    arguments = ["animate", str(trajectory), "-o", str(path), "--frames", ":3", *OPTIONS]
-    assert main([*arguments, "--turntable", "90", "--quality", "80"]) == 0
-    said = capsys.readouterr()
-    assert "3 frames, 0.1 s at 30 frames/s" in said.out
-    assert said.err == ""
-    assert len(decoded(path)) == 3
-
-
 def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
     """The ends of the scale are held; a text over the picture names the frame."""
     options = SMALL | {"color_by": "x", "map": ["blue", "red"], "look": "flat", "radius": 0.6}
@@ -307,38 +268,11 @@ def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
     assert ends[0] < 100 < ends[1]  # x goes to 1 in the first frame, to 6 in the last one
 
 
-def test_the_command_says_what_an_interrupt_leaves(
-    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    from raytracer.progress import ProgressBar
-
-    def stop(self: ProgressBar, done: int, total: int) -> None:
-        if done == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(ProgressBar, "frames", stop)
-    path = tmp_path / "a.gif"
-    arguments = ["animate", str(trajectory), "-o", str(path), *OPTIONS]
-    assert main(arguments) == 130
-    said = capsys.readouterr().err
-    assert f"in {path}.frames: the same command continues from there" in said
-    assert not path.exists()
-    monkeypatch.undo()
-    assert main(arguments) == 0
-    assert "of them from an earlier run" in capsys.readouterr().out
-    assert len(decoded(path)) == FRAMES
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--frames", "9:"], "there is no frame in 9:: it has 6 frames, 0 to 5"),
         (["--frames", "0"], "there is only one frame, and the camera does not move"),
-        (["--follow", "40"], "there is no particle 40 among 3"),
         (["--transparent"], "a GIF has no partial transparency"),
-        (["--codec", "av1"], "a .gif has only one codec"),
-        (["-o", "a.avi"], "'.avi' is not the suffix of a movie"),
         (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
     ],
 )
@@ -352,15 +286,6 @@ def test_what_is_wrong_is_said(
     assert words in said
     assert said.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["water.xyz"]
-
-
-def test_a_missing_library_is_named(
-    trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "av", None)
-    animation = raytracer.animate(trajectory, **SMALL)
-    with pytest.raises(raytracer.UserError, match=r"pip install 'raytracer\[video\]'"):
-        animation.save(tmp_path / "a.mp4")
 
 
 def test_an_odd_size_is_made_even(trajectory: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.cli import main
 from support.movies import assert_same_movie
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
@@ -58,25 +56,6 @@ def test_parts_in_any_order_make_the_movie_of_one_run(
     np.testing.assert_array_equal(np.asarray(Pillow.open(one)), np.asarray(Pillow.open(other)))
 
 
-def test_the_command_writes_numbered_pictures_of_a_part(
-    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    size = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
-    target = tmp_path / "out" / "##.png"
-    assert main(["animate", str(trajectory), "-o", str(target), *size, "--part", "2/3"]) == 0
-    said = capsys.readouterr()
-    assert re.search(r"##.png: rendered 2 frames of part 2/3, in ", said.out)
-    assert sorted(path.name for path in target.parent.iterdir()) == ["01.png", "04.png"]
-    for k, image in enumerate(raytracer.animate(trajectory, **SMALL)):
-        if k in (1, 4):
-            with Pillow.open(tmp_path / "out" / f"{k:02d}.png") as picture:
-                np.testing.assert_array_equal(np.asarray(picture), image.to_uint8())
-    assert main(["animate", str(trajectory), "--part", "2/3", "--fresh", *size]) == 2
-    assert "leave out --fresh" in capsys.readouterr().err
-    assert main(["animate", str(trajectory), "--workers", "2"]) == 2
-    assert "--part K/N" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", 2])
 def test_parts_that_there_are_not(part: Any, trajectory: Path, tmp_path: Path) -> None:
     with pytest.raises(raytracer.UserError, match="is not K/N with K from 1 to N"):
@@ -106,8 +85,3 @@ def test_a_part_ends_where_its_folder_is_gone(trajectory: Path, tmp_path: Path) 
     animation = raytracer.animate(trajectory, **SMALL)
     with pytest.raises(raytracer.RaytracerError, match="another command has completed the movie"):
         animation.save(tmp_path / "a.gif", part="1/2", progress=remove)
-
-
-def test_a_movie_of_one_picture_per_frame_needs_numbers(trajectory: Path, tmp_path: Path) -> None:
-    with pytest.raises(raytracer.RaytracerError, match="needs a number in the name"):
-        raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.png")

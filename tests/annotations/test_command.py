@@ -66,38 +66,6 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         np.testing.assert_array_equal(switched_off, plain)
 
 
-@pytest.mark.parametrize(
-    ("option", "problem"),
-    [
-        ("--axes=midle", "--axes=midle: 'midle' is not known"),
-        ("--outline=widht=2", "there is no field 'widht'; did you mean 'width'?"),
-        ("--outline=width=2,blue", "'blue' has no '='"),
-        ("--box", "the files of the scene have no simulation box"),
-        ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
-        ("--labels=mass", "labels.by: there is no column 'mass'"),
-        ("--axes=labels=xyz", "'xyz' is not three names"),
-        ("--axes=size=900", "--axes: size: letters of 900 points are 450 pixels high"),
-    ],
-)
-def test_mistakes(option: str, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["render", "ball.toml", option]) == 2
-    error = capsys.readouterr().err
-    assert problem in error
-    assert error.count("\n") == 1
-    assert not Path("ball.png").exists()
-
-
-def test_mistakes_in_a_file_name_their_place(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("bad.toml").write_text(
-        f'{SCENE}\n[legend]\nplaze = "left"\n[[texts]]\nplace = "top"\n[box]\nedges = [[1, 2]]\n'
-    )
-    assert main(["render", "bad.toml"]) == 2
-    error = capsys.readouterr().err
-    assert "legend.plaze: unknown key; did you mean 'place'?" in error
-    assert "texts[0].text: is missing" in error
-    assert "is not three vectors" in error
-
-
 def test_box_and_labels_come_from_the_file() -> None:
     Path("cell.xyz").write_text(
         '2\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3:charge:R:1\n'

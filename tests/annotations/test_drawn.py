@@ -202,11 +202,6 @@ def test_text_has_the_same_share_of_any_picture_and_its_own_size_at_a_dpi() -> N
     assert abs(height(dpi=50.0) - 0.66 * 50) <= 1.5  # an inch high, and capitals two thirds of it
 
 
-def test_letters_that_the_font_lacks_are_told_of() -> None:
-    with pytest.warns(raytracer.RaytracerWarning, match="the font has no 水"):
-        picture(Annotations(texts=[raytracer.TextLabel("H₂O: 水")]))
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("{speed}", "there is no value '{speed}'"), ("{title", "cannot be filled in")],

@@ -100,13 +100,3 @@ def test_the_box_of_a_file_is_framed(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert frame.camera is not None
     assert far is not None
     assert frame.camera.position == pytest.approx(far.position)
-
-
-@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
-def test_movies_leave_room_for_a_legend(kind: str) -> None:
-    settings = {"width": 240, "height": 240, **SMALL, "annotations": Annotations(legend=Legend())}
-    image = raytracer.render(cloud(type=kind), **settings)
-    (frame,) = raytracer.animate(cloud(type=kind), **ONE, **settings)
-    assert image.camera is not None
-    assert frame.camera is not None
-    assert frame.camera.position == pytest.approx(image.camera.position, abs=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +12,6 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereSet, TextLabel
-from raytracer.cli import main
 from raytracer.drawing.shapes import point_of
 from raytracer.errors import OutputError
 from raytracer.scene.coloring.scale import ColorScale
@@ -52,17 +50,6 @@ def test_an_embedded_picture_has_outlines_but_no_texts(tmp_path: Path) -> None:
     image = next(ElementTree.parse(tmp_path / "a.svg").getroot().iter(f"{SVG}image"))
     data = b64decode(str(image.get("href")).partition(",")[2])
     np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), outlined)
-
-
-def test_the_metadata_of_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    image = picture(Annotations(texts=[TextLabel("<a> & b")]))
-    image.save(tmp_path / "a.svg")
-    assert main(["info", str(tmp_path / "a.svg"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["spheres"] == image.metadata["spheres"]
-    (tmp_path / "b.svg").write_text("<svg><desc>other</desc></svg>")
-    assert main(["info", str(tmp_path / "b.svg")]) == 2
-    (tmp_path / "c.svg").write_text('<svg><desc>{"version": ')
-    assert main(["info", str(tmp_path / "c.svg")]) == 2
 
 
 def test_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

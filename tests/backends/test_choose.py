@@ -22,7 +22,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 from raytracer.view import View, frame_of
 from support.project import to_project
 from support.scenes import random_scene

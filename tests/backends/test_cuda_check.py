@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import driver, probe
 from raytracer.backends.cuda.check import check_layout, check_memory, explain
 from raytracer.errors import BackendError, MemoryNeedError
 
@@ -60,59 +54,3 @@ def test_too_large_a_scene_is_told_what_would_fit() -> None:
 def test_layout_that_differs_is_refused_by_name(found: list[int], place: str) -> None:
     with pytest.raises(BackendError, match=place):
         check_layout(found, TABLE, "kernel.cu")
-
-
-class FakeCuda:
-    """A driver library with so many GPUs, or that does not start."""
-
-    def __init__(self, gpus: int, status: int = 0) -> None:
-        self.gpus = gpus
-        self.status = status
-
-    def cuInit(self, _flags: int) -> int:  # noqa: N802
-        return self.status
-
-    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
-        count._obj.value = self.gpus
-        return 0
-
-    def cuGetErrorString(self, _status: int, text: Any) -> int:  # noqa: N802
-        text._obj.value = b"forward compatibility was attempted"
-        return 0
-
-
-def test_missing_driver_comes_before_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: str) -> None:
-        raise OSError
-
-    monkeypatch.setattr(ctypes, "CDLL", missing)
-    assert "no NVIDIA driver" in str(probe.why_not())
-    assert probe.devices() == []
-
-
-@pytest.mark.parametrize(("version", "said"), [("NVRTC 13.0.88", "NVRTC 13.0.88"), ("", "none")])
-def test_devices_say_what_compiles(
-    monkeypatch: pytest.MonkeyPatch, version: str, said: str
-) -> None:
-    gpus = SimpleNamespace(Device=SimpleNamespace(count=lambda: 2))
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeCuda(2))
-    monkeypatch.setattr(driver, "load", lambda: gpus)
-    monkeypatch.setattr(probe, "device_details", lambda number: {"device": f"GPU {number}"})
-    monkeypatch.setattr(compiler, "version", lambda: version)
-    wanted = [{"device": f"GPU {number}", "compiler": said} for number in range(2)]
-    assert probe.devices() == wanted
-
-
-@pytest.mark.parametrize(
-    ("cuda", "words"),
-    [
-        (FakeCuda(0), "finds no GPU"),
-        (FakeCuda(1, status=803), "forward compatibility was attempted (CUDA error 803)"),
-        (FakeCuda(1), "there is no GPU 1: the driver finds 1"),
-    ],
-)
-def test_driver_without_the_gpu(
-    monkeypatch: pytest.MonkeyPatch, cuda: FakeCuda, words: str
-) -> None:
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: cuda)
-    assert words in str(probe.why_not(device=1))

@@ -17,7 +17,7 @@ from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.errors import BackendError
-from raytracer.variants import products
+from raytracer.variants.discovery import products
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 
@@ -155,19 +155,6 @@ def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
     assert ptx.endswith(b"\0")
 
 
-def test_what_nvrtc_writes_goes_into_memory_of_its_own() -> None:
-    """Not into bytes: those with one value, as of an empty log, are shared by the process."""
-
-    def size(_: object) -> tuple[int, int]:
-        return 0, 1
-
-    def get(_: object, room: bytearray) -> tuple[int]:
-        room[:] = b"\0"
-        return (0,)
-
-    assert nvrtc._text(size, get, None) == b"\0"
-
-
 @each_compiler
 def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
     tree: Path, source: Path
@@ -213,32 +200,6 @@ def test_cache_refuses_a_damaged_file(tmp_path: Path, place: int) -> None:
     assert cubins.read(path) is None
 
 
-def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log"))
-    for length in range(path.stat().st_size):
-        (tmp_path / "short").write_bytes(path.read_bytes()[:length])
-        assert cubins.read(tmp_path / "short") is None
-    assert cubins.read(tmp_path / "none") is None
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        b"",
-        b"{}",
-        b'{"log": 1, "compiler": ""}',
-        b"[" * 100_000,
-        None,
-    ],
-)
-def test_cache_refuses_a_wrong_note(tmp_path: Path, note: bytes | None) -> None:
-    path = tmp_path / NAME.file
-    length = 10**6 if note is None else len(note)
-    body = b"code" + (note or b"") + length.to_bytes(8, "little")
-    path.write_bytes(body + cubins._digest(body) + cubins._MARK)
-    assert cubins.read(path) is None
-
-
 def test_cache_is_the_user_s_alone(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,26 +219,6 @@ def test_cache_is_the_user_s_alone(
     assert cubins.find(NAME, tree) is None
 
 
-def test_cache_of_another_user_is_neither_read_nor_written(
-    tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a folder of another user")
-    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
-    folder = own_files.make_private(cubins.cache_folder())
-    path = cubins.write(folder, NAME, Cubin(b"code", "log"))
-    os.chown(path, 12345, 12345)
-    assert cubins.find(NAME, tree) is None
-    os.chown(path, 0, 0)
-    os.chown(folder, 12345, 12345)
-    assert cubins.find(NAME, tree) is None
-    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
-    told: list[str] = []
-    assert compiler.load(source, "sm_80", tree, told.append).path is None
-    assert "only you can access" in told[-1]
-    assert "set RAYTRACER_CACHE" in told[-1]
-
-
 def test_shipped_cubins_may_belong_to_another_user_but_not_be_open_to_all(tmp_path: Path) -> None:
     folder = tmp_path / "cubins"
     path = cubins.write(folder, NAME, Cubin(b"code", "log"))
@@ -285,23 +226,6 @@ def test_shipped_cubins_may_belong_to_another_user_but_not_be_open_to_all(tmp_pa
     assert cubins.find(NAME, tmp_path)
     path.chmod(0o666)
     assert cubins.find(NAME, tmp_path) is None
-
-
-def test_interrupted_write_leaves_the_old_file_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"old", "log"))
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        cubins.write(tmp_path, NAME, Cubin(b"new", "log"))
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-    kept = cubins.read(path)
-    assert kept is not None
-    assert kept.code == b"old"
 
 
 @pytest.mark.usefixtures("no_compiler")
@@ -372,15 +296,6 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
 
 
 @each_compiler
-def test_compile_all_fails_with_the_compilers_words(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tree / "core" / "deeper.h").write_text("#define VALUE undeclared_name\n")
-    assert compile_all.main(["--kernels", str(tree), "--arch", "sm_80"]) == 1
-    assert 'identifier "undeclared_name" is undefined' in capsys.readouterr().err
-
-
-@each_compiler
 def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: Path) -> None:
     with pytest.raises(compiler.CompileError, match="cannot compile for sm_10: it is too old"):
         compiler.compile_source(source, "sm_10", tree)
@@ -397,27 +312,6 @@ def test_variants_of_some_architectures_can_be_left_out() -> None:
             assert any(job.macros == () for job in of_kernel)
 
 
-@each_compiler
-def test_unchanged_sources_are_compiled_for_one_architecture(
-    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = tmp_path / "compiled.json"
-    arguments = ["--kernels", str(tree), "--arch", "sm_80", "sm_90a", "--record", str(record)]
-
-    def compiled() -> str:
-        compile_all.main(arguments)
-        return capsys.readouterr().out.splitlines()[-1]
-
-    (tree / "core" / "deeper.h").write_text("#define VALUE undeclared_name\n")
-    assert compiled() == "0 of 2 kernels compiled"
-    assert not record.exists()
-    (tree / "core" / "deeper.h").write_text("#define VALUE 1\n")
-    assert compiled() == "2 of 2 kernels compiled"
-    assert compiled() == "1 of 1 kernels compiled"
-    (tree / "core" / "deeper.h").write_text("#define VALUE 2\n")
-    assert compiled() == "2 of 2 kernels compiled"
-
-
 @pytest.mark.usefixtures("no_compiler")
 def test_compile_all_without_a_compiler(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compile_all.main(["--kernels", str(tree)]) == 2
@@ -425,3 +319,31 @@ def test_compile_all_without_a_compiler(tree: Path, capsys: pytest.CaptureFixtur
     assert [job.label for job in compile_all.jobs(tree, ["sm_75", "sm_120"])] == [
         "kernels/ladders/fill/01_plain.cu sm_120"
     ]
+
+
+def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
+    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log"))
+    for length in range(path.stat().st_size):
+        (tmp_path / "short").write_bytes(path.read_bytes()[:length])
+        assert cubins.read(tmp_path / "short") is None
+    assert cubins.read(tmp_path / "none") is None
+
+
+def test_cache_of_another_user_is_neither_read_nor_written(
+    tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a folder of another user")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
+    folder = own_files.make_private(cubins.cache_folder())
+    path = cubins.write(folder, NAME, Cubin(b"code", "log"))
+    os.chown(path, 12345, 12345)
+    assert cubins.find(NAME, tree) is None
+    os.chown(path, 0, 0)
+    os.chown(folder, 12345, 12345)
+    assert cubins.find(NAME, tree) is None
+    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
+    told: list[str] = []
+    assert compiler.load(source, "sm_80", tree, told.append).path is None
+    assert "only you can access" in told[-1]
+    assert "set RAYTRACER_CACHE" in told[-1]

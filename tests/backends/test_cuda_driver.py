@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,98 +95,6 @@ def test_without_a_binding_it_is_a_sentence(
     with pytest.raises(BackendError, match=words) as caught:
         driver.load()
     assert len(caught.value.sentences) == 1
-
-
-class Calls:
-    """Functions of cuda-bindings that note what they are asked; those in `fail` refuse it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, **gives: Any) -> None:
-        self.cu = pytest.importorskip("cuda.bindings.driver")
-        self.bindings = importlib.import_module(driver.MODULES["cuda-bindings"])
-        self.made: list[tuple[Any, ...]] = []
-        self.fail: dict[str, Any] = {}
-        always = {"cuCtxGetCurrent": 1, "cuCtxPushCurrent": None, "cuCtxPopCurrent": None}
-        for name, result in (always | gives).items():
-            monkeypatch.setattr(self.cu, name, self._function(name, result))
-
-    def _function(self, name: str, result: Any) -> Callable[..., tuple[Any, ...]]:
-        def call(*given: Any) -> tuple[Any, ...]:
-            if not name.startswith("cuCtx"):
-                self.made.append((name, *given))
-            if name in self.fail:
-                return (self.fail[name], result)
-            found = result(*given) if callable(result) else result
-            success = self.cu.CUresult.CUDA_SUCCESS
-            return (success,) if found is None else (success, found)
-
-        call.__name__ = name
-        return call
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, *_ in self.made]
-
-
-STREAM: Any = SimpleNamespace(handle=16)
-
-
-def test_arguments_of_a_launch_are_one_block_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    import ctypes
-
-    blocks = []
-
-    def launch(*given: Any) -> None:
-        words = (ctypes.c_void_p * 5).from_address(given[-1])
-        assert (words[0], words[2], words[4]) == (1, 2, None)
-        size = ctypes.c_size_t.from_address(words[3] or 0).value
-        blocks.append(ctypes.string_at(words[1] or 0, size))
-
-    gives = {"cuModuleLoadData": 5, "cuModuleGetFunction": 6, "cuModuleUnload": None}
-    calls = Calls(monkeypatch, cuLaunchKernel=launch, **gives)
-    function = calls.bindings.module_from_buffer(b"code").get_function("add")
-    function.prepare(["P", "i", "q", "5s"])
-    for address in (1 << 40, 3):
-        function.prepared_async_call((1, 2, 3), (32, 4, 1), STREAM, address, 7, -1, b"abcde",
-                                     shared_size=99)  # fmt: skip
-    assert calls.made[2][:-1] == ("cuLaunchKernel", 6, 1, 2, 3, 32, 4, 1, 99, 16, None)
-    assert blocks == [  # each value at a multiple of its size, as in C
-        address.to_bytes(8, "little") + b"\7\0\0\0\0\0\0\0" + b"\xff" * 8 + b"abcde"
-        for address in (1 << 40, 3)
-    ]
-
-
-def test_memory_is_released_once_in_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = Calls(monkeypatch, cuMemAlloc=4096, cuMemFree=None)
-    freed = calls.bindings.mem_alloc(10)
-    assert int(freed) == 4096
-    freed.free()
-    freed.free()
-    del freed
-    calls.bindings.mem_alloc(10)  # dropped
-    assert calls.names == ["cuMemAlloc", "cuMemFree"] * 2
-
-
-def test_threads_launch_a_function_with_their_own_arguments(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import ctypes
-
-    inside, seen = threading.Barrier(2), list[int]()
-
-    def launch(*given: Any) -> None:
-        with suppress(threading.BrokenBarrierError):  # nobody else comes in
-            inside.wait(0.2)
-        words = (ctypes.c_void_p * 5).from_address(given[-1])
-        seen.append(ctypes.c_int64.from_address(words[1] or 0).value)
-
-    gives = {"cuModuleLoadData": 5, "cuModuleGetFunction": 6, "cuModuleUnload": None}
-    calls = Calls(monkeypatch, cuLaunchKernel=launch, **gives)
-    function = calls.bindings.module_from_buffer(b"code").get_function("add")
-    function.prepare(["q"])
-    sizes = (1, 1, 1), (32, 1, 1), STREAM
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda value: function.prepared_async_call(*sizes, value), (3, 4)))
-    assert sorted(seen) == [3, 4]
 
 
 @pytest.fixture(params=list(driver.MODULES))

@@ -6,7 +6,7 @@ The kernel is compiled for the CPU, so that all of its arithmetic is tested with
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,6 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import ColorScale, SphereSet, Transform, UserError, layout
-from raytracer.backends.cuda import context, passes, transfer
-from raytracer.backends.cuda import driver as binding
-from raytracer.backends.cuda import pack as packing
-from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.pack import (
     Packed,
     arrays_of,
@@ -33,7 +28,6 @@ from raytracer.scene.colors import linear_rgb, srgb_to_linear
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
-from support.fake_cuda import FakeDriver
 from support.libraries import FOR_CUDA, kernel, library
 
 BLOCKS, THREADS = 3, 64
@@ -359,145 +353,4 @@ def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
         categories.color_map()
 
 
-class Gpu:
-    """A GPU without one: memory of the fake driver, in which the kernel works on the CPU."""
-
-    def __init__(self, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
-        table = np.array(flatten(layout.table()), np.int32)
-        self.driver = FakeDriver({"layout_table": table.nbytes}, self._run, memory=1 << 22)
-        self.driver.view(*self.driver.symbols["layout_table"])[:] = table.view(np.uint8)
-        self.orders: list[tuple[int, int]] = []
-        self._launch = launch
-        monkeypatch.setattr(binding, "load", lambda: self.driver)
-        monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
-        monkeypatch.setattr(packing, "order", lambda *given: self.orders.append(given[:2]))
-        monkeypatch.setattr(transfer, "CHUNK", 4096)
-        self.context = context.primary_context(0)
-        with self.context.active() as driver:
-            self.packer, self.stream = packing.Packer(0), driver.Stream(1)
-        self.copies = transfer.staging(0).stream
-        self.places = [self.put(np.zeros(16 * COUNT + 64, np.uint8)) for _ in range(3)]
-
-    def _run(self, driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> None:
-        args = np.frombuffer(arguments, layout.dtype("PackArgs")).copy()
-        base = driver.memory.ctypes.data
-        for name in ("positions", "radii", "colors"):
-            args[name]["data"] += base
-        for name in ("records", "color", "info", "table"):
-            args[name] += base
-        self._launch(grid[0], block[0], args)
-
-    def put(self, array: NDArray[Any]) -> int:
-        """The address of a copy."""
-        with self.context.active() as driver:
-            address = int(driver.mem_alloc(array.nbytes))
-        self.driver.view(address, array.nbytes)[:] = (
-            np.ascontiguousarray(array).view(np.uint8).ravel()
-        )
-        return address
-
-    def there(self, array: NDArray[Any], **more: Any) -> DeviceArray:
-        """A copy of an array there."""
-        packed = np.ascontiguousarray(array)
-        return replace(described(packed), address=self.put(packed), device=0, **more)
-
-    def __call__(self, update: SphereUpdate) -> Records:
-        self.orders.clear()
-        with self.context.active():
-            self.packer.pack(update, *self.places, self.stream)  # type: ignore[arg-type, call-arg]
-        records, color, info = (self.driver.view(place_of, 16 * COUNT) for place_of in self.places)
-        return (
-            records.view(np.float32).reshape(COUNT, 4).copy(),
-            color[: 12 * COUNT].view(np.float32).reshape(COUNT, 3).copy(),
-            decoded(info[: layout.dtype("PackInfo").itemsize].view(layout.dtype("PackInfo"))),
-        )
-
-
-@pytest.fixture
-def gpu(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    cached = context.primary_context, transfer.staging, passes.loaded
-    for each in cached:
-        each.cache_clear()
-    yield Gpu(launch, monkeypatch)
-    for each in cached:
-        each.cache_clear()
-
-
 POSITIONS, RADII = numbers("float32", (COUNT, 3)), np.abs(numbers("float64", (COUNT,), 2))
-COLORS = np.random.default_rng(9).integers(0, 256, (COUNT, 3)).astype(np.uint8)
-
-
-def everything(positions: Any, radii: Any, colors: Any, **more: Any) -> SphereUpdate:
-    update = replace(moved(POSITIONS, RADII, SETTING["turned"]), positions=positions, radii=radii)
-    return replace(update, colors=colors, **more)
-
-
-def test_the_packer_reads_arrays_of_the_gpu_and_of_the_host(gpu: Gpu) -> None:
-    expected = hosts(POSITIONS, RADII, SETTING["turned"])
-    there = everything(gpu.there(POSITIONS), gpu.there(RADII), gpu.there(COLORS))
-    mixed = everything(gpu.there(POSITIONS), RADII, linear_rgb(COLORS), color_space="linear")
-    here = everything(POSITIONS[::-1].copy()[::-1], RADII, linear_rgb(COLORS), color_space="linear")
-    for update in (there, mixed, here, there):
-        records, color, info = gpu(update)
-        assert records.tobytes() == expected.tobytes()
-        assert color.tobytes() == linear_rgb(COLORS).tobytes()
-        assert info.wrong == {}
-
-
-def test_spheres_of_one_set_are_packed_into_their_place(gpu: Gpu) -> None:
-    gpu(everything(POSITIONS, RADII, None))
-    part = replace(moved(POSITIONS[:10] + 1, RADII[:10], SETTING["turned"]), first=20)
-    part = replace(part, colors=linear_rgb(COLORS[:10]), color_space="linear", first_color=7)
-    records, color, info = gpu(part)
-    expected = hosts(POSITIONS, RADII, SETTING["turned"])
-    expected[20:30] = hosts(POSITIONS[:10] + 1, RADII[:10], SETTING["turned"])
-    assert records.tobytes() == expected.tobytes()
-    assert color[7:17].tobytes() == linear_rgb(COLORS[:10]).tobytes()
-    assert not color[:7].any()
-    assert not color[17:].any()
-    assert info.low.tolist() == expected[20:30, :3].min(axis=0).tolist()
-
-
-def test_streams_wait_for_each_other(gpu: Gpu) -> None:
-    own, copies = gpu.stream.handle, gpu.copies.handle
-    gpu(everything(gpu.there(POSITIONS), np.array([0.5]), None))
-    assert gpu.orders == [(own, 1), (1, own)], "the default stream is waited for, and waits"
-    gpu(everything(gpu.there(POSITIONS, stream=7), gpu.there(RADII, stream=8), None, stream=9))
-    assert gpu.orders == [(own, 9), (own, 7), (own, 8), (9, own)]
-    assert not gpu.driver.waits
-    gpu(everything(POSITIONS, RADII, None))
-    assert gpu.driver.waits == [(copies, None), (own, copies)]
-    gpu(everything(POSITIONS, RADII, None))
-    assert gpu.driver.waits[2:] == [(copies, own), (own, copies)]
-    assert not gpu.orders
-
-
-def test_nothing_is_allocated_after_the_first_call(gpu: Gpu) -> None:
-    scale = SCALES["log"]
-    updates = [
-        everything(gpu.there(POSITIONS), RADII, gpu.there(COLORS)),
-        everything(POSITIONS, RADII, np.abs(POSITIONS[:, 0]), color_map=scale.color_map()),
-    ]
-    for update in updates:
-        gpu(update)
-    before = dict(gpu.driver.live)
-    gpu(updates[1])
-    assert gpu.driver.live == before
-    kept = gpu.packer.nbytes
-    assert kept == RADII.nbytes + POSITIONS.nbytes + 4 * COUNT + 12 * 257
-    gpu.packer.close()
-    assert sum(before.values()) - sum(gpu.driver.live.values()) == kept
-    assert gpu.packer.nbytes == 0
-
-
-def test_an_array_of_another_gpu_is_refused(gpu: Gpu) -> None:
-    elsewhere = replace(gpu.there(POSITIONS), device=3)
-    with pytest.raises(UserError, match="positions: is on GPU 3, and the scene is on GPU 0: copy"):
-        gpu(everything(elsewhere, RADII, None))
-
-
-def test_no_spheres_are_packed_without_a_launch(gpu: Gpu) -> None:
-    before = gpu.driver.launches
-    _, _, info = gpu(moved(np.zeros((0, 3)), np.zeros(0)))
-    assert gpu.driver.launches == before
-    assert info.wrong == {}

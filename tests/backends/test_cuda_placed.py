@@ -6,7 +6,6 @@ The kernels are compiled for the CPU, and the memory is that of the fake driver.
 from __future__ import annotations
 
 import ctypes
-import pickle
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -21,13 +20,12 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, Scene, SphereSet, Transform, cuda_driver, layout
 from raytracer._native import core
-from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.pack import described
-from raytracer.buffers import DeviceColors, DeviceRecords, SceneBuffers
+from raytracer.buffers import DeviceColors, SceneBuffers
 from raytracer.device_array import DeviceArray
 from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
@@ -193,51 +191,6 @@ def test_a_scene_is_packed_as_on_the_host(
     assert "columns" not in vars(there_of(buffers)), "nor do other views need them"
 
 
-class Renders(CpuDevice):
-    """Renders on the CPU what a GPU has packed."""
-
-    has_own_memory = True
-
-    def __init__(self, gpu: Gpu) -> None:
-        super().__init__(1)
-        self._gpu = gpu
-
-    def place(self, *given: Any) -> Any:
-        return self._gpu.place(*given)
-
-
-def test_pictures_are_those_of_arrays_on_the_host(gpu: Gpu) -> None:
-    rng = np.random.default_rng(0)
-    arrays = rng.random((400, 3)), rng.uniform(0.01, 0.1, 400), rng.random((400, 3))
-    pictures: list[Any] = []
-    for device, kind in ((CpuDevice(1), np.asarray), (Renders(gpu), gpu.there)):
-        scene = Scene.from_arrays(*map(kind, arrays), ground=raytracer.Ground())
-        with raytracer.LiveScene(scene, backend=device, width=40, height=30) as live:
-            found = [live.pixels()]
-            live.update(arrays[0][::-1], colors=arrays[2][::-1])
-            assert live._can_move
-            found += [live.pixels(), live.pixels(refit_camera=True)]
-            live.update(arrays[0][:300], arrays[1][:300], arrays[2][:300])
-            found.append(live.pixels())
-        pictures.append(np.stack(found))
-    assert np.array_equal(pictures[0], pictures[1])
-    own = sorted(array.nbytes for array in arrays)
-    assert sorted(gpu.driver.live.values()) == own, "records are given back when there is a tree"
-
-
-def test_columns_come_to_the_host_when_they_are_asked_for(gpu: Gpu) -> None:
-    scene = Scene([random_set(np.random.default_rng(1), 500)])
-    here, buffers = packed_by(None, scene)[0], packed_by(gpu, scene)[0]
-    buffers.release()
-    assert not there_of(buffers).is_there
-    assert len(gpu.driver.live) == 0
-    for name in ("x", "y", "z", "radius"):
-        assert getattr(buffers, name).tobytes() == getattr(here, name).tobytes()
-    copy = pickle.loads(pickle.dumps(buffers))
-    assert not isinstance(copy.placed, DeviceRecords)
-    assert copy.digest() == here.digest()
-
-
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int32"])
 @pytest.mark.parametrize("colored", ["uint8", "float32", None])
 def test_arrays_of_a_gpu_stay_there(gpu: Gpu, kind: str, colored: str | None) -> None:
@@ -269,27 +222,6 @@ def test_colours_beside_a_ground_are_rows_of_both(gpu: Gpu) -> None:
     buffers, _ = packed_by(gpu, Scene.from_arrays(centers, 0.1, gpu.there(color), ground=ground))
     data = gpu.driver.view(there_of(buffers).address("color"), 12 * 501)
     assert data.tobytes() == here.color.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("centers", np.nan, "centers: sphere 450 lies at (nan, "),
-        ("centers", 1e300, "sphere 450 is too far away"),
-        ("radius", -1.0, "radius: sphere 450 has radius -1; it must be finite and positive"),
-        ("color", 2.0, "color: colour 450 is (2"),
-    ],
-)
-def test_what_is_wrong_is_told_as_of_the_host(
-    gpu: Gpu, name: str, value: float, sentence: str
-) -> None:
-    arrays = {"centers": np.ones((500, 3)), "radius": np.ones(500), "color": np.ones((500, 3))}
-    arrays["centers"][:] += np.random.default_rng(0).random((500, 3))
-    arrays[name].reshape(500, -1)[450, 0] = value
-    scene = Scene.from_arrays(*(gpu.there(array) for array in arrays.values()))
-    with pytest.raises(raytracer.UserError) as error:
-        packed_by(gpu, scene)
-    assert str(error.value).startswith(sentence)
 
 
 def test_large_spheres_are_found_there(gpu: Gpu) -> None:

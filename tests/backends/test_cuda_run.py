@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,19 @@ import pytest
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
-from raytracer.backends.base import sphere_arrays
-from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda import context, kernel, pictures, run, striped, tone, transfer
+from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
-from raytracer.backends.cuda import film as film_module
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
-from raytracer.backends.cuda.choose import FEATURES, PRODUCTION, every_variant
 from raytracer.backends.cuda.film import CudaFilm
-from raytracer.backends.cuda.gpus import GpuGroup
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import BackendError, MemoryNeedError, UserError
+from raytracer.errors import BackendError
 from raytracer.film.film import Film
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.packing.pack import pack
-from raytracer.variants import Kernel, Requirement
+from raytracer.variants.kernel import Kernel, Requirement
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver
 
@@ -89,61 +82,6 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     for cached in caches:
         cached.cache_clear()
     assert fake.depth == 0
-
-
-@pytest.mark.parametrize("is_at_hand", [True, False])
-def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_at_hand: bool
-) -> None:
-    def load(*_: object, macros: dict[str, str] | None = None) -> Cubin:
-        if macros and not is_at_hand:
-            raise BackendError("there is no cubin, and nvcc is missing")
-        return Cubin(b"c_spheres", "")
-
-    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
-    buffers, tree = scene()
-    with CudaDevice().scene(buffers, tree) as made:
-        taken = made.kernel(buffers.view)
-        assert taken.missing == (FEATURES if is_at_hand else ())
-        assert made.kernel(buffers.view) is taken
-
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_a_kernel_of_the_bench_reads_records_in_any_layout(driver: FakeDriver, count: int) -> None:
-    buffers, tree = scene()
-    columns = replace(tree, spheres=np.ascontiguousarray(tree.spheres[:count].T))
-    with CudaDevice(kernel=KERNEL).scene(buffers, columns) as made:
-        assert made.kernel(buffers.view).kernel is KERNEL
-
-
-def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[tuple[str, ...]] = []
-    passes: list[str] = []
-
-    def load(source: Path, *_: object, macros: dict[str, str] | None = None) -> Cubin:
-        if source.stem in (*tone.PASSES, tone.DENOISE_DRAFT):
-            passes.append(source.stem)
-        else:
-            compiled.append(tuple(macros or {}))
-        return Cubin(b"c_spheres", "")
-
-    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
-    kernel.compile_production.cache_clear()
-    buffers, tree = scene()
-    device = CudaDevice()
-    for _ in range(2):
-        with device.scene(buffers, tree):
-            assert compiled == [FEATURES]
-            assert sorted(passes) == sorted(tone.PASSES)
-    compiled.clear()
-    passes.clear()
-    for _ in range(2):
-        device.compile_ahead()
-    assert passes == [tone.DENOISE_DRAFT]
-    wanted = [missing for name in PRODUCTION for missing in every_variant(name)]
-    assert sorted(compiled) == sorted(wanted)
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
@@ -258,112 +196,6 @@ def test_several_gpus_give_the_bytes_of_one(
     assert driver.live == {}
 
 
-@pytest.mark.parametrize("is_striped", [None, True, False])
-@pytest.mark.parametrize("has_room", [True, False])
-def test_scenes_that_one_gpu_cannot_hold_are_striped(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_striped: bool | None, has_room: bool
-) -> None:
-    """Arrays larger than a stripe are there once, all others and the nodes on each GPU."""
-    buffers, tree = scene()
-    expected = expose(CudaDevice(), [2]).sums
-    stripes: list[int] = []
-
-    def stripe(size: int, gpus: list[int]) -> Any:
-        stripes.append(size)
-        assert gpus == [0, 1, 2]
-        return driver.mem_alloc(size)
-
-    def build(memory: Any, count: int, apart: int, _stream: Any, records: int) -> None:
-        assert (count, apart, records) == (COUNT, 0, memory.address("records"))
-        for name in ("nodes", "order", "spheres"):
-            array = getattr(tree, name).reshape(-1).view(np.uint8)
-            driver.view(memory.address(name), array.size)[:] = array
-
-    def check(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
-        if gpus == 1 and not has_room:
-            raise MemoryNeedError("the scene is too large")
-
-    kernels = SimpleNamespace(interleave=lambda *_: None, build=build)
-    monkeypatch.setattr(group, "BAND_HEIGHT", 4)
-    monkeypatch.setattr(run, "MAX_CONSTANT_SPHERES", 0)
-    monkeypatch.setattr(run, "check_memory", check)
-    monkeypatch.setattr(scene_module, "tree_kernels", lambda *_: kernels)
-    result = {"too_deep": 0, "node_count": len(tree.nodes)}
-    monkeypatch.setattr(scene_module, "read_result", lambda *_: result)
-    monkeypatch.setattr(striped, "STRIPE", COUNT * 8)
-    monkeypatch.setattr(striped, "StripedAllocation", stripe)
-    monkeypatch.setattr(striped, "why_not", lambda _: "")
-    several = GpuGroup([CudaDevice(number) for number in range(3)], is_striped)
-    if is_striped is False and not has_room:
-        with pytest.raises(MemoryNeedError, match="too large"):
-            several.scene(buffers)
-        assert driver.live == {}
-        return
-    with several.scene(buffers) as made, several.film(Film.blank(WIDTH, HEIGHT)) as film:
-        shared = bool(is_striped or not has_room)
-        assert bool(stripes) == shared
-        assert made.striped_over == (3 if shared else 1)
-        nodes, spheres, others = tree.nodes.nbytes, tree.spheres.nbytes, tree.order.nbytes + 12
-        times = 1 if shared else 3
-        assert made.nbytes == sum(driver.live.values())
-        assert made.nbytes == times * spheres + 3 * (nodes + others)
-        film.add(made, buffers.view, 2)
-        assert film.to_host().sums.tobytes() == expected.tobytes()
-    assert driver.live == {}
-
-
-def test_a_picture_and_its_reader_wait_for_each_other(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[Any] = []
-    monkeypatch.setattr(pictures, "order", lambda *given: waits.append(given[:2]))
-    picture = CudaDevice().picture()
-    stream = SimpleNamespace(handle=5, synchronize=lambda: waits.append("host"))
-    for reader, expected in (
-        (None, ["host"]),
-        (9, [(5, 9), (9, 5)]),
-        (7, [(5, 7), (5, 9), (7, 5)]),  # what is still queued on the last reader
-        (7, [(5, 7), (7, 5)]),
-        (None, [(5, 7), "host"]),
-        (None, ["host"]),
-    ):
-        waits.clear()
-        picture.reader = reader
-        with context.primary_context(0).active():
-            address = picture.resize(4, 3)
-        with picture.written_by(stream):
-            assert sorted(waits) == expected[:-1]
-            waits.sort()
-        assert waits == expected
-        array = picture.array()
-        assert (array.address, array.shape, array.device) == (address, (3, 4, 4), 0)
-        assert array.stream == (None if reader is None else 5)
-        assert array.owner is picture
-        assert array.is_contiguous
-    picture.close()
-
-
-def test_a_picture_of_the_host_goes_to_memory_of_its_own(driver: FakeDriver) -> None:
-    pixels = np.arange(60, dtype=np.uint8).reshape(3, 5, 4)
-    array = pictures.upload(0, pixels)
-    assert array.stream is None
-    assert driver.view(array.address, 60).tobytes() == pixels.tobytes()
-    assert driver.live == {array.address: 60}
-    del array
-    assert driver.live == {}
-
-
-def test_constants_are_filled(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    device = CudaDevice()
-    with device.scene(buffers, bvh) as made, blank(device) as film:
-        film.add(made, buffers.view, 1)
-    camera = driver.view(*driver.symbols["c_camera"])
-    assert camera.tobytes() == buffers.camera.tobytes()
-    few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
-    assert few.tobytes() == bvh.spheres.tobytes()
-
-
 @pytest.mark.filterwarnings("ignore:ground.height")
 @pytest.mark.parametrize("height", [3.0, -3.0], ids=["above", "below"])
 def test_a_list_has_no_record_of_a_ground(driver: FakeDriver, height: float) -> None:
@@ -382,18 +214,6 @@ def test_a_list_has_no_record_of_a_ground(driver: FakeDriver, height: float) -> 
     filled = driver.view(*driver.symbols["c_spheres"]).view(np.float32).reshape(-1, 4)
     assert (filled[:2, 3] > 0.0).all()
     assert (filled[2, 3] > 0.0) == (height > 0.0)
-
-
-def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    device = CudaDevice()
-    seen: list[float] = []
-    with device.scene(buffers, bvh) as made, blank(device) as film:
-        made.pacer.budget = 256
-        seconds = film.add(made, buffers.view, 2, seen.append)
-    assert seconds == pytest.approx(driver.launches * driver.seconds_per_launch)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
 
 
 @pytest.mark.parametrize("kept", [0, 2])
@@ -433,16 +253,6 @@ def test_a_film_begins_with_the_samples_of_the_host_and_anew_when_cleared(
         assert film.to_host().sums.tobytes() == begun.sums.tobytes()
         film.restore(expose(device, [4]).sums)
         assert film.to_host().sums.tobytes() == expose(device, [4]).sums.tobytes()
-
-
-def test_a_scene_of_another_device_is_refused(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    first, second = CudaDevice(0), CudaDevice(1)
-    with second.scene(buffers, bvh) as made, blank(first) as film:
-        with pytest.raises(TypeError, match="GPU 0"):
-            film.add(made, buffers.view, 1)
-        with pytest.raises(TypeError, match="CPU"):
-            CpuDevice().film(Film.blank(WIDTH, HEIGHT)).add(made, buffers.view, 1)
 
 
 def test_memory_is_given_back_once(driver: FakeDriver) -> None:
@@ -496,95 +306,6 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
             with pytest.raises(ValueError, match=words):
                 made.first_hits(view)
     assert driver.launches == 0
-
-
-def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:
-    buffers, bvh = scene(lights=5)
-    device = CudaDevice()
-    with (
-        device.scene(buffers, bvh) as made,
-        blank(device) as film,
-        pytest.raises(UserError, match=r"5 lights .* at most 4"),
-    ):
-        film.add(made, buffers.view, 1)
-
-
-def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
-    driver: FakeDriver,
-) -> None:
-    with pytest.raises(MemoryNeedError, match="of its 60,000 spheres would fit"):
-        CudaDevice().scene(*scene(count=60_000))
-    assert driver.live == {}
-
-
-def test_others_get_a_turn_while_a_large_scene_is_uploaded(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lock is held for every copy, but never for long; what arrives is the same."""
-    device, (buffers, bvh) = CudaDevice(), scene(count=200)
-    copied, depth = [0], 0  # bytes of each turn
-
-    class Turns:
-        """The kernel's lock; each time that it is taken, a turn begins."""
-
-        def __enter__(self) -> None:
-            nonlocal depth
-            copied.extend([0] if not depth else [])
-            depth += 1
-
-        def __exit__(self, *_: object) -> None:
-            nonlocal depth
-            depth -= 1
-
-    def copy(address: int, source: Any, stream: Any) -> None:
-        assert depth
-        copied[-1] += len(source)
-        through(address, source, stream)
-
-    through = driver.memcpy_htod_async
-    monkeypatch.setattr(device._context, "lock", Turns())
-    monkeypatch.setattr(driver, "memcpy_htod_async", copy)
-    monkeypatch.setattr(scene_module, "PART", 256)
-    with device.scene(buffers, bvh) as made:
-        for name, array in sphere_arrays(buffers, bvh).items():
-            if array.size:
-                there = driver.view(made.address(name), array.nbytes)
-                np.testing.assert_array_equal(there, array.reshape(-1).view(np.uint8))
-    assert max(copied) == 256
-    assert sum(copied) == sum(a.nbytes for a in sphere_arrays(buffers, bvh).values())
-
-
-@pytest.mark.parametrize("bits", [8, 16])
-def test_only_films_with_statistics_have_a_histogram(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, bits: int
-) -> None:
-    asked: list[dict[str, Any]] = []
-
-    def develop(sums: int, samples: int, *more: Any, **settings: Any) -> None:
-        assert more[:2] == (WIDTH, HEIGHT)
-        asked.append(settings)
-        size = WIDTH * HEIGHT * settings.get("bits", 8) // 2
-        driver.view(more[3], size)[:] = np.arange(size) * samples % 251
-
-    kernels = SimpleNamespace(develop=develop, read_histogram=lambda: "the histogram")
-    monkeypatch.setattr(film_module, "tone_kernels", lambda _: kernels)
-    buffers, bvh = scene()
-    device = CudaDevice()
-    with device.scene(buffers, bvh) as made, blank(device) as film:
-        film.add(made, buffers.view, 3)
-        tone = ToneSettings(dither=False)
-        pixels, histogram = film.develop(tone, bits)
-        assert pixels.shape == (HEIGHT, WIDTH, 4)
-        assert pixels.dtype == (np.uint8 if bits == 8 else np.uint16)
-        assert histogram == "the histogram"
-        alone, picture = film.pixels(tone), device.picture()
-        film.develop_into(tone, picture)
-        assert alone.tobytes() == picture.to_host().tobytes()
-        if bits == 8:
-            assert alone.tobytes() == pixels.tobytes()
-        assert [each.get("statistics", False) for each in asked] == [True, False, False]
-        assert [each.get("bits", 8) for each in asked] == [bits, 8, 8]
-        picture.close()
 
 
 def test_an_upload_that_fails_gives_everything_back(

@@ -5,10 +5,6 @@ The devices are CPUs whose films keep their sums to themselves, as those of GPUs
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from time import sleep
 from typing import Any
@@ -28,10 +24,8 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Job, prepare
 from raytracer.view import View
-from raytracer.viewer.loaded_scene import LoadedScene
 from support.project import to_project
 from support.scenes import random_scene
-from support.workers import Window, assert_rendered, request_of
 
 SIZE = WIDTH, HEIGHT = 61, 47  # no multiple of a tile
 
@@ -248,18 +242,6 @@ def test_samples_follow_a_draft_or_samples_of_other_rows(several: DeviceGroup) -
     assert picture.pixels.tobytes() == expected.pixels.tobytes()
 
 
-def test_progress_is_told_in_this_thread_and_ends_at_one(several: DeviceGroup) -> None:
-    seen: list[tuple[float, threading.Thread]] = []
-    with job_on(several) as job, blank(job) as film:
-        film.add(
-            job.scene, job.view, 70, lambda done: seen.append((done, threading.current_thread()))
-        )
-    fractions = [done for done, _ in seen]
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert {thread for _, thread in seen} == {threading.current_thread()}
-
-
 @pytest.mark.parametrize("kept", [0, 2])
 @pytest.mark.parametrize("by", ["progress", "first", "other"])
 def test_an_end_before_the_end_leaves_the_samples_of_the_host(kept: int, by: str) -> None:
@@ -290,46 +272,6 @@ def test_an_end_before_the_end_leaves_the_samples_of_the_host(kept: int, by: str
         assert film.to_host().sums.any() == (kept > 0)
         film.add(job.scene, job.view, 5 - kept)
         assert film.to_host().sums.tobytes() == sums_of(5).tobytes()
-
-
-def test_ctrl_c_ends_a_device_that_others_wait_for() -> None:
-    # Where a shell started the tests in the background, SIGINT is ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    several = group_of(2)
-    other = several.devices[1]
-    assert isinstance(other, ApartDevice)
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-
-    def press(_: float) -> None:
-        if timer.ident is None:
-            timer.start()
-
-    with job_on(several) as job, blank(job) as film:
-        other.is_stuck = True
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                film.add(job.scene, job.view, 1, press)
-        finally:
-            signal.signal(signal.SIGINT, before)
-        other.is_stuck = False
-        assert film.samples == 0
-        film.add(job.scene, job.view, 2)
-        assert film.to_host().sums.tobytes() == sums_of(2).tobytes()
-
-
-def test_a_film_goes_on_with_sums_and_keeps_them_when_it_is_closed(several: DeviceGroup) -> None:
-    with job_on(several) as job:
-        host = Film(sums_of(2), 2, 0, 0, *SIZE)
-        with job.film(host) as film:
-            film.add(job.scene, job.view, 1)
-            film.to_host()
-        film.close()
-        assert host.samples == 3
-        assert host.sums.tobytes() == sums_of(3).tobytes()
-        with job.film(host) as film:
-            film.restore(sums_of(2))
-            film.add(job.scene, job.view, 3, first=2)
-            assert film.to_host().sums.tobytes() == sums_of(5).tobytes()
 
 
 def test_scenes_are_closed_together_also_where_one_cannot_be_made() -> None:
@@ -365,19 +307,6 @@ def test_an_environment_map_is_replaced_on_every_device(several: DeviceGroup) ->
         with jobs[1].film(Film.blank(*SIZE)) as one:
             one.add(jobs[1].scene, jobs[1].view, 1)
             assert film.to_host().sums.tobytes() == one.to_host().sums.tobytes()
-
-
-@pytest.fixture
-def window() -> Iterator[Window]:
-    made = Window()
-    yield made
-    made.worker.stop()
-
-
-def test_a_window_shows_the_picture_of_one_device(window: Window) -> None:
-    request = request_of(LoadedScene.load(balls(), {}, group_of(2)))
-    window.worker.show(request)
-    assert_rendered(window.finish(request))
 
 
 @pytest.mark.parametrize("changes", [("positions",), ("positions", "radii", "colors"), ("colors",)])

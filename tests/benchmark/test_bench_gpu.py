@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import raytracer
-from raytracer.variants import discover
+from raytracer.variants.discovery import discover
 
 pytestmark = pytest.mark.gpu
 

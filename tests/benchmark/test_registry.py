@@ -10,7 +10,7 @@ from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
-from raytracer.variants import discover
+from raytracer.variants.discovery import discover
 
 RENDERER = ["render", "tone", "preview", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]

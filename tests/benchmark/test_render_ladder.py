@@ -19,7 +19,7 @@ from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.variants import discover
+from raytracer.variants.discovery import discover
 from reference import RefScene
 from support.project import to_project
 from support.scenes import KEY, LAMP, random_scene

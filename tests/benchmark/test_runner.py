@@ -16,7 +16,8 @@ from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.runner import Plan, measure
-from raytracer.variants import Variant, discover
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 from support.fake_bench import BenchDriver, Compute
 
 LOG = "4 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads"
@@ -161,7 +162,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
 ) -> None:
     from dataclasses import replace
 
-    from raytracer.variants import Requirement
+    from raytracer.variants.kernel import Requirement
 
     driver = machine(right)
     other = replace(variant(), needs=(Requirement(120, "", True),))

@@ -13,7 +13,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError
 from raytracer.resources import kernels
-from raytracer.variants import VariantError
+from raytracer.variants.kernel import VariantError
 
 
 def example(folder: Path) -> Path:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -119,12 +117,6 @@ def test_what_a_page_does_not_show_is_told(tmp_path: Path) -> None:
         raytracer.export(scene, tmp_path / "a.html", annotations={"outline": True}, backend="cpu")
 
 
-def test_too_many_spheres_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.exporting.export.MAX_SPHERES", 2)
-    with pytest.raises(UserError, match="a page shows at most 2 spheres, and the scene has 3"):
-        raytracer.export(Scene.from_arrays(np.eye(3), 0.3), tmp_path / "a.html", backend="cpu")
-
-
 def test_columns_that_do_not_fit_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raytracer.exporting.page.MAX_BYTES", 20_000)
     rng = np.random.default_rng(0)
@@ -146,51 +138,3 @@ def test_a_column_that_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> N
     with pytest.warns(raytracer.RaytracerWarning, match=r"column 'tag' is left out.*'B3'"):
         page = raytracer.export(tmp_path / "a.csv", tmp_path / "a.html", backend="cpu")
     assert column_names(page) == {"mass"}
-
-
-def test_columns_without_a_row_of_numbers_are_named(tmp_path: Path) -> None:
-    columns: dict[str, Any] = {
-        "wave": np.ones(3, complex),
-        "stress": np.zeros((3, 3, 3)),
-        "mass": np.ones(3),
-    }
-    np.savez(tmp_path / "a.npz", positions=np.eye(3), radius=np.full(3, 0.05), **columns)
-    with pytest.warns(raytracer.RaytracerWarning) as warned:
-        page = raytracer.export(tmp_path / "a.npz", tmp_path / "a.html", backend="cpu")
-    said = [str(each.message) for each in warned]
-    assert [any(f"column '{name}' is left out" in each for each in said)
-            for name in ("wave", "stress")] == [True, True]  # fmt: skip
-    assert column_names(page) == {"mass"}
-
-
-def test_columns_that_a_file_lacks_are_named(tmp_path: Path) -> None:
-    (tmp_path / "one.csv").write_text("x,y,z,id,mass\n0,0,0,7,5\n3,0,0,8,6\n")
-    (tmp_path / "two.csv").write_text("x,y,z,mass,heat\n0,3,0,5,1\n")
-    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
-    with pytest.warns(raytracer.RaytracerWarning, match="columns id, heat are left out"):
-        page = raytracer.export(files, tmp_path / "a.html", backend="cpu")
-    assert column_names(page) == {"mass"}
-
-
-def test_too_many_texts_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.exporting.columns.MAX_WORDS", 2)
-    scene = Scene.from_arrays(np.eye(3), 0.3, columns={"name": np.array(["a", "b", "c"])})
-    with pytest.warns(raytracer.RaytracerWarning, match="columns name are left out: .* texts"):
-        page = raytracer.export(scene, tmp_path / "a.html", backend="cpu")
-    assert column_names(page) == set()
-
-
-def test_columns_of_standard_input_are_mentioned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"x,y,z,mass\n0,0,0,1\n3,0,0,2\n")))
-    target = str(tmp_path / "a.html")
-    assert main(["export", "-", "--format", "csv", "-o", target, "--backend", "cpu"]) == 0
-    assert "columns of standard input" in capsys.readouterr().err
-
-
-def test_a_file_name_that_is_no_text_has_a_page(tmp_path: Path) -> None:
-    path = tmp_path / os.fsdecode(b"b\xff.xyz")
-    path.write_text(ATOMS)
-    page = raytracer.export(path, tmp_path / "a.html", backend="cpu").read_text(encoding="utf-8")
-    assert "<title>b?</title>" in page

@@ -9,7 +9,6 @@ import tracemalloc
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -79,13 +78,6 @@ def test_a_picture_goes_to_the_device_that_rendered_it() -> None:
         np.array(image, copy=False)
 
 
-def test_a_picture_and_a_film_show_themselves_in_a_line() -> None:
-    assert repr(picture()) == "<Image: 5x3, 1 sample per pixel, 3 spheres>"
-    film = Film.blank(20, 10, (2, 3, 6, 9))
-    film.aovs["depth"] = np.zeros((6, 4))
-    assert repr(film) == "<Film: 4x6 at 2,3 of 20x10, 0 samples per pixel, with depth>"
-
-
 @pytest.mark.parametrize("transparent", [False, True])
 def test_8_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
     image = picture(transparent)
@@ -140,39 +132,6 @@ def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
         assert np.array_equal(np.asarray(read), noise)
 
 
-@pytest.mark.parametrize("width", [1, 9, 200])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("block", [1, 7, 37])
-def test_short_blocks_give_the_same_rows(
-    width: int,
-    dtype: type[np.uint8] | type[np.uint16],
-    block: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(png, "BLOCK", block)
-    noise: Any = np.random.default_rng(6).integers(0, 65536, (4, width, 3)).astype(dtype)
-    stored = b"".join(body for kind, body in chunks(png.encode(noise, {})) if kind == b"IDAT")
-    rows = np.frombuffer(zlib.decompress(stored), np.uint8).reshape(4, -1)
-    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
-    big_endian = noise.astype(np.dtype(dtype).newbyteorder(">"))
-    assert (rows[:, 0] == 2).all()
-    assert samples.tobytes() == big_endian.tobytes()
-
-
-def test_a_picture_is_compressed_while_it_is_written() -> None:
-    """Neither the filtered rows nor the file are ever whole in memory."""
-    row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
-    pixels = np.broadcast_to(row, (4096, 4096, 3))  # 48 MiB as a picture, 12 KiB in memory
-    tracemalloc.start()
-    try:
-        with Path("/dev/null").open("wb") as file:
-            png.write(file, pixels, {}, threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 32 << 20
-
-
 @pytest.mark.parametrize("bits", [8, 16])
 def test_metadata_are_read_back(tmp_path: Path, bits: int) -> None:
     path = picture().save(tmp_path / "a.png", bits)
@@ -204,3 +163,17 @@ def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
         png.read_metadata(path)
     path.write_bytes(picture()._repr_png_()[:50])
     assert png.read_metadata(path) is None
+
+
+def test_a_picture_is_compressed_while_it_is_written() -> None:
+    """Neither the filtered rows nor the file are ever whole in memory."""
+    row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
+    pixels = np.broadcast_to(row, (4096, 4096, 3))  # 48 MiB as a picture, 12 KiB in memory
+    tracemalloc.start()
+    try:
+        with Path("/dev/null").open("wb") as file:
+            png.write(file, pixels, {}, threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20

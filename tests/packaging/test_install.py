@@ -12,7 +12,7 @@ from raytracer import pack_wheel
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
-from raytracer.variants import products
+from raytracer.variants.discovery import products
 from support.packages import OWN, ROOT, STABLE, Installed, run
 
 pytestmark = pytest.mark.packaging

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.pipeline import load_source
 from raytracer.scene.coloring.apply import styled
@@ -395,43 +394,6 @@ def test_axes_and_orientations_may_be_any_columns() -> None:
 
 
 # What is refused, and what a picture says
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"arrows": "velocitty"}, "there is no column 'velocitty'; did you mean 'velocity'"),
-        ({"arrows": "mass"}, "'mass' has one number per particle"),
-        ({"arrows": "velocity,sclae=2"}, "there is no field 'sclae'; did you mean 'scale'"),
-        ({"arrows": "vx,vy"}, "neither a column nor three components"),
-        ({"arrows": {"color": {"map": "magma"}}}, "color.by: missing"),
-        ({"trails": True}, "no file of the scene has several frames"),
-    ],
-)
-def test_mistakes(changes: dict[str, Any], problem: str) -> None:
-    field = Scene.from_arrays(GRID, radius=0.6, columns={"velocity": TURNING, "mass": GRID[:, 0]})
-    with pytest.raises(UserError) as error:
-        made(field, **changes)
-    assert problem in str(error.value)
-
-
-def test_a_file_says_arrows_and_the_command_takes_them_back(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = "\n".join(",".join(f"{v:g}" for v in row) for row in np.hstack([GRID, TURNING]))
-    (tmp_path / "field.csv").write_text(f"x,y,z,vx,vy,vz\n{rows}\n")
-    (tmp_path / "a.toml").write_text(
-        '[[spheres]]\nfile = "field.csv"\n'
-        '[arrows]\nvector = "velocity"\ncolor = { by = "length", map = "magma" }\nparticles = 0\n'
-        "[legend]\n[box]\nedges = [[4, 0, 0], [0, 4, 0], [0, 0, 4]]\n"
-    )
-    picture = tmp_path / "a.png"
-    small = ["--size", "64x48", "--samples", "1", "-o", str(picture)]
-    assert main(["render", str(tmp_path / "a.toml"), *small]) == 0
-    assert "capsules" in capsys.readouterr().out
-    none = ["--arrows", "none", "--legend=off", "--box=off"]
-    assert main(["render", str(tmp_path / "a.toml"), *none, *small]) == 0
-    assert "capsules" not in capsys.readouterr().out
 
 
 def test_made_again_glyphs_are_not_added_twice() -> None:

@@ -174,16 +174,6 @@ def test_two_lobes_in_two_colors(orbital: Path) -> None:
     assert len(shown(orbital, isosurface=True).meshes) == 2  # of the default level
 
 
-def test_options(orbital: Path) -> None:
-    scene = shown(orbital, isosurface='0.2,-0.2,color=["gold","navy"],opacity=1,particles=0')
-    assert scene.count == 0
-    colors = [np.asarray(each.start.color)[0] for each in scene.meshes]
-    assert colors[0] == pytest.approx([1.0, 215 / 255, 0.0], abs=0.01)
-    assert colors[1] == pytest.approx([0.0, 0.0, 128 / 255], abs=0.01)
-    one = shown(orbital, isosurface="0.2,-0.2,color=gold")
-    assert np.array_equal(one.meshes[0].start.color, one.meshes[1].start.color)
-
-
 def test_a_scene_file_names_the_grid_from_its_folder(orbital: Path, tmp_path: Path) -> None:
     folder = tmp_path / "scenes"
     folder.mkdir()
@@ -197,23 +187,6 @@ def test_a_scene_file_names_the_grid_from_its_folder(orbital: Path, tmp_path: Pa
     )
     (mesh,) = shown(scene).meshes
     assert mesh.transform.translate == (1.0, 2.0, 3.0)
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("5", "isosurface.level: 5 is not between the values of"),
-        ("0", "at least one level other than 0"),
-        ("big", "isosurface"),
-        ("0.2,color=[1,2,3,4,5]", "isosurface"),
-        ("0.2,file=missing.cube", "missing.cube"),
-    ],
-)
-def test_mistakes_are_said_in_one_sentence(orbital: Path, value: str, said: str) -> None:
-    with pytest.raises(UserError) as caught:
-        shown(orbital, isosurface=value)
-    assert said in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError
 from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs.polyhedra import Hulls, convex_hulls
 from raytracer.scene.overrides import SceneOverrides
@@ -162,13 +161,6 @@ def test_cuboctahedra_of_twelve_neighbours(perovskite: Path) -> None:
     assert volume(*faces(both)) == pytest.approx(3.905**3)  # together they fill the cell
 
 
-def test_several_options_are_several_pairs(perovskite: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "a.png"
-    words = ["--polyhedra", "Sr-O=3", "--polyhedra", "Ti-O", "--size", "40x40", "--spp", "1"]
-    assert main(["render", str(perovskite), *words, "-o", str(picture)]) == 0
-    assert picture.exists()
-
-
 def test_atoms_and_their_own_images(tmp_path: Path) -> None:
     """In a cell of one atom the six neighbours are its images."""
     path = tmp_path / "po.vasp"
@@ -206,29 +198,6 @@ def test_a_scene_file(perovskite: Path, tmp_path: Path) -> None:
     assert volume(*faces(made)) == pytest.approx(3.905**3 / 6.0)  # in the units of the set
     assert made.capsules[0].radius == pytest.approx(0.05)
     assert made.meshes[0].transform.scale == 2.0
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("Ti-N", "polyhedra.pairs: there is no type 'N'"),
-        ("Ti", "polyhedra.pairs: 'Ti' is not a pair of types such as Ti-O"),
-        ("on", "polyhedra.pairs: is missing; name the types"),
-        ("Ti-O=-1", "Ti-O"),
-        ("Sr-O=5.5", "neighbours, more than 24"),
-        ("Ti-O,corners=3", "there is no field 'corners'"),
-    ],
-)
-def test_mistakes_are_said_in_one_sentence(perovskite: Path, value: str, said: str) -> None:
-    with pytest.raises(UserError) as caught:
-        shown(perovskite, polyhedra=value)
-    assert said in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-def test_nothing_to_show_is_a_warning(perovskite: Path) -> None:
-    with pytest.warns(raytracer.RaytracerWarning, match="no atom has four neighbours"):
-        assert not shown(perovskite, polyhedra="Ti-O=1").meshes
 
 
 def test_particles_without_types_are_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import SceneError
-from raytracer.film import png
 from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs import backbone
 from raytracer.scene.glyphs.backbone import backbone_of
@@ -34,8 +30,6 @@ from raytracer.scene.glyphs.ribbon_surface import (
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
-from raytracer.viewer.content import Content
-from raytracer.viewer.frames import Frames
 from reference.scene import Array
 from support import molecules
 from support.molecules import face_normals, helix_record, is_closed, pdb, peptide, sheet_record
@@ -45,7 +39,6 @@ MIXED = (
     + [molecules.STRAND] * 8 + [(55.0, 38.0), (-100.0, 0.0), (-80.0, 140.0)]
     + [molecules.STRAND] * 8
 )  # fmt: skip
-STEP = np.array([5.0, 0.0, 0.0])
 STRUCTURE = np.array([HELIX] * 14 + [COIL] * 4 + [STRAND] * 8 + [COIL] * 3 + [STRAND] * 8)
 
 
@@ -367,50 +360,6 @@ def test_selected_residues(protein: Path) -> None:
     assert part.count == 4 * len(MIXED) + 1 - 9 * 4
 
 
-def test_a_scene_file_and_the_command_line_say_the_same(protein: Path, tmp_path: Path) -> None:
-    scene = tmp_path / "scene.toml"
-    scene.write_text(
-        '[[spheres]]\nfile = "protein.pdb"\n[ribbons]\ncolor = { by = "rainbow" }\nwidth = 1.5\n'
-    )
-    one, other = shown(scene), shown(protein, ribbons="rainbow,width=1.5")
-    assert mesh_of(one)[0] == pytest.approx(mesh_of(other)[0])
-    assert colors_along(one) == pytest.approx(colors_along(other))
-
-
-def test_the_option_needs_no_value(protein: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "a.png"
-    small = ["--size", "40x40", "--spp", "1", "-o", str(picture)]
-    assert main(["render", str(protein), "--ribbons", *small]) == 0
-    assert png.read_metadata(picture)["spheres"] == 1  # type: ignore[index]
-
-
-def test_frames_have_their_own_ribbons(tmp_path: Path) -> None:
-    atoms = peptide(MIXED)
-    models = [pdb([each]).replace("END\n", "ENDMDL\n") for each in (atoms, atoms + STEP)]
-    path = tmp_path / "a.pdb"
-    path.write_text("".join(f"MODEL {i + 1}\n{text}" for i, text in enumerate(models)))
-    first, second = (
-        load_applied(Source(path, frame), SceneOverrides.of({"ribbons": True}))[0]
-        for frame in (0, 1)
-    )
-    moved = mesh_of(second)[0] - mesh_of(first)[0]
-    assert moved == pytest.approx(np.broadcast_to(STEP, moved.shape), abs=0.01)
-
-
-def test_what_cannot_be_drawn_is_said_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "a.xyz"
-    path.write_text("1\n\nC 0 0 0\n")
-    assert main(["render", str(path), "--ribbons=on", "-o", str(tmp_path / "a.png")]) == 2
-    said = capsys.readouterr().err
-    assert "ribbons: no particles of the scene are the backbone of a protein" in said
-    assert "Traceback" not in said
-    assert not (tmp_path / "a.png").exists()
-    with pytest.raises(SceneError, match=r"ribbons\.width"):
-        raytracer.Ribbons(width=-1.0)
-
-
 def test_a_ribbon_is_in_the_picture(protein: Path) -> None:
     image = raytracer.render(
         protein, ribbons="red", width=64, height=64, samples=4, background="white",
@@ -451,26 +400,3 @@ def test_chains_of_large_structures_are_assigned_one_by_one(
     together = backbone_in(path).structure
     monkeypatch.setattr(backbone, "MAX_TOGETHER", 50)
     assert backbone_in(path).structure.tolist() == together.tolist()
-
-
-def test_numbers_of_particles_in_a_view(protein: Path) -> None:
-    """A particle that is left has the number that it has among all."""
-    frames = Frames(Source(protein), {"ribbons": True})
-    first = frames.first("cpu")
-    later = frames.load(Content(style={"color_by": "element"}), first)
-    assert first.scene.count == later.scene.count == 1
-    assert later.number_of(0) == 4 * len(MIXED) + 1
-    assert later.all_particles.columns["residue"][later.number_of(0)] == "LIG"
-    assert later.scene.meshes[0].count == first.scene.meshes[0].count
-
-
-def test_settings_as_objects(protein: Path) -> None:
-    """In Python they are arguments of a call, or parts of a scene."""
-    settings = raytracer.Ribbons(color="red", width=2.0)
-    (one,) = shown(protein, ribbons=settings).meshes
-    scene = replace(raytracer.load(protein), ribbons=settings)
-    (other,) = load_applied(Source.of(scene), SceneOverrides.of())[0].meshes
-    assert np.array_equal(one.vertices, other.vertices)
-    none = load_applied(Source.of(scene), SceneOverrides.of({"ribbons": False}))[0]
-    assert not none.meshes
-    assert none.count == 4 * len(MIXED) + 2

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
+from raytracer.backends.cuda.sources import _included, digest, include_closure, kernels_root
 from raytracer.view import frame_of
 from support.libraries import library
 
@@ -161,7 +161,10 @@ def cubin(arch: str) -> bytes:
 
     root, source = kernels_root(), SOURCES / "cuda.cu"
     texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
-    key = digest(headers_of(SOURCES / "functions.h", root), arch, *texts)
+    functions, closure = SOURCES / "functions.h", dict[str, bytes]()
+    for header in _included(functions, functions.read_bytes(), root.resolve()):
+        closure |= include_closure(header, root)
+    key = digest(closure, arch, *texts)
     # of any kernel of the product: its digest of the compiler is the same
     like = cubin_name(root / "cuda" / "render_list.cu", arch, root)
     name = replace(like, stem="probe-cuda", source_key=key)

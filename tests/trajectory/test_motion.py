@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import UserError
 from raytracer.viewer.session import Session
 from support.particle_files import dump
 
@@ -67,34 +65,3 @@ def test_the_preview_shows_it_and_steps_through_frames(trajectory: Path) -> None
                 loaded.close()
             places[unwrap] = found
     assert places == {False: [7.0, 7.0, 3.0], True: [17.0, 7.0, 13.0]}
-
-
-def test_the_commands_take_them(
-    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "a.png"
-    words = ["render", str(trajectory), "--frame", "-1", "--size", "48x27", "--quiet", "-o"]
-    assert main([*words, str(path), "--smoothing", "3", "--unwrap", "--film", f"{path}.npz"]) == 0
-    film = raytracer.Film.load(f"{path}.npz")
-    image = raytracer.render(
-        trajectory, frame=-1, smoothing=3, unwrap=True, width=48, height=27, samples=film.samples
-    )
-    np.testing.assert_array_equal(film.sums, image.film.sums)
-    for more, sentence in (
-        (["--smoothing", "0"], "smoothing: "),
-        (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it has 6 frames"),
-    ):
-        assert main([*words, str(tmp_path / "b.png"), *more]) == 2
-        assert sentence in capsys.readouterr().err
-    assert not (tmp_path / "b.png").exists()
-
-
-def test_what_has_no_frames_is_told() -> None:
-    with pytest.raises(UserError, match="smoothing: is for a file"):
-        raytracer.render(np.zeros((3, 3)), smoothing=5, **SMALL)
-    with pytest.raises(UserError, match="unwrap: is for a file"):
-        raytracer.render(np.zeros((3, 3)), unwrap=True, **SMALL)
-    with pytest.raises(UserError, match="smoothing: standard input is read only once"):
-        raytracer.render("-", smoothing=3, **SMALL)
-    with pytest.raises(UserError, match="has no periodic box"):
-        raytracer.render("scenes/molecule.xyz", unwrap=True, **SMALL)

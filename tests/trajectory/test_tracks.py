@@ -12,7 +12,6 @@ from PIL import Image
 
 import raytracer
 from raytracer.animation.shots import Renderer
-from raytracer.errors import UserError
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.trajectory.tracks import TrackedSource
@@ -124,19 +123,3 @@ def test_particles_keep_their_colors_by_id(tmp_path: Path) -> None:
                 for i, color in zip(spheres.columns["id"], colors, strict=True):
                     np.testing.assert_array_equal(known.setdefault(int(i), color), color)
     assert len({tuple(each) for each in known.values()}) == 8
-
-
-@pytest.mark.parametrize(
-    ("frames", "settings", "ids", "words"),
-    [
-        ([{1: 1.0, 2: 2.0}, {1: 1.0}], {"smoothing": 3}, False, "2 particles without ids"),
-        ([{1: 1.0}, {1: 2.0}], {"smoothing": 0}, True, "smoothing: must be at least 1"),
-        ([{1: 1.0}, {1: 2.0}], {"smoothing": "a"}, True, "smoothing: 'a' is not a whole number"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_smoothed(
-    tmp_path: Path, frames: list[dict[int, float]], settings: dict[str, Any], ids: bool, words: str
-) -> None:
-    path = written(tmp_path / "a.dump", frames, ids)
-    with pytest.raises(UserError, match=words), raytracer.warning.collected():
-        list(raytracer.animate(path, **SMALL, **settings))

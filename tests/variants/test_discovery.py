@@ -6,18 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.variants import (
-    LADDERS,
-    PRODUCT,
-    VariantError,
-    discover,
-    flags_of,
-    operations,
-    preferred,
-    product,
-    products,
-)
+from raytracer.variants.discovery import discover, flags_of, operations, product, products
 from raytracer.variants.header import KEYS
+from raytracer.variants.kernel import LADDERS, PRODUCT, VariantError, preferred
 
 HEADER = {
     "title": "One thread a pixel",
@@ -109,9 +100,6 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
         *((key, None, f"the header lacks a value for {key!r}") for key in KEYS),
         *(("block", value, f"block {value!r} is not a thread block") for value in ("8x", "33x32")),
         *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
-        ("best", "n", "does not name sizes"),
-        ("sizes", "even", "give any"),
-        ("steps", "12", "give 1 to 9"),
         *(
             ("maps", each, "is not a tensor map")
             for each in ("a 64", "a 64x512", "a 8x8 swizzle16")
@@ -119,7 +107,6 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
         ("idea", "x\n// blocks: 3", "line 3: unknown key 'blocks'"),
         ("idea", "x\n// idea: y", "line 3: 'idea' occurs twice"),
         ("flags", "--include=x.h", "give options of nvcc out of --fmad"),
-        ("flags", "-O0", "give options of nvcc out of --fmad"),
     ],
 )
 def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: str) -> None:

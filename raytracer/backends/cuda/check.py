@@ -10,7 +10,7 @@ from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.layout import Table
-    from raytracer.variants import Kernel
+    from raytracer.variants.kernel import Kernel
 
 # Fragments of the driver's messages (cuGetErrorString), and the message for the user.
 _MEANINGS = (
@@ -70,10 +70,7 @@ def explain(message: str) -> RaytracerError:
 
 
 def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
-    """Refuse a scene that the device cannot hold, before anything is allocated.
-
-    gpus: over which it is striped; the bytes are those of one of them.
-    """
+    """Refuse a scene that the device, or each of several with these bytes, cannot hold."""
     need = sum(parts.values())
     if need <= free:
         return

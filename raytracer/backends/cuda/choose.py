@@ -32,15 +32,13 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-DRAFTS = ("RT_DRAFTS",)
-"""Drafts with ambient occlusion: what they keep of surfaces takes registers."""
+DRAFTS = ("RT_DRAFTS",)  # drafts with ambient occlusion: what they keep of surfaces takes registers
 
 OCCLUSION = (*DRAFTS, *FEATURES[:2])
 """What kernels for `ao` are compiled without, beside DRAFTS, where the scene has no mirrors and no
 large spheres."""
 
-WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
-"""Without `path`: for `direct` and `ao`."""
+WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)  # without `path`: for `direct` and `ao`
 
 WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)
 """Without `direct` and `ao`: for `path`. A kernel is never without both."""
@@ -54,8 +52,7 @@ FILTERS = ("RT_ALPHA_CLIP",)
 MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 """Materials other than Phong's, spheres that send out light, environment maps."""
 
-LARGE = FEATURES[:1]
-"""Large spheres, of which plain scenes have none."""
+LARGE = FEATURES[:1]  # large spheres, of which plain scenes have none
 
 LIGHTS = ("RT_LIGHTS",)
 """Lights that a scene lists."""
@@ -127,10 +124,7 @@ PERSPECTIVE = 0  # Camera.kind
 
 
 class Sample:
-    """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy.
-
-    Taken of columns x, y, z and radius, float32 (N,) each, or of spheres on a GPU.
-    """
+    """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy."""
 
     def __init__(self, columns: Spheres) -> None:
         count = count_of(columns)
@@ -143,10 +137,7 @@ class Sample:
         self._least = float(radii.min(initial=inf))
 
     def least_radius(self, camera: NDArray[np.void], height: int) -> float:
-        """A lower limit of their radii in view, in pixels, without looking at each of them.
-
-        camera: structured (1,), dtype Camera. height: of the picture in pixels.
-        """
+        """A lower limit of their radii in view, in pixels, without looking at each of them."""
         view: Any = camera[0]
         extent = 1.0
         if view["kind"] == PERSPECTIVE:
@@ -156,11 +147,8 @@ class Sample:
 
 
 def kernel_for(count: int, nodes: int, some: Sample, camera: NDArray[np.void], height: int) -> str:
-    """The name of the render kernel for a view.
-
-    count: spheres. nodes: of the tree. some: of the spheres. camera: structured (1,), dtype Camera.
-    height: of the whole picture in pixels.
-    """
+    """The name of the render kernel for a view of so many spheres and nodes; height: of the
+    picture."""
     if count <= MAX_LISTED:
         return LIST
     if nodes <= 1:
@@ -205,11 +193,8 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
 
 
 def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
-    """Which features a picture of a scene with capsules does not need.
-
-    has_forms: whether there are cones, ellipsoids or flat ends.
-    Returns ROUND_FEATURES, CAPSULE_FEATURES, one of CAPSULE_VARIANTS or none.
-    """
+    """Which features a picture of a scene with capsules does not need; has_forms: whether there are
+    cones, ellipsoids or flat ends."""
     if view.needs_path_tracing or view.integrator != "direct":
         if view.nests or view.catches_shadows:
             return ()
@@ -247,10 +232,7 @@ def variant_of(kernel: str, missing: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:
-    """The median radius of the spheres in view, in pixels; infinite where none is.
-
-    spheres: float32 (N, 4). camera: structured (1,), dtype Camera. height: of the picture, pixels.
-    """
+    """The median radius of the spheres, (N, 4), in view, in pixels; infinite where none is."""
     view: Any = camera[0]
     axes = np.stack([view["forward"], view["right"], view["up"]])
     half_width, half_height = (sqrt(float(axis @ axis)) for axis in axes[1:])

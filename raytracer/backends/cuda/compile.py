@@ -15,7 +15,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 
@@ -25,7 +25,7 @@ from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.driver import GET
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.errors import BackendError
-from raytracer.variants import flags_of
+from raytracer.variants.discovery import flags_of
 from raytracer.variants.kernel import split_architecture
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
@@ -166,7 +166,14 @@ def load(
     name = cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
         found = cubins.find(name, root, shipped)
-        return found or _compiled(name, source, root, notify or _to_stderr, shipped, macros)
+        return found or _compiled(
+            name,
+            source,
+            root,
+            notify or partial(print, "raytracer:", file=sys.stderr, flush=True),
+            shipped,
+            macros,
+        )
 
 
 def _compiled(
@@ -249,7 +256,3 @@ def _explain(compiler: str, source: Path, arch: str, log: str) -> str:
     if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
         return f"nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN\n{log}"
     return f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
-
-
-def _to_stderr(line: str) -> None:
-    print(f"raytracer: {line}", file=sys.stderr, flush=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from threading import RLock
 from typing import Any
 
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.check import translated
+from raytracer.backends.cuda.compile import architecture
 from raytracer.errors import RaytracerError
 
 
@@ -22,10 +23,7 @@ class PrimaryContext:
     """The primary context of one device; everything that talks to the device runs in `active`."""
 
     def __init__(self, ordinal: int) -> None:
-        """Retain the context of the device with that number.
-
-        Raises BackendError where the device cannot be used.
-        """
+        """Retain the context of the device with that number. Raises BackendError."""
         self.driver = binding.load()
         # Held while kernels are launched and waited for: constant memory belongs to one render.
         self.lock = RLock()
@@ -36,12 +34,20 @@ class PrimaryContext:
         # releasing it, which the driver refuses for a primary one.
         weakref.finalize(self, self._context.detach)
 
+    @cached_property
+    def arch(self) -> str:
+        """The architecture that kernels are compiled for."""
+        return architecture(self.device.compute_capability())
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        attribute = self.driver.device_attribute.MULTIPROCESSOR_COUNT
+        return int(self.device.get_attribute(attribute))
+
     @contextmanager
     def active(self) -> Iterator[Any]:
         """Make the context current for this thread, and put back what was; gives the binding.
-
-        Exceptions of the driver leave it as BackendError or MemoryNeedError.
-        """
+        Exceptions of the driver leave it as BackendError or MemoryNeedError."""
         with translated(self.driver):
             self._context.push()
             try:
@@ -82,9 +88,7 @@ def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
 
 
 def drop(context: PrimaryContext, held: dict[str, Any]) -> None:
-    """Give up streams, events and page-locked memory: PyCUDA destroys them in their context alone.
-
-    held: by name, with the only references to them.
-    """
+    """Give up streams, events and page-locked memory, `held` by name with the only references to
+    them: PyCUDA destroys them in their context alone."""
     with suppress(RaytracerError), context.active():
         held.clear()

@@ -26,8 +26,7 @@ GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
 
-Error = RaytracerError
-"""What calls raise: the messages are for users already."""
+Error = RaytracerError  # what calls raise: the messages are for users already
 
 
 class LogicError(BackendError):
@@ -282,10 +281,8 @@ class Function:
         ask(cu.cuFuncSetAttribute, self.handle, attribute, value)
 
     def prepare(self, formats: Sequence[str]) -> None:
-        """Set the types of the parameters, in the letters of `struct`, before launches.
-
-        The driver takes all of them from one block of memory, which is kept.
-        """
+        """Set the types of the parameters, in the letters of `struct`; the driver takes all of them
+        from one block of memory, which is kept."""
         self._layout = struct.Struct("".join(formats))
         self._block = ctypes.create_string_buffer(self._layout.size)
         self._size = ctypes.c_size_t(self._layout.size)
@@ -356,11 +353,8 @@ class Launch:
 
     def __init__(self, function: Function, sizes: tuple[int, int, int], argument: bytes,
                  early: bool = False) -> None:  # fmt: skip
-        """Remember blocks, threads of a block, bytes of dynamic shared memory, and the struct.
-
-        early: whether it may start before the kernel ahead has ended (programmatic dependent
-            launch).
-        """
+        """Remember blocks, threads, bytes of dynamic shared memory, and the struct; early: whether
+        it may start before the kernel ahead has ended (programmatic dependent launch)."""
         self._function = function
         self._argument = ctypes.create_string_buffer(argument, len(argument))
         self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self._argument))

@@ -8,7 +8,6 @@ both.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from contextlib import suppress
@@ -17,11 +16,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from raytracer.backends.cuda.check import explain, translated
+from raytracer.backends.cuda.check import translated
 from raytracer.errors import BackendError
 
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-"""File of the driver."""
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}
@@ -82,21 +80,10 @@ def bindings() -> Any:
         raise BackendError(f"this needs cuda-bindings ({error}): {GET}") from error
 
 
-@cache
-def library() -> Any:
-    """Return the library of the driver, which the binding has initialised."""
-    return ctypes.CDLL(LIBRARY)
-
-
-def call(name: str, *arguments: Any) -> None:
-    """Call the driver through ctypes, with either binding. Raises BackendError or MemoryNeedError.
-
-    A context must be current.
-    """
-    if status := getattr(library(), name)(*arguments):
-        text = ctypes.c_char_p()
-        library().cuGetErrorString(status, ctypes.byref(text))
-        raise explain(f"{name} failed: {(text.value or str(status).encode()).decode()}")
+def call(name: str, *arguments: Any) -> Any:
+    """Call the driver through cuda-bindings, with either binding; return what it gives."""
+    module = bindings()
+    return module.ask(getattr(module.cu, name), *arguments)
 
 
 def is_installed(name: str) -> bool:

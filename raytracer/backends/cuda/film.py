@@ -57,11 +57,8 @@ class CudaFilm(DeviceFilm):
         progress: ProgressCall | None,
         bands: Bands | None = None,
     ) -> float:
-        """Add the view's samples launch by launch.
-
-        After an error or an interrupt the film has the sums of the host, or none if those of the
-        host are older.
-        """
+        """Add the view's samples launch by launch. After an error the film has the sums of the
+        host, or none if those are older."""
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
         scene.check(view)
@@ -140,10 +137,8 @@ class CudaFilm(DeviceFilm):
         self._newest = Newest.DEVICE
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Develop on the device; only picture and histogram are copied to the host.
-
-        Bloom is added on the host, and so are pixels with their own numbers of samples.
-        """
+        """Develop on the device; bloom, and pixels with their own numbers of samples, need the
+        host."""
         if settings.bloom or self.host.counts is not None:
             return measure_and_develop(self.to_host(), settings, bits)
         with self._context.lock, self._context.active():
@@ -174,10 +169,8 @@ class CudaFilm(DeviceFilm):
         )  # fmt: skip
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
-        """Measure if the exposure is automatic, and develop; bloom and counts need the host.
-
-        If the picture has a reader, its stream waits, and this call does not.
-        """
+        """Measure if the exposure is automatic, and develop. If the picture has a reader, its
+        stream waits, and this call does not."""
         if settings.bloom or self.host.counts is not None:
             bright, settings = with_bloom(self.to_host(), settings)
             with CudaFilm(self._number, bright) as film:
@@ -225,10 +218,8 @@ def _launch_all(
     kernel: RenderKernel, scene: CudaScene, view: View, sums: int, progress: ProgressCall | None,
     draft: int, bands: Bands | None,
 ) -> float:  # fmt: skip
-    """Render a picture launch by launch, or bands of it side by side; return the seconds.
-
-    Python takes signals between launches, or between groups of them.
-    """
+    """Render a picture launch by launch, or bands of it side by side; return the seconds. Python
+    takes signals between."""
     picture = picture_of(view)
     arguments = scene.arguments(view, picture, sums)
     arguments["draft"] = draft

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.context import primary_context
@@ -14,12 +13,9 @@ from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.tree import scratch_sizes, tree_sizes
 from raytracer.backends.group import DeviceGroup, GroupScene, together
-from raytracer.buffers import Bvh, DeviceRecords, SceneBuffers
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Columns
-    from raytracer.sphere_update import SphereUpdate
+from raytracer.sphere_update import SphereUpdate
 
 
 class StripedScene(GroupScene):
@@ -45,18 +41,14 @@ class StripedScene(GroupScene):
 
 
 class GpuGroup(DeviceGroup):
-    """GPUs that divide pictures, each with a copy of the scene; one that is too large is striped.
-
-    Its tree is built by the first GPU, in striped memory, and has the bytes of that of one GPU.
-    """
+    """GPUs that divide pictures, each with a copy of the scene; one that is too large is striped,
+    with a tree that the first GPU builds."""
 
     devices: Sequence[CudaDevice]
 
     def __init__(self, devices: Sequence[CudaDevice], is_striped: bool | None = None) -> None:
-        """Take the GPUs. is_striped: whether scenes are striped; None: those that are too large.
-
-        Scenes whose trees the host builds, with some thousand spheres, are never striped.
-        """
+        """Take the GPUs. is_striped: whether scenes are striped, but those of few spheres, whose
+        trees the host builds; None: those that are too large."""
         super().__init__(devices)
         self._is_striped = is_striped
         self.gpus = 1 if is_striped is False else len(devices)

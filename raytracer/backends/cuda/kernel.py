@@ -22,7 +22,8 @@ from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
-from raytracer.variants import Kernel, product
+from raytracer.variants.discovery import product
+from raytracer.variants.kernel import Kernel
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
@@ -41,20 +42,18 @@ SIDES = 8
 
 IMAGES = {"RT_IMAGES": "1"}
 """Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
-OF_IMAGES = (THREADS, PATHS, "first_hits")
-"""Kernels of such scenes."""
+OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
-production = cache(product)
-"""Returns a kernel of PRODUCTION by name; its file is read once."""
+production = cache(product)  # returns a kernel of PRODUCTION by name; its file is read once
 
 
 @cache
 def compile_production(ordinal: int) -> None:
     """Compile the kernels of all pictures and drafts that are not at hand, side by side, once."""
-    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    arch = primary_context(ordinal).arch
     compiler.version()  # asked for once, not by every thread
     names = reversed(PRODUCTION)  # the longest first: they begin when the others do
     jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
@@ -66,11 +65,8 @@ def compile_production(ordinal: int) -> None:
 def _cubin(
     kernel: Kernel, missing: tuple[str, ...], arch: str, has_images: bool = False
 ) -> tuple[Cubin, tuple[str, ...]]:
-    """Return machine code of a kernel, and the features that it is without.
-
-    Where the variant without some is not at hand and cannot be compiled, the kernel with all
-    features renders the same.
-    """
+    """Return machine code of a kernel, and the features that it is without: none where the variant
+    is not at hand and cannot be compiled."""
     source, images = kernel.translation_unit, IMAGES if has_images else {}
     if missing:
         with suppress(BackendError):
@@ -94,17 +90,16 @@ class RenderKernel:
     ) -> None:
         """Load a kernel, without features of choose.FEATURES; compile it if necessary."""
         self._context = primary_context(ordinal)
-        self.arch = compiler.architecture(self._context.device.compute_capability())
-        check_supported(kernel, self.arch)
+        check_supported(kernel, self._context.arch)
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin, self.missing = _cubin(kernel, missing, self.arch, has_images)
+        cubin, self.missing = _cubin(kernel, missing, self._context.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
-            self._pass = Pass(driver, self.arch, kernel, ENTRY, "RenderArgs", cubin)
+            self._pass = Pass(ordinal, kernel, ENTRY, "RenderArgs", cubin)
             self._events = driver.Event(), driver.Event()
             self._sides: list[tuple[Any, Any]] = []
 
@@ -121,10 +116,7 @@ class RenderKernel:
             }
 
     def set_tables(self, **tables: NDArray[Any]) -> None:
-        """Fill constant memory; keywords are symbols, values structured arrays.
-
-        Raises UserError for more lights or materials than there is room for.
-        """
+        """Fill constant memory by symbols. Raises UserError where there are too many entries."""
         for symbol, table in tables.items():
             struct, noun = TABLES[symbol]
             address, size = self._pass.module.get_global(symbol)
@@ -137,10 +129,8 @@ class RenderKernel:
             self._write(address, table)
 
     def set_spheres(self, spheres: NDArray[Any]) -> None:
-        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there.
-
-        The kernel reads them from there if its sphere count says that they fit.
-        """
+        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there; the
+        kernel knows by its sphere count."""
         if not self._lists_spheres:
             return
         address, size = self._pass.module.get_global(SPHERES)
@@ -159,13 +149,8 @@ class RenderKernel:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
         Bands have no pixels in common. A single one is launched on the stream of the copies.
-
-        Args:
-            arguments: RenderArgs (1,) without tiles and samples.
-            group: the launches of each band.
-
-        Returns:
-            The seconds on the device from the first start to the last end.
+        arguments: RenderArgs (1,) without tiles and samples. group: the launches of each band.
+        Returns the seconds on the device from the first start to the last end.
         """
         start, end = self._events
         start.record(self.stream)  # after constants and sums, which are written on this stream

@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-TARGET_SECONDS = 0.05
-"""Target duration of a launch (s)."""
+TARGET_SECONDS = 0.05  # target duration of a launch (s)
 
 FIRST_SAMPLES = 4 << 20
 """Samples (pixels times samples) of the first launch, when the rate is unknown. At a low rate of
@@ -102,10 +101,8 @@ class Pacer:
         self.budget = first
 
     def record(self, samples: int, seconds: float) -> None:
-        """Adapt the budget to the duration of a launch.
-
-        A launch that was small because the picture ended does not lower the budget.
-        """
+        """Adapt the budget to the duration of a launch, but not to one that was small as the
+        picture ended."""
         fitting = int(samples * TARGET_SECONDS / max(seconds, 1e-6))
         if seconds > TARGET_SECONDS:
             self.budget = min(max(fitting, MIN_SAMPLES), self.budget)

@@ -11,11 +11,8 @@ from raytracer.backends.cuda.context import PrimaryContext, release
 
 
 class DeviceMemory:
-    """Allocations of one owner; `allocate` needs the device's context active.
-
-    gpus: numbers of the GPUs over which arrays larger than a stripe are striped; the others, or
-    without such numbers all, are in the memory of the context's device.
-    """
+    """Allocations of one owner; `allocate` needs the device's context active. gpus: over which
+    arrays larger than a stripe are striped."""
 
     def __init__(self, context: PrimaryContext, gpus: Sequence[int] = ()) -> None:
         self._context, self._gpus = context, gpus
@@ -29,10 +26,8 @@ class DeviceMemory:
         return sum(self._sizes.values())
 
     def allocate(self, name: str, size: int) -> int:
-        """The address of device memory of that name and size in bytes; 0 for an empty one.
-
-        Memory of the same name is used again if the size is the same, else given back.
-        """
+        """The address of memory of that name and size in bytes, which is kept if the size is the
+        same; 0 for an empty one."""
         if self._sizes.get(name) != size:
             self._sizes.pop(name, None)
             if old := self._allocations.pop(name, None):

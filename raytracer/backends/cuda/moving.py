@@ -36,34 +36,26 @@ from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
 
-AGING = 1.0 / layout.constant("kAgingRefits")
-"""Growth of any tree per refit."""
+AGING = 1.0 / layout.constant("kAgingRefits")  # growth of any tree per refit
 
 FOUND = np.dtype([("packed", layout.dtype("PackInfo")), ("tree", layout.dtype("TreeResult"))])
 """What the host reads: the beginning of the state of a build."""
 
-BOUND_WORDS = 8
-"""Words of PackInfo that are bounds; what is wrong follows."""
+BOUND_WORDS = 8  # words of PackInfo that are bounds; what is wrong follows
 
-ALL_WORDS = slice(PACKED_BYTES // 4)
-"""All words of PackInfo."""
+ALL_WORDS = slice(PACKED_BYTES // 4)  # all words of PackInfo
 
 
 class MovingSpheres:
-    """The records of a scene on a GPU and the work of its updates.
-
-    The device's context must be active in the methods, and its lock be held.
-    """
+    """The records of a scene on a GPU and the work of its updates. In the methods, the device's
+    context is active, and its lock held."""
 
     def __init__(
         self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32],
         record_bytes: int = RECORD_BYTES,
     ) -> None:  # fmt: skip
         """Allocate what updates need, and recover the records from their order in the leaves.
-
-        memory: of the scene, with its tree. count: spheres and solids, with those beside the tree,
-        whose numbers are `large`.
-        """
+        count: spheres and solids with those beside the tree, whose numbers are `large`."""
         self._number, self._memory, self._count, self._apart = number, memory, count, len(large)
         self._last_apart = not len(large) or int(large.min()) >= count - len(large)
         self._record_bytes = record_bytes
@@ -110,12 +102,10 @@ class MovingSpheres:
     def update(self, update: SphereUpdate, max_excess: float) -> None:
         """Queue an update; `max_excess` as of `DeviceScene`.
 
-        Arrays of the host are checked at once, those of a device before the next picture.
-
-        Raises:
-            SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
-                shown; the scene then stays as it was. In a capture, something that was not
-                allocated before.
+        Arrays of the host are checked at once, those of a device before the next picture. Raises
+        SceneError: an array that the kernel cannot read, or a sphere of the host that cannot be
+        shown, where the scene stays as it was; in a capture, something that was not allocated
+        before.
         """
         moves = update.positions is not None or update.radii is not None
         if update.in_graph:
@@ -187,11 +177,9 @@ class MovingSpheres:
         self._refits = self._queued = 0
 
     def settle(self, max_excess: float) -> bool:
-        """Wait for the last update, and build the tree if graphs or several refits made it bad.
-
-        Returns whether it has become too deep to be complete. What is queued afterwards on the
-        stream of copies and pictures finds the work of all updates done.
-        """
+        """Wait for the last update, and build the tree if graphs or several refits made it bad;
+        returns whether it has become too deep to be complete. Later work on the stream of copies
+        and pictures finds that of all updates done."""
         if not (self._is_pending or self._is_in_graph):
             return False
         stream = staging(self._number).stream

@@ -36,11 +36,8 @@ def is_private(folder: Path) -> bool:
 
 
 def read(path: Path, shipped: bool = False) -> bytes | None:
-    """Return the content of a regular file that belongs to the user; None of another file.
-
-    shipped: it came with the package or from a folder that the user named, and may belong to
-        another user, but not be open to everybody for writing.
-    """
+    """Return the content of a regular file that belongs to the user, or None. A shipped one may
+    belong to another user, but not be open to everybody for writing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW * (not shipped))
     except OSError:

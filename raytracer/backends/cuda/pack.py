@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from raytracer.sphere_update import Array
 
 ENTRY = "pack_spheres"
-RECORD_BYTES, COLOR_BYTES = 16, 12
-"""Of a sphere: float4 and three float32."""
+RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32
 
-ALL_ONES = 0xFFFFFFFF
-"""Words of PackInfo before the first sphere."""
+ALL_ONES = 0xFFFFFFFF  # words of PackInfo before the first sphere
 
 BEFORE_CAPTURE = (
     "the stream is being captured into a CUDA graph: call update once before the capture with the "
@@ -56,11 +54,10 @@ class Packer(Closeable):
     def __init__(self, ordinal: int, record_bytes: int = RECORD_BYTES) -> None:
         """Load the kernel, and compile it if necessary. record_bytes: of a record of the scene."""
         self._ordinal, self._record_bytes = ordinal, record_bytes
-        self._kernel, self._multiprocessors = loaded(ordinal, ENTRY, "PackArgs")
+        self._kernel = loaded(ordinal, ENTRY, "PackArgs")
         self._context = primary_context(ordinal)
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
-        self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
         with self._context.active() as driver:
             self._events = {name: driver.Event() for name in ("copied", "packed")}
         self._drop = weakref.finalize(self, drop, self._context, self._events)
@@ -87,22 +84,17 @@ class Packer(Closeable):
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
 
         What the update does not say stays, and so do the records of spheres that cannot be shown
-        and colours that are out of range: memory holds valid records before the first call.
+        and colours that are out of range: memory holds valid records before the first call. Arrays
+        of the update are read when the stream comes to it, those of the host at once. In a capture
+        the caller orders `stream` and that of the update.
 
-        Args:
-            update: its arrays are read when the stream comes to it, those of the host at once.
-            records: address of the records of all spheres of the scene by number, float4: centre
-                and radius in render space; in a scene with solids what follows stays.
-            color: address of `SceneBuffers.color`, float32 (K, 3); not used without colours.
-            info: address of a PackInfo, for `decoded`.
-            stream: of the driver's binding.
-            clear: whether the PackInfo forgets what it says of calls before.
+        records: address of the records of all spheres of the scene by number, float4: centre and
+        radius in render space; in a scene with solids what follows stays. color: address of
+        `SceneBuffers.color`, float32 (K, 3). info: address of a PackInfo, for `decoded`; clear:
+        whether it forgets what it says of calls before.
 
-        In a capture the caller orders `stream` and that of the update.
-
-        Raises:
-            SceneError: an array has a shape, type or place that the kernel cannot read, or in a
-                capture a colour map that is not on the device yet.
+        Raises SceneError: an array has a shape, type or place that the kernel cannot read, or in a
+        capture a colour map that is not on the device yet.
         """
         arrays = arrays_of(update)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
@@ -128,7 +120,7 @@ class Packer(Closeable):
         if clear:
             self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
-            self._kernel.launch(self._grid_of(update.count), arguments, stream)
+            self._kernel.launch(self._kernel.grid(n=update.count), arguments, stream)
         if is_copied:
             self._events["packed"].record(stream)
         if on_gpu:
@@ -163,13 +155,6 @@ class Packer(Closeable):
             self._table = content
         return address
 
-    def _grid_of(self, count: int) -> tuple[int, int, int]:
-        """Return the grid of a launch, cached: its arithmetic takes as long as a small launch."""
-        if self._grid[0] != count:
-            grid = self._kernel.kernel.launch({"n": count}, self._multiprocessors).grid
-            self._grid = count, grid
-        return self._grid[1]
-
 
 def arrays_of(update: SphereUpdate) -> dict[str, Array | None]:
     """Return the arrays of an update by name; a radius of the host goes with the arguments."""
@@ -197,11 +182,8 @@ def pack_arguments(
 ) -> NDArray[np.void]:
     """Return PackArgs, structured (1,), without the addresses of table and outputs.
 
-    placed: positions, radii and colours by name, where the kernel reads them. record_bytes: of a
-    record, from one to the next.
-
-    Raises:
-        SceneError: an array has a shape or type that the kernel cannot read.
+    placed: positions, radii and colours by name, where the kernel reads them. Raises SceneError: an
+    array has a shape or type that the kernel cannot read.
     """
     arguments = np.zeros(1, layout.dtype("PackArgs"))
     row = arguments[0]
@@ -267,13 +249,8 @@ def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: 
 
 
 class Packed(NamedTuple):
-    """What was packed.
-
-    Args:
-        low, high: of the centres along each axis, float32 (3,), render space.
-        min_radius, max_radius: in render space.
-        wrong: rows of the first spheres that cannot be shown, by words of `PackError`.
-    """
+    """What was packed: bounds of centres and radii, render space, and the rows of the first spheres
+    that cannot be shown, by words of `PackError`."""
 
     low: NDArray[np.float32]
     high: NDArray[np.float32]

@@ -27,8 +27,7 @@ MAX_ARRAYS = 8
 """Arrays of one size that are locked: a loop refers to two, and a movie with its writer to four.
 Callers who collect pictures get ordinary memory for the others."""
 
-MAX_BYTES = 256 << 20
-"""Bytes that are locked: eight pictures of 3840x2160 with 8 bits."""
+MAX_BYTES = 256 << 20  # bytes that are locked: eight pictures of 3840x2160 with 8 bits
 
 PAGE = 64 << 10
 """Bytes of the largest pages of a host: arrays share none, because no page is locked twice."""
@@ -49,11 +48,8 @@ class PageLockedPool:
         weakref.finalize(self, _unlock_all, context, self._locked)
 
     def empty(self, size: int) -> Memory | None:
-        """Return an array of some bytes, not initialised, or None for ordinary memory instead.
-
-        That is better for small arrays and for the first one of a size, because a single picture is
-        not worth the locking; and it is what remains beyond MAX_ARRAYS and MAX_BYTES.
-        """
+        """Return an array, not initialised, or None for ordinary memory: for small arrays, for the
+        first one of a size, which is not worth the locking, and beyond MAX_ARRAYS and MAX_BYTES."""
         if size < MIN_BYTES or self._is_refused:
             return None
         is_first = size not in self._idle
@@ -82,7 +78,7 @@ class PageLockedPool:
         memory = _aligned(size)
         address = memory.ctypes.data
         try:
-            call("cuMemHostRegister_v2", ctypes.c_void_p(address), ctypes.c_size_t(size), _PORTABLE)
+            call("cuMemHostRegister", address, size, _PORTABLE)
         except RaytracerError:
             self._is_refused = True
             return False
@@ -101,7 +97,7 @@ def _aligned(size: int) -> Memory:
 def _unlock(locked: dict[int, Memory], address: int) -> None:
     """Unlock the pages of an array, which stays valid; the context is active."""
     del locked[address]
-    call("cuMemHostUnregister", ctypes.c_void_p(address))
+    call("cuMemHostUnregister", address)
 
 
 def _unlock_all(context: PrimaryContext, locked: dict[int, Memory]) -> None:

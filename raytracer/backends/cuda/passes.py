@@ -12,21 +12,20 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_layout, check_supported
-from raytracer.backends.cuda.context import primary_context
-from raytracer.variants import Kernel, product
+from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.variants.discovery import product
+from raytracer.variants.kernel import Kernel
 
 
-def load_module(driver: Any, arch: str, kernel: Kernel, cubin: Cubin | None = None) -> Any:
-    """Return the module of a kernel, whose structs are those of the extension.
-
-    Without machine code, the kernel is compiled if necessary.
-    """
-    check_supported(kernel, arch)
-    code = (cubin or compiler.load(kernel.translation_unit, arch)).code
-    module = driver.module_from_buffer(code)
+def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
+    """Return the module of a kernel, compiled if necessary, whose structs are those of the
+    extension. The context is active."""
+    check_supported(kernel, context.arch)
+    code = (cubin or compiler.load(kernel.translation_unit, context.arch)).code
+    module = context.driver.module_from_buffer(code)
     address, size = module.get_global("layout_table")
     table = np.empty(size // 4, np.int32)
-    driver.memcpy_dtoh(table, address)
+    context.driver.memcpy_dtoh(table, address)
     check_layout(table.tolist(), layout.table(), kernel.place)
     return module
 
@@ -35,14 +34,21 @@ class Pass:
     """A kernel on a device; its context must be active."""
 
     def __init__(
-        self, driver: Any, arch: str, kernel: Kernel, entry: str, struct: str,
-        cubin: Cubin | None = None,
-    ) -> None:  # fmt: skip
+        self, ordinal: int, kernel: Kernel, entry: str, struct: str, cubin: Cubin | None = None
+    ) -> None:
         """Load the function `entry`, whose argument is a struct of that name."""
-        self.kernel = kernel
-        self.module = load_module(driver, arch, kernel, cubin)
+        self.kernel, self._context = kernel, primary_context(ordinal)
+        self.module = load_module(self._context, kernel, cubin)
         self.function = self.module.get_function(entry)
         self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
+        self._grids: dict[tuple[int, ...], tuple[int, int, int]] = {}
+
+    def grid(self, **axes: int) -> tuple[int, int, int]:
+        """Return the grid for some sizes, cached: its arithmetic takes as long as a launch."""
+        key = tuple(axes.values())
+        if key not in self._grids:
+            self._grids[key] = self.kernel.launch(axes, self._context.multiprocessors).grid
+        return self._grids[key]
 
     def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch. arguments: structured (1,), of the struct."""
@@ -50,14 +56,7 @@ class Pass:
 
 
 @cache
-def loaded(ordinal: int, entry: str, struct: str) -> tuple[Pass, int]:
-    """Return the production kernel of that entry and its device's number of multiprocessors.
-
-    It is loaded once. struct: name of that of its arguments.
-    """
-    context = primary_context(ordinal)
-    arch = compiler.architecture(context.device.compute_capability())
-    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
-    with context.active() as driver:
-        kernel = Pass(driver, arch, product(entry), entry, struct)
-    return kernel, int(context.device.get_attribute(attribute))
+def loaded(ordinal: int, entry: str, struct: str) -> Pass:
+    """Return the production kernel of that entry, loaded once; struct: name of its arguments."""
+    with primary_context(ordinal).active():
+        return Pass(ordinal, product(entry), entry, struct)

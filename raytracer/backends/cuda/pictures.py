@@ -111,11 +111,8 @@ class Interop:
     """Copies device pictures into a texture. The window's context must be current."""
 
     def __init__(self, texture: int, ordinal: int = 0) -> None:
-        """Register a texture, RGBA8, by OpenGL's name; its size must not change afterwards.
-
-        Raises ImportError if cuda-bindings is missing, BackendError if the driver refuses, for
-        instance because another GPU draws the window.
-        """
+        """Register a texture, RGBA8, by OpenGL's name; its size must not change. Raises ImportError
+        without cuda-bindings, BackendError if for instance another GPU draws the window."""
         from raytracer.backends.cuda.cuda_bindings import Texture
 
         self._context = primary_context(ordinal)
@@ -124,10 +121,8 @@ class Interop:
             self._texture = Texture(texture)
 
     def copy(self, picture: DevicePicture) -> None:
-        """Queue the copy of a picture; what OpenGL does with the texture afterwards waits for it.
-
-        picture: of the texture's size; it may be painted again when OpenGL has drawn the texture.
-        """
+        """Queue the copy of a picture of the texture's size; what OpenGL does with the texture
+        afterwards waits for it."""
         width, height = picture.size
         with self._context.active():
             self._texture.fill(picture.address, CHANNELS * width, height, self._stream)

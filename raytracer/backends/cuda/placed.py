@@ -33,10 +33,7 @@ ARRAYS = ("positions", "radii", "colors")
 
 
 class PlacedSpheres(DeviceRecords):
-    """Records of spheres by number, with room for that of a ground, and colours if they are there.
-
-    `number` is that of the GPU.
-    """
+    """Records of spheres by number on a GPU, with room for that of a ground, and colours."""
 
     def __init__(
         self, number: int, memory: DeviceMemory, parts: list[tuple[int, float, float]],
@@ -94,8 +91,8 @@ class PlacedSpheres(DeviceRecords):
 
     def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
         """Queue the kernel over some spheres, and return room for what its blocks leave."""
-        kernel, multiprocessors = loaded(self.number, ENTRY, "ReachArgs")
-        grid = kernel.kernel.launch({"n": count}, multiprocessors).grid
+        kernel = loaded(self.number, ENTRY, "ReachArgs")
+        grid = kernel.grid(n=count)
         parts = np.empty(grid[0], layout.dtype("SphereReach"))
         arguments["records"] = self.address("records")
         arguments["parts"] = self._memory.allocate("parts", parts.nbytes)
@@ -110,10 +107,7 @@ def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
     on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
-    """Pack spheres in the memory of a GPU, or striped over several (`DeviceMemory`).
-
-    Other arguments and result are as of `Placer.place`.
-    """
+    """Pack spheres in the memory of a GPU, or striped over several; see `Placer.place`."""
     context = primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []
     count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))

@@ -19,11 +19,8 @@ def why_not(device: int = 0) -> str | None:
 
 
 def devices() -> list[dict[str, Any]]:
-    """Return name, compute capability, architecture, memory, processors and driver of each GPU.
-
-    And the binding and the compiler in use. Memory is in bytes. The list is empty if CUDA cannot be
-    used; `why_not` returns the reason.
-    """
+    """Return what is known of each GPU, with the binding and the compiler in use; memory in bytes.
+    The list is empty if CUDA cannot be used."""
     from raytracer.backends.cuda.compile import version
 
     if _driver_missing(0) or _binding_missing():

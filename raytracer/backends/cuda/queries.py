@@ -13,7 +13,7 @@ from raytracer.backends.cuda.kernel import IMAGES
 from raytracer.backends.cuda.launch import blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 from raytracer.view import View
 
 
@@ -26,11 +26,12 @@ class Query:
         """Load the kernel of that entry, `first_hits` or `exposure`."""
         self._context = primary_context(ordinal)
         self._copies = staging(ordinal)
-        arch = compiler.architecture(self._context.device.compute_capability())
         kernel = product(f"{entry}_capsules" if has_capsules else entry)
-        code = compiler.load(kernel.translation_unit, arch, macros=IMAGES) if has_images else None
-        with self._context.active() as driver:
-            self._pass = Pass(driver, arch, kernel, entry, "RenderArgs", code)
+        code = None
+        if has_images:
+            code = compiler.load(kernel.translation_unit, self._context.arch, macros=IMAGES)
+        with self._context.active():
+            self._pass = Pass(ordinal, kernel, entry, "RenderArgs", code)
 
     def ask(
         self,
@@ -40,11 +41,7 @@ class Query:
         warps: int,
         answers: NDArray[np.void],
     ) -> NDArray[np.void]:
-        """Fill an array with the answers, one struct each, and return it.
-
-        arguments: structured (1,), RenderArgs, of the scene. large: structured (G,), LargeSphere.
-        warps: to launch.
-        """
+        """Fill an array with the answers, one struct each, and return it."""
         driver = self._context.driver
         tables = (("c_camera", view.camera), ("c_large", large), ("c_frame", view.frame))
         for symbol, table in tables:
@@ -63,5 +60,4 @@ class Query:
         return answers
 
 
-query = cache(Query)
-"""Returns the kernel of a device, loaded once; arguments as of `Query`."""
+query = cache(Query)  # returns the kernel of a device, loaded once; arguments as of `Query`

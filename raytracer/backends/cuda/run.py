@@ -22,7 +22,7 @@ from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.memory import FILM, MIN_PLACED
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants import Kernel
+from raytracer.variants.kernel import Kernel
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count
@@ -92,10 +92,8 @@ class CudaDevice:
         return scene
 
     def check(self, scene: CudaScene, buffers: SceneBuffers, gpus: int = 1) -> None:
-        """Refuse a scene that this GPU, or several like it in stripes, cannot hold.
-
-        The free memory is that after the kernel was loaded, because its code takes memory.
-        """
+        """Refuse a scene that this GPU, or several in stripes, cannot hold, after the kernel was
+        loaded, because its code takes memory."""
         x0, y0, x1, y1 = buffers.view.crop
         sizes = scene.sizes()
         if gpus > 1:

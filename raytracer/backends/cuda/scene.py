@@ -49,7 +49,7 @@ from raytracer.backends.cuda.tree import (
 from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants import Kernel
+from raytracer.variants.kernel import Kernel
 from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
@@ -139,11 +139,8 @@ class CudaScene(DeviceScene):
         return self._moving.radii
 
     def settle(self) -> None:
-        """Wait for the tree of the last update; the context is active, and its lock held.
-
-        Raises:
-            SceneError: an update had a sphere that cannot be shown.
-        """
+        """Wait for the tree of the last update; the context is active, and its lock held. Raises
+        SceneError: an update had a sphere that cannot be shown."""
         if self._moving is None:
             return
         if self._moving.settle(self.max_excess):
@@ -270,10 +267,8 @@ class CudaScene(DeviceScene):
         return own if own or self._striped is None else self._striped.address(name)
 
     def seen_from(self, number: int) -> CudaScene:
-        """Return a scene of another GPU, or of this one, that reads the striped arrays of this one.
-
-        It has copies of the other arrays, and of COPIED, and is to be closed before this one.
-        """
+        """Return a scene of another GPU, or of this one, that reads the striped arrays of this one
+        and has copies of the others, and of COPIED. It is to be closed before this one."""
         seen = copy(self)
         seen.number, seen._context = number, primary_context(number)
         seen.pacer, seen._last = launch.Pacer(_first_samples(number)), None
@@ -322,10 +317,8 @@ class CudaScene(DeviceScene):
             return render_kernel(self.number, kernel, without, self.has_images)
 
     def fill(self, kernel: RenderKernel, view: View) -> None:
-        """Fill the constant memory of the kernel that renders a view.
-
-        The lock of the context is held, and the context is active, until its launches have ended.
-        """
+        """Fill the constant memory of a kernel. The lock of the context is held, and the context
+        active, until its launches have ended."""
         kernel.set_tables(
             c_camera=view.camera,
             c_lights=view.lights,
@@ -357,11 +350,8 @@ class CudaScene(DeviceScene):
         return self._last[2]
 
     def check(self, view: View, *, is_lit: bool = True) -> None:
-        """Check that kernels read inside of the scene's arrays and the view's tables.
-
-        The check is that of the CPU backend. is_lit: whether lights and materials are read.
-        Raises ValueError.
-        """
+        """Check, as on the CPU, that kernels read inside of the scene's arrays and the view's
+        tables, lights and materials if `is_lit`. Raises ValueError."""
         tables = (view.lights, view.materials) if is_lit else (None, None)
         core().check_view(view.camera, *tables, view.frame, **self._lengths)
 

@@ -41,14 +41,6 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
     return dict(sorted(closure.items()))
 
 
-def headers_of(source: Path, root: Path) -> dict[str, bytes]:
-    """Return the headers under `root` of a file elsewhere; see `include_closure`."""
-    closure: dict[str, bytes] = {}
-    for header in _included(source, source.read_bytes(), root.resolve()):
-        closure |= include_closure(header, root)
-    return closure
-
-
 def digest(closure: dict[str, bytes], *more: str) -> str:
     """Return a hexadecimal digest of names and contents of files, and of further strings."""
     hasher = hashlib.blake2b(digest_size=16)

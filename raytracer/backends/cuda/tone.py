@@ -18,7 +18,7 @@ from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.film.film import Backdrop, check_bits, empty_histogram, tone_arguments
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""
@@ -32,15 +32,13 @@ _compiled: set[int] = set()  # devices whose passes were compiled or are being
 
 @contextmanager
 def compiling_passes(ordinal: int) -> Iterator[None]:
-    """Compile the passes of every picture while the block compiles its kernel.
-
-    This happens once in a process. An error is raised again where a pass is loaded.
-    """
+    """Compile the passes of every picture once in a process, while the block compiles its kernel.
+    An error is raised again where a pass is loaded."""
     if ordinal in _compiled:
         yield
         return
     _compiled.add(ordinal)
-    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    arch = primary_context(ordinal).arch
     compiler.version()  # asked for once, not by every thread
     with ThreadPoolExecutor(len(PASSES)) as pool:
         for name in PASSES:
@@ -49,25 +47,18 @@ def compiling_passes(ordinal: int) -> Iterator[None]:
 
 
 class ToneKernels:
-    """The passes of tone mapping on one device; its context must be active in their methods.
-
-    A picture takes two launches with automatic exposure or statistics, and one without.
-    """
+    """The passes of tone mapping on one device, whose context is active in the methods. A picture
+    takes two launches with automatic exposure or statistics, and one without."""
 
     def __init__(self, ordinal: int) -> None:
         """Load the kernels, compile them if necessary, and allocate their memory."""
         self._context = primary_context(ordinal)
         self.stream = staging(ordinal).stream
-        self._copies = staging(ordinal)
-        device = self._context.device
-        self.arch = compiler.architecture(device.compute_capability())
-        names = self._context.driver.device_attribute
-        self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
+        self._copies, self._ordinal = staging(ordinal), ordinal
         with self._context.active() as driver:
             self._passes: dict[str, Pass] = {}
             for name in PASSES:
                 self._pass(name)
-            self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
             scratch_bytes = layout.constant("kHistogramScratchBytes")
             sizes = {"histogram": layout.dtype("FilmHistogram").itemsize, "scratch": scratch_bytes}
             memory = {name: driver.mem_alloc(size) for name, size in sizes.items()}
@@ -95,10 +86,9 @@ class ToneKernels:
     ) -> None:
         """Queue the picture of a film.
 
-        film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
-        out_address: of the picture, uint8 or uint16 RGBA (height, width), aligned to a pixel.
-        statistics: measure the film also if the exposure is not automatic, and count clipped and
-        black pixels, for `read_histogram`. The others are as for `tone_arguments`.
+        film_address: of the sums, float4 (height, width), aligned to 16 bytes. out_address: of the
+        picture, uint8 or uint16 RGBA, aligned to a pixel. statistics: measure the film also if the
+        exposure is not automatic, and count clipped and black pixels, for `read_histogram`.
         """
         check_bits(bits, settings)
         assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"
@@ -121,24 +111,16 @@ class ToneKernels:
         self.launch(DENOISE_DRAFT, args)
 
     def launch(self, entry: str, args: NDArray[np.void]) -> None:
-        """Queue one pass.
-
-        args: structured (1,), ToneArgs, with addresses.
-        """
+        """Queue one pass; args: structured (1,), ToneArgs, with addresses."""
         width, height = int(args["width"][0]), int(args["height"][0])
-        key = entry, width, height
-        grid = self._grids.get(key)
-        if grid is None:  # its arithmetic takes 0.1 ms, as long as the kernel
-            axes = {"width": width, "height": height, "n": width * height}
-            grid = self._pass(entry).kernel.launch(axes, self.multiprocessors).grid
-            self._grids[key] = grid
-        self._pass(entry).launch(grid, args, self.stream)
+        kernel = self._pass(entry)
+        grid = kernel.grid(width=width, height=height, n=width * height)
+        kernel.launch(grid, args, self.stream)
 
     def _pass(self, name: str) -> Pass:
         """Return a pass, which is loaded when it is asked for first."""
         if name not in self._passes:
-            driver = self._context.driver
-            self._passes[name] = Pass(driver, self.arch, product(name), name, "ToneArgs")
+            self._passes[name] = Pass(self._ordinal, product(name), name, "ToneArgs")
         return self._passes[name]
 
     def read_histogram(self) -> NDArray[np.void]:
@@ -148,5 +130,4 @@ class ToneKernels:
         return histogram
 
 
-tone_kernels = cache(ToneKernels)
-"""Returns the kernels of a device, which are loaded once."""
+tone_kernels = cache(ToneKernels)  # returns the kernels of a device, which are loaded once

@@ -34,10 +34,7 @@ class Staging:
             ]
 
     def to_device(self, array: NDArray[Any], address: int) -> None:
-        """Copy an array to device memory; the array may be changed at once, the copy is queued.
-
-        array: any shape and dtype, C-contiguous. address: of as many bytes on the device.
-        """
+        """Queue a copy of a contiguous array to device memory; the array may be changed at once."""
         source = as_bytes(array)
         for index, start in enumerate(range(0, source.size, CHUNK)):
             part = source[start : start + CHUNK]
@@ -63,10 +60,8 @@ class Staging:
             _drain(*arriving)
 
     def fetch(self, address: int, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return a copy of device memory, an array of its own, and wait for it.
-
-        The lock of the context is held. The array is page-locked where `PageLockedPool` has one.
-        """
+        """Return a copy of device memory, page-locked where `PageLockedPool` has room, and wait for
+        it. The lock of the context is held."""
         size = prod(shape) * np.dtype(dtype).itemsize
         array = self._pool.empty(size)
         if array is None:

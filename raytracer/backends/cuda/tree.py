@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.passes import load_module
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants import product
+from raytracer.variants.discovery import product
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {
@@ -37,10 +36,8 @@ PACKED_BYTES = layout.dtype("PackInfo").itemsize
 
 
 def launched_levels(count: int) -> int:
-    """Return the levels of nodes with a launch each: twice those of a full tree.
-
-    The last kernel builds those below, which have few nodes, one after another.
-    """
+    """Return the levels of nodes with a launch each, twice those of a full tree; the last kernel
+    builds those below one after another."""
     return 2 * -(-count.bit_length() // 3)
 
 
@@ -87,20 +84,16 @@ class TreeKernels:
         context = primary_context(ordinal)
         self._driver = context.driver
         kernel = product(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
-        arch = compiler.architecture(context.device.compute_capability())
-        names = context.driver.device_attribute
-        self._multiprocessors = int(context.device.get_attribute(names.MULTIPROCESSOR_COUNT))
-        with context.active() as driver:
-            module = load_module(driver, arch, kernel)
+        self._multiprocessors = context.multiprocessors
+        with context.active():
+            module = load_module(context, kernel)
             self._functions = {name: module.get_function(name) for name in ENTRIES}
             for function in self._functions.values():
                 function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
 
     def interleave(self, memory: DeviceMemory, count: int, stream: Any) -> None:
-        """Queue the making of the "records" from their columns, float32 (4 or 8, count).
-
-        memory: has the columns at the beginning of "clusters".
-        """
+        """Queue the making of the "records" from columns, (4 or 8, count), at the beginning of
+        "clusters"."""
         args = _arguments(memory, count, 0, memory.address("records"))
         grid = min(_blocks(count, ENTRIES["tree_records"]), 8 * self._multiprocessors)
         self._launch("tree_records", grid, args, stream)
@@ -115,12 +108,11 @@ class TreeKernels:
         records: int,
         has_bounds: bool = False,
     ) -> None:
-        """Queue the build of a tree.
+        """Queue the build of a tree over records, in the order of the input.
 
-        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart".
-        count: primitives with those beside the tree. apart: how many these are.
-        records: address of the records, in the order of the input.
-        has_bounds: whether the state has the bounds of the packing of exactly these primitives.
+        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart". count: primitives
+        with the `apart` ones beside the tree. has_bounds: whether the state has the bounds of
+        exactly these.
         """
         args = _arguments(memory, count, apart, records)
         tiles = _blocks(count, SORT_TILE)

@@ -13,7 +13,7 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Resources
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, Variant
+from raytracer.variants.kernel import Kernel, Variant
 
 Enqueue = Callable[[], Any]
 Matrix = tuple[int, tuple[int, ...], int]  # address, rows and columns, bytes of a value

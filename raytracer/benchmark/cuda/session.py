@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, Self, cast
 
-from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
@@ -34,7 +33,7 @@ class Session:
         self.ordinal = ordinal
         self._context = primary_context(ordinal)
         self.driver = self._context.driver
-        self.arch = compiler.architecture(self._context.device.compute_capability())
+        self.arch = self._context.arch
         self._open = ExitStack()
         self._scratch: Any = None
         self._events: list[Any] = []
@@ -45,7 +44,7 @@ class Session:
         self.stream = staging(self.ordinal).stream
         names = self.driver.device_attribute
         read = self._context.device.get_attribute
-        self.multiprocessors = int(read(names.MULTIPROCESSOR_COUNT))
+        self.multiprocessors = self._context.multiprocessors
         self.l2_bytes = int(read(names.L2_CACHE_SIZE))
         optin = getattr(names, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None) or names(OPTIN_SHARED)
         self.shared_limit = int(read(optin))

@@ -17,7 +17,7 @@ from raytracer.benchmark.products.model import AnyTile, Choice, proposals
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
 from raytracer.benchmark.record import Resources
-from raytracer.variants import Variant
+from raytracer.variants.kernel import Variant
 
 PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor

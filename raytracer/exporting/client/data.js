@@ -1,8 +1,5 @@
 // Data: arrays of the page, from letters to numbers. raytracer/exporting/sections.py writes them.
 
-const FIRST_LETTER = 35;
-const [LESS_THAN, INSTEAD] = [60, FIRST_LETTER + 85];
-
 class Data {
   constructor(head) {
     this.about = head.sections;
@@ -15,11 +12,11 @@ class Data {
   // The numbers of a section, `count` of them although a section of equal numbers has one.
   async read(name, Type, count) {
     if (Type.BYTES_PER_ELEMENT === 8) return this.readHalves(name, Type, count);
-    const { rows, planes, bytes, delta } = this.about[name];
+    const { rows, planes, delta } = this.about[name];
     const place = document.getElementById(`data-${name}`);
     const letters = place.textContent;
     place.remove(); // its text takes more memory than its numbers
-    const read = await inflate(decode85(letters, bytes));
+    const read = await inflate(bytesOf(letters));
     const words = new WORDS[Type.BYTES_PER_ELEMENT](rows === count ? rows : 1);
     let sum = 0;
     for (let row = 0; row < words.length; row += 1) {
@@ -48,25 +45,11 @@ class Data {
 
 const WORDS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
-// Four bytes of five letters, most significant first.
-function decode85(text, count) {
-  const bytes = new Uint8Array(Math.ceil(count / 4) * 4);
-  let [place, digits, word] = [0, 0, 0];
-  for (let i = 0; i < text.length; i += 1) {
-    let letter = text.charCodeAt(i);
-    if (letter < FIRST_LETTER) continue; // the end of a line
-    if (letter === INSTEAD) letter = LESS_THAN;
-    word = Math.imul(word, 85) + letter - FIRST_LETTER;
-    digits += 1;
-    if (digits < 5) continue;
-    bytes[place] = word >>> 24;
-    bytes[place + 1] = word >>> 16;
-    bytes[place + 2] = word >>> 8;
-    bytes[place + 3] = word;
-    place += 4;
-    [digits, word] = [0, 0];
-  }
-  return bytes.subarray(0, count);
+function bytesOf(letters) {
+  const text = atob(letters);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 async function inflate(bytes) {

@@ -34,13 +34,9 @@ MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection st
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
-    """Apply styles to sphere sets; return the sets and their colour scales.
+    """Apply styles to sphere sets, None to leave one; return the sets and their colour scales.
 
     Sets with equal colour settings share one scale, so that a colour means the same value in all.
-
-    Args:
-        sets: sphere sets with the particles of the whole file.
-        styles: one per set; None leaves the set unchanged.
     """
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
@@ -79,14 +75,9 @@ def styled(
 ) -> Scene:
     """Return a scene with other colours or a selection of particles.
 
-    Sets with colours and without the columns of `color_by` keep their colours if another set has
-    them.
-
-    Args:
-        scene: sets from files or objects are changed, or all if there are none.
-        settings: what to change.
-        radius: a number or an expression over columns; None keeps the radii.
-        opacity: a number or an expression over columns; None keeps the opacities.
+    Sets from files or objects are changed, or all if there are none. Sets with colours and without
+    the columns of `color_by` keep their colours if another set has them. radius, opacity: numbers
+    or expressions over columns; None keeps them.
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
@@ -130,10 +121,8 @@ def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[Cap
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
-    """Return sphere sets in molecule styles, and their bonds.
-
-    A style without bond settings, or None, keeps the earlier settings of its set.
-    """
+    """Return sphere sets in molecule styles, and their bonds; without settings those of before
+    stay."""
     made = list(sets)
     bonds: list[CapsuleSet] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):

@@ -54,14 +54,8 @@ def is_selection(text: str, columns: Columns) -> bool:
 def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of the particles that a selection of atoms takes.
 
-    Args:
-        text: the selection.
-        columns: of the particles; distances are in the unit of their positions, without images.
-        place: prefix of messages: "select".
-
-    Raises:
-        SceneError: MDAnalysis is not installed, the selection is invalid, or the file lacks what it
-            asks for.
+    Distances are in the unit of their positions, without images. Raises SceneError: MDAnalysis is
+    not installed, the selection is invalid, or the file lacks what it asks for.
     """
     try:
         import MDAnalysis

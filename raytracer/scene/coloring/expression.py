@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -25,34 +26,21 @@ if TYPE_CHECKING:
 MAX_LETTERS = 2000
 MAX_DEPTH = 40
 
-MAX_ITEMS = 10_000
-
 SEED = 0
 
 
 class Texts(NamedTuple):
-    """A column of texts with few distinct values.
-
-    Args:
-        names: distinct texts.
-        ids: int32 (N,), index into `names`.
-    """
+    """A column of texts with few distinct values: `names`, and int32 (N,) indices into them."""
 
     names: list[str]
     ids: NDArray[np.int32]
 
 
 def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
-    """Evaluate an expression.
+    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,).
 
-    Args:
-        text: the expression; a column name is valid as it stands, whatever characters it has.
-        source: the columns.
-        place: prefix of messages: "select".
-
-    Returns:
-        (N,): numbers, or truth values of a condition. A single column keeps its type and is not
-        copied.
+    A column name is valid as it stands, whatever characters it has; a single column keeps its type
+    and is not copied. place: prefix of messages: "select".
     """
     evaluator = _Evaluator(text, source, place)
     with np.errstate(all="ignore"):
@@ -80,8 +68,6 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of rows that fulfil a condition, or that a selection of atoms takes."""
-    from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms  # few calls need it
-
     if is_selection(condition, columns):
         return rows_of_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
@@ -117,10 +103,8 @@ _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the tree of an expression, and the quoted column names by their names in the tree.
-
-    "every 10" and "random 0.1" become calls.
-    """
+    """Return the tree of an expression, where "every 10" and "random 0.1" become calls, and the
+    quoted column names by their names in the tree."""
     quoted: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -222,15 +206,8 @@ _CONSTANTS = {"pi": np.pi, "nan": float("nan"), "inf": float("inf")}
 
 
 class _Evaluator:
-    """Evaluates one expression, block by block.
-
-    Values that do not depend on the block are computed once, with the first (empty) block.
-
-    Args:
-        text: the expression.
-        source: the columns.
-        place: prefix of messages.
-    """
+    """Evaluates one expression, block by block; what does not depend on the block is computed once,
+    with the first (empty) one."""
 
     def __init__(self, text: str, source: Columns, place: str) -> None:
         self.source, self.place = source, place
@@ -356,8 +333,6 @@ class _Evaluator:
         return value
 
     def items(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
-        if len(node.elts) > MAX_ITEMS:
-            raise self.wrong(f"a list has more than {MAX_ITEMS:,} items")
         values = [self.value(each, rows) for each in node.elts]
         if not all(isinstance(value, (int, float, str)) for value in values):
             raise self.wrong(f"'{self.text(node)}': a list holds only numbers or only texts")

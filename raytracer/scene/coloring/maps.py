@@ -27,21 +27,15 @@ STORED = {
 
 NAMES = (*STORED, "gray", "tab10")  # maps without another package; "_r" reverses a map
 
-CATEGORICAL = "tab10"
-
 REVERSED = "_r"
 
 
 @cache
 def table(name: str) -> NDArray[np.uint8]:
-    """Return the colours of a map from its low end to its high end.
+    """Return the colours of a map from its low end to its high end, uint8 (K, 3), sRGB, read-only.
 
-    Args:
-        name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow") or
-            colorcet ("fire", "cet_fire") if installed; "_r" behind it reverses the map.
-
-    Returns:
-        uint8 (K, 3), sRGB, read-only; K is 256 for most maps, less for categories.
+    name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow") or
+    colorcet ("fire", "cet_fire") if installed; "_r" behind it reverses the map.
     """
     straight = name.removesuffix(REVERSED)
     colors = _included(straight)

@@ -129,14 +129,8 @@ class ColorScale(Defined):
         return self.steps or STEPS
 
     def ids(self, values: Any) -> NDArray[np.int32]:
-        """Return the row of `palette` for each value.
-
-        Args:
-            values: numbers (N,); names (N,) of a categorical scale.
-
-        Returns:
-            int32 (N,).
-        """
+        """Return the row of `palette` for each value, int32 (N,); values: numbers, or names of
+        categories."""
         array = as_array(values, "values", Where())
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
@@ -170,23 +164,12 @@ class ColorScale(Defined):
         return of(known)[inverse.reshape(-1)]
 
     def rgb(self, values: Any) -> NDArray[np.float32]:
-        """Return the colours of values.
-
-        Args:
-            values: numbers (N,); names (N,) of a categorical scale.
-
-        Returns:
-            float32 (N, 3), linear RGB.
-        """
+        """Return the colours of values as for `ids`, linear RGB, float32 (N, 3)."""
         return _looked_up(self.linear_palette, self.ids(values))
 
     def positions(self, values: Any) -> NDArray[np.float64]:
-        """Return positions on the bar, 0 at the low end and 1 at the high end; NaN for missing
-        values.
-
-        Args:
-            values: numbers, any shape.
-        """
+        """Return positions of numbers on the bar, 0 at the low end and 1 at the high end; NaN if
+        missing."""
         numbers = np.asarray(values, np.float64)
         with np.errstate(all="ignore"):
             if self.kind == "log":
@@ -203,11 +186,8 @@ class ColorScale(Defined):
         return clipped
 
     def color_map(self) -> ColorMap:
-        """Return what a kernel needs to colour values by this scale.
-
-        Raises:
-            SceneError: the scale is categorical.
-        """
+        """Return what a kernel needs to colour values by this scale. Raises SceneError: the scale
+        is categorical."""
         from raytracer.sphere_update import ColorMap
 
         if self.is_categorical:
@@ -237,23 +217,13 @@ class ColorScale(Defined):
         return self.low, self.high
 
     def srgb_table(self, count: int = 256) -> NDArray[np.uint8]:
-        """Return the colours of the bar from its low end to its high end.
-
-        Args:
-            count: number of colours.
-
-        Returns:
-            uint8 (count, 3), sRGB.
-        """
+        """Return `count` colours of the bar from its low end to its high end, uint8 (count, 3),
+        sRGB."""
         colors = len(self.palette) - 1
         return self.palette[(np.arange(count) + 0.5).astype(np.int64) * colors // max(count, 1)]
 
     def ticks(self, most: int = MAX_TICKS) -> list[Tick]:
-        """Return ticks at round values; none for a categorical scale.
-
-        Args:
-            most: largest number of ticks.
-        """
+        """Return at most `most` ticks at round values; none for a categorical scale."""
         if self.is_categorical:
             return []
         if self.kind == "log":

@@ -171,11 +171,8 @@ PALETTE = definitions(StyleSettings)["palette"].kind
 class SetStyle:
     """The style of one set's particles.
 
-    Args:
-        settings: colour and selection.
-        radius, opacity: expressions; None keeps those of the set.
-        place: position in the scene file, for messages: "spheres[0]"; "" for arguments.
-        table: name of the colour table.
+    radius, opacity: expressions; None keeps those of the set. place: position in the scene file,
+    for messages: "spheres[0]"; "" for arguments. table: name of the colour table.
     """
 
     settings: StyleSettings

@@ -8,20 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Arrows
-from raytracer.scene.glyphs.shared import (
-    Doubles,
-    Glyphs,
-    Rows,
-    chosen,
-    colors_of,
-    lengths_of,
-    placed,
-    radii_of,
-    require_capsules,
-    row_colors_of,
-    with_column,
-)
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
@@ -47,13 +36,7 @@ COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
 
 class _Field(NamedTuple):
-    """Vectors of a set.
-
-    Args:
-        spheres: the particles that have arrows; their column `length` holds `lengths`.
-        vectors: (N, 3), in units of the set.
-        lengths: (N,).
-    """
+    """Vectors of a set, (N, 3) in its units; the column `length` of `spheres` has `lengths`."""
 
     spheres: SphereSet
     vectors: Doubles
@@ -73,11 +56,11 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     radius = arrows.radius or scale * longest / SLENDER
     sets = [field.spheres for field in fields]
     usual = [partial(_usual_colors, spheres) for spheres in sets]
-    colors_of_sets, scales = row_colors_of(sets, arrows.color, "arrows", usual)
+    colors_of_sets, scales = shared.row_colors_of(sets, arrows.color, "arrows", usual)
     solids = []
     for field, row_colors in zip(fields, colors_of_sets, strict=True):
         rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
-        require_capsules(2 * len(rows), "arrows")
+        shared.require_capsules(2 * len(rows), "arrows")
         rows, tails, tips = _placed_arrows(field, rows, scale, arrows)
         if len(rows):
             solids += arrow_shapes(
@@ -95,12 +78,14 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
         if vectors is None:
             known += list(spheres.columns)
             continue
-        rows = chosen(spheres.columns, arrows.select, arrows.every, spheres.count, "arrows")
+        rows = shared.chosen(spheres.columns, arrows.select, arrows.every, spheres.count, "arrows")
         rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
         linear = spheres.transform.linear() / spheres.transform.scale
         vectors = affine_rows(vectors[rows], linear)
-        lengths = lengths_of(vectors)
-        fields.append(_Field(with_column(spheres.taken(rows), "length", lengths), vectors, lengths))
+        lengths = shared.lengths_of(vectors)
+        fields.append(
+            _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
+        )
     if not fields:
         name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
         raise SceneError(
@@ -112,8 +97,8 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
 
 def _longest(fields: list[_Field]) -> float:
     """Return the length of the longest arrow, scene units."""
-    points = np.concatenate([placed(f.spheres) for f in fields])
-    radii = np.concatenate([radii_of(f.spheres) for f in fields])
+    points = np.concatenate([shared.placed(f.spheres) for f in fields])
+    radii = np.concatenate([shared.radii_of(f.spheres) for f in fields])
     if not len(points):
         return 1.0
     diagonal = float(np.sqrt(np.square(np.ptp(points, axis=0)).sum()))
@@ -127,7 +112,7 @@ def _placed_arrows(
     """Return the rows of arrows that coordinates can resolve, with tails and tips, (M, 3) each."""
     steps = field.vectors[rows] * scale
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
-    tails = placed(field.spheres)[rows] - back * steps
+    tails = shared.placed(field.spheres)[rows] - back * steps
     tips = tails + steps
     shows = scale * field.lengths[rows] >= least_length(tails)
     if not shows.all():
@@ -145,7 +130,7 @@ def least_length(tails: Doubles) -> Doubles:
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:
     """Make arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
     steps = tips - tails
-    lengths = lengths_of(steps)
+    lengths = shared.lengths_of(steps)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
     heads = ConeSet(necks, tips, HEAD_RADIUS * thin, 0.0, **looks)
@@ -155,4 +140,4 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
 def _usual_colors(spheres: SphereSet, rows: Rows) -> dict[str, Any]:
     """Return the colours of the particles, or COLOR if all particles have the same."""
     is_plain = spheres.color_id is None and len(spheres.color) == 1
-    return {"color": COLOR} if is_plain else colors_of(spheres, rows)
+    return {"color": COLOR} if is_plain else shared.colors_of(spheres, rows)

@@ -43,12 +43,9 @@ DSSP_BYTES = 160  # most bytes per pair of residues while DSSP assigns their str
 class Backbone(NamedTuple):
     """Residues of a set, in the order of its particles.
 
-    Args:
-        guides: rows of the guide atoms, CA or C4', (R,).
-        atoms: rows of the other backbone atoms, -1 without, (R, 3): N, C, O, or N1, N3, N9.
-        pieces: number of the chain without a break, ascending, (R,).
-        structure: COIL, HELIX, STRAND or NUCLEIC, (R,).
-        residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
+    guides: rows of the guide atoms, CA or C4', (R,). atoms: of the other backbone atoms, -1
+    without, (R, 3): N, C, O, or N1, N3, N9. pieces: number of the chain without a break, ascending.
+    residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
     """
 
     guides: Rows
@@ -70,11 +67,7 @@ def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
     """Return the backbone of a set; None if it has no chain of residues with their guide atoms.
 
     The structure is that of the column `structure`, which files with such records have, else it is
-    assigned by DSSP.
-
-    Args:
-        spheres: particles with the columns `name` and `residue_id` or `residue`.
-        unit: length of an angstrom in the units of the set.
+    assigned by DSSP. unit: length of an angstrom in the units of the set.
     """
     names = _texts(spheres, "name")
     if names is None or not spheres.count:
@@ -238,13 +231,7 @@ def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) 
     """Return the directions of the width of a ribbon at the residues of a piece, (M, 3).
 
     In strands and coils they lie in the planes of the peptides; in helices they follow the axis,
-    perpendicular to the curvature, as do those of residues without O.
-
-    Args:
-        centers: of all particles, (N, 3).
-        backbone: of the set.
-        rows: residues of the piece, ascending, (M,).
-        structure: of these residues, (M,).
+    perpendicular to the curvature, as do those of residues without O. centers: of all particles.
     """
     guides = centers[backbone.guides[rows]]
     along = np.gradient(guides, axis=0)

@@ -52,10 +52,8 @@ def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) ->
 
 
 def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
-    """Return the three axes, from the corner of the box or from the origin.
-
-    box: box of the picture, which precedes those of the files.
-    """
+    """Return the three axes, from the corner of a box, first that of the picture, or from the
+    origin."""
     if wanted.place == "origin":
         base = np.zeros(3)
         points = [placed(spheres) for spheres in scene.spheres if spheres.count]

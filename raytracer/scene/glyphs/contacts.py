@@ -13,21 +13,9 @@ from raytracer.errors import DataFileError, SceneError, naming, shown, suggestio
 from raytracer.scene.bonds import close_pairs
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
-from raytracer.scene.glyphs.shared import (
-    Doubles,
-    Glyphs,
-    RowColors,
-    Rows,
-    chosen,
-    jumps,
-    lengths_of,
-    placed,
-    radii_of,
-    require_capsules,
-    row_colors_of,
-    rows_by_id,
-)
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, RowColors, Rows
 from raytracer.scene.inferred import inferred_range
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.data_file import DataFile
@@ -53,13 +41,8 @@ FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
 class _Pairs(NamedTuple):
-    """Contacts of a set.
-
-    Args:
-        first, second: rows of the particles, (M,).
-        columns: further columns, (M,) each.
-        default: column that sets the thickness by default.
-    """
+    """Contacts of a set: rows of the particles, (M,), further columns, and the one that sets the
+    thickness by default."""
 
     first: Rows
     second: Rows
@@ -90,7 +73,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     rule = contacts.color
     if rule is None:
         rule = StyleSettings(color_by=lines[0].by, map=MAP, range=(0.0, largest))
-    colors_of_sets, scales = row_colors_of([each.points for each in lines], rule, "contacts")
+    colors_of_sets, scales = shared.row_colors_of([each.points for each in lines], rule, "contacts")
     capsules = [
         each.capsules(largest, contacts, row_colors)
         for each, row_colors in zip(lines, colors_of_sets, strict=True)
@@ -104,18 +87,18 @@ class _Lines:
     def __init__(self, spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> None:
         centers = np.asarray(spheres.centers, np.float64)
         spans = centers[pairs.second] - centers[pairs.first]
-        spans -= jumps(spans, spheres.box)  # to the nearest image of the second particle
+        spans -= shared.jumps(spans, spheres.box)  # to the nearest image of the second particle
         self.spans = affine_rows(spans, spheres.transform.linear())
-        self.spheres, places = spheres, placed(spheres)
+        self.spheres, places = spheres, shared.placed(spheres)
         self.starts, self.stops = places[pairs.first], places[pairs.second]
-        columns = {"length": lengths_of(self.spans), **pairs.columns}
+        columns = {"length": shared.lengths_of(self.spans), **pairs.columns}
         self.points = SphereSet(self.starts + 0.5 * self.spans, 1.0, columns=columns)
         self.by = contacts.by or pairs.default
         self.values: Doubles = np.zeros(0)
         if len(spans):
             values = evaluate(self.by, self.points.columns, "contacts.by")
             self.values = np.asarray(np.abs(values), np.float64)
-            rows = chosen(self.points.columns, contacts.select, 1, len(spans), "contacts")
+            rows = shared.chosen(self.points.columns, contacts.select, 1, len(spans), "contacts")
             self.keep(np.isin(np.arange(len(spans)), rows) & np.isfinite(self.values))
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
@@ -128,9 +111,9 @@ class _Lines:
         far = np.abs(self.stops - self.starts - self.spans).max(axis=1)
         crossing = np.flatnonzero(far > 1e-6 * np.abs(self.spans).max())
         rows = np.concatenate([np.arange(len(self.values)), crossing])
-        thickest = contacts.radius or MAX_RADIUS * float(np.median(radii_of(self.spheres)))
+        thickest = contacts.radius or MAX_RADIUS * float(np.median(shared.radii_of(self.spheres)))
         radii = thickest * np.minimum(self.values / largest, 1.0)[rows]
-        require_capsules(len(radii), "contacts")
+        shared.require_capsules(len(radii), "contacts")
         ends = self.starts + self.spans
         half = 0.5 * self.spans[crossing]
         ends[crossing] -= half
@@ -168,7 +151,7 @@ def _touching(spheres: SphereSet) -> _Pairs:
     points = np.asarray(spheres.centers, np.float64)
     edges = np.eye(3) if spheres.box is None else np.array(spheres.box.edges, np.float64)
     spans = points[second] + affine_rows(pairs[:, 2:].astype(np.float64), edges.T) - points[first]
-    overlap = radii[first] + radii[second] - lengths_of(spans)
+    overlap = radii[first] + radii[second] - shared.lengths_of(spans)
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
     return _Pairs(first[touch], second[touch], columns, "overlap")
@@ -227,7 +210,7 @@ def _rows_of(spheres: SphereSet, ids: NDArray[Any], path: Path, name: str) -> Ro
     known = spheres.columns.value("id")
     if isinstance(known, Texts):
         raise SceneError("contacts: the column id of the particles holds texts, not numbers")
-    return rows_by_id(known, ids)
+    return shared.rows_by_id(known, ids)
 
 
 def _force_of(columns: dict[str, NDArray[Any]]) -> str:

@@ -32,13 +32,10 @@ neighbouring planes inside."""
 
 
 class Grid(NamedTuple):
-    """Values at the points of a regular grid.
+    """Values at the points of a regular grid, (X, Y, Z).
 
-    Args:
-        values: float64 (X, Y, Z).
-        origin: position of the first value, (3,).
-        steps: from one value to the next along each index, (3, 3), one per row.
-        periodic: along each index, whether the first value follows the last.
+    steps: from one value to the next along each index, one per row. periodic: along each index,
+    whether the first value follows the last.
     """
 
     values: Doubles
@@ -127,15 +124,10 @@ def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Pat
 
 
 def read_cube(path: Path, periodic: bool | None = None) -> Grid:
-    """Read the first grid of a Gaussian cube file, in angstrom.
+    """Read the first grid of a Gaussian cube file, which may be compressed, in angstrom.
 
-    Args:
-        path: the file, which may be compressed.
-        periodic: whether it is one period; None: along each index, whether the values continue
-            from the last plane to the first.
-
-    Raises:
-        DataFileError: there is no such file, or it is damaged.
+    periodic: whether it is one period; None: along each index, whether the values continue from the
+    last plane to the first. Raises DataFileError: there is no such file, or it is damaged.
     """
     from ase.io import cube
 

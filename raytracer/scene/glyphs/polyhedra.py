@@ -35,14 +35,8 @@ BLOCK = 1 << 22  # distances from planes that are computed at a time
 
 
 class Hulls(NamedTuple):
-    """Convex hulls of several groups of points.
-
-    Args:
-        triangles: corners of the faces' triangles, anticlockwise seen from outside, (T, 3).
-        group: of each triangle, (T,).
-        edges: ends of the edges between faces, each once, (E, 2).
-        edge_group: of each edge, (E,).
-    """
+    """Convex hulls of several groups of points: triangles, anticlockwise seen from outside, and
+    edges between faces, each once, with the group of each."""
 
     triangles: Rows
     group: Rows
@@ -53,12 +47,9 @@ class Hulls(NamedTuple):
 class _Neighbors(NamedTuple):
     """Neighbours of central atoms.
 
-    Args:
-        centers: rows of the central atoms with four neighbours or more, (P,).
-        first: where the neighbours of each begin, and the end, (P + 1,).
-        atoms: rows of the neighbours, (M,).
-        images: periodic images of the neighbours, (M, 3), in edges of the box.
-        points: their positions in units of the set, (M, 3).
+    centers: rows of the central atoms with four neighbours or more, (P,). first: where the
+    neighbours of each begin, and the end, (P + 1,). atoms: rows of the neighbours, (M,), with the
+    numbers of periodic images and positions, (M, 3).
     """
 
     centers: Rows
@@ -229,14 +220,11 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
 
 
 def convex_hulls(points: Doubles, first: Rows) -> Hulls:
-    """Return the convex hulls of groups of points; points in one plane make none.
+    """Return the convex hulls of groups of points, (M, 3); points in one plane make none.
 
     A triangle is a face if all other points of the group are on one side of its plane. Points are
-    displaced a little for this, so that no four are in a plane and every hull is closed.
-
-    Args:
-        points: (M, 3).
-        first: where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
+    displaced a little for this, so that no four are in a plane and every hull is closed. first:
+    where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
     """
     counts = np.diff(first)
     parts: list[Hulls] = []

@@ -34,14 +34,8 @@ POLE = np.sqrt(3.0) - 2.0  # of the recursive filter that makes a cubic B-spline
 
 
 class RibbonSurface(NamedTuple):
-    """Triangles of a ribbon.
-
-    Args:
-        vertices: float64 (V, 3), in the units of the guide atoms.
-        normals: unit vectors outwards, float64 (V, 3).
-        triangles: int64 (T, 3), anticlockwise seen from outside.
-        places: of the triangles along the chain, in residues from 0, float64 (T,).
-    """
+    """Triangles of a ribbon, anticlockwise seen from outside, with unit normals outwards, and their
+    places along the chain in residues from 0."""
 
     vertices: Doubles
     normals: Doubles
@@ -61,14 +55,9 @@ def ribbon_surface(
 ) -> RibbonSurface:
     """Return the surface of the ribbon of a chain without a break.
 
-    Args:
-        guides: positions of the guide atoms, (N, 3), at least two.
-        sides: directions of the width at the residues, (N, 3); their sign does not matter.
-        structure: of the residues, (N,): COIL, HELIX, STRAND or NUCLEIC.
-        steps: cross-sections per residue, even.
-        corner: edges of a quarter of a cross-section.
-        unit: length of an angstrom in the units of the guide atoms.
-        width: factor on the cross-sections.
+    guides: positions of the guide atoms, (N, 3), at least two. sides: directions of the width, (N,
+    3), of any sign. steps: cross-sections per residue, even. corner: edges of a quarter of a
+    cross-section. unit: length of an angstrom. width: factor on the cross-sections.
     """
     centers = _smooth_strands(guides, structure)
     heads = _heads(structure)
@@ -103,10 +92,8 @@ def spline_controls(points: Doubles) -> Doubles:
 def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Doubles:
     """Return points of a uniform cubic B-spline, or its derivative, (M, K).
 
-    Args:
-        controls: (N + 2, K), one more at each end than there are places with whole numbers.
-        places: from 0 to N - 1, (M,).
-        slope: whether to return the derivative.
+    controls: (N + 2, K), one more at each end than there are whole places. places: 0 to N - 1,
+    (M,).
     """
     first = np.clip(places.astype(np.int64), 0, len(controls) - 4)
     t = places - first

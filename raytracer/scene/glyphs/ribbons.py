@@ -15,6 +15,7 @@ from raytracer.memory import require_room
 from raytracer.scene.bonds import angstrom_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.backbone import (
     STRUCTURES,
     Backbone,
@@ -25,16 +26,7 @@ from raytracer.scene.glyphs.backbone import (
 )
 from raytracer.scene.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, ribbon_surface
 from raytracer.scene.glyphs.settings import Ribbons
-from raytracer.scene.glyphs.shared import (
-    Glyphs,
-    RowColors,
-    chosen,
-    colors_of,
-    require_capsules,
-    rgb_of,
-    row_colors_of,
-    with_column,
-)
+from raytracer.scene.glyphs.shared import Glyphs, RowColors
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
@@ -55,10 +47,7 @@ ROW = 150  # most bytes per triangle during construction
 
 
 class _Chains(NamedTuple):
-    """Backbone of a set, and its residues as a set at their guide atoms, with their columns.
-
-    `place` is the number of the set in the scene.
-    """
+    """Backbone of a set, whose number is `place`, and its residues as a set of guide atoms."""
 
     place: int
     spheres: SphereSet
@@ -101,9 +90,9 @@ def _row_colors(
         ], [scale]
     if by == "rainbow" and rule.map is None:
         rule = replace(rule, map=RAINBOW)
-    usual = [lambda _, each=each: colors_of(each.residues) for each in chains]
+    usual = [lambda _, each=each: shared.colors_of(each.residues) for each in chains]
     residues = [each.residues for each in chains]
-    return row_colors_of(residues, None if by == "atoms" else rule, "ribbons", usual)
+    return shared.row_colors_of(residues, None if by == "atoms" else rule, "ribbons", usual)
 
 
 def _structure_scale(chains: list[_Chains], rule: StyleSettings) -> ColorScale:
@@ -122,7 +111,7 @@ def _chains(place: int, spheres: SphereSet, ribbons: Ribbons) -> _Chains | None:
         return None
     residues = _residues(spheres, backbone)
     if ribbons.select is not None:
-        rows = chosen(residues.columns, ribbons.select, 1, residues.count, "ribbons")
+        rows = shared.chosen(residues.columns, ribbons.select, 1, residues.count, "ribbons")
         kept = np.zeros(residues.count, np.bool_)
         kept[rows] = True
         apart = np.cumsum(~kept) + backbone.pieces * (residues.count + 1)  # gaps end a piece
@@ -137,10 +126,12 @@ def _residues(spheres: SphereSet, backbone: Backbone) -> SphereSet:
     """Return the guide atoms as a set, with the columns `structure` and `rainbow`."""
     residues = spheres.taken(backbone.guides)
     names = np.array(STRUCTURES, "S")[backbone.structure]
-    residues = with_column(residues, "structure", names)
+    residues = shared.with_column(residues, "structure", names)
     _, first, size = np.unique(backbone.pieces, return_index=True, return_counts=True)
     number = np.arange(residues.count) - np.repeat(first, size)
-    return with_column(residues, "rainbow", number / np.repeat(np.maximum(size - 1, 1), size))
+    return shared.with_column(
+        residues, "rainbow", number / np.repeat(np.maximum(size - 1, 1), size)
+    )
 
 
 def _solids(
@@ -167,7 +158,7 @@ def _solids(
         "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
         "color_space": colors.get("color_space", "srgb"),
     }  # fmt: skip
-    rows_of_colors = rgb_of(colors, chains.residues.count)
+    rows_of_colors = shared.rgb_of(colors, chains.residues.count)
     mesh = Mesh(
         np.concatenate([each.vertices for each in surfaces]), np.concatenate(triangles),
         normals=np.concatenate([each.normals for each in surfaces]),
@@ -199,17 +190,15 @@ def _bases(
     rows = np.flatnonzero((backbone.structure == NUCLEIC) & (ends >= 0))
     if not len(rows):
         return []
-    require_capsules(len(rows), "ribbons")
+    shared.require_capsules(len(rows), "ribbons")
     centers = np.asarray(chains.spheres.centers, np.float64)
-    color = rgb_of(colors, chains.residues.count)[rows]
+    color = shared.rgb_of(colors, chains.residues.count)[rows]
     return [CapsuleSet(centers[backbone.guides[rows]], centers[ends[rows]], radius, color, **looks)]
 
 
 def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
-    """Return the sphere sets of a scene without the atoms of ribbons, or with them faded.
-
-    If the settings say nothing, atoms in a molecule style stay.
-    """
+    """Return the sphere sets of a scene without the atoms of ribbons, or with them faded. If the
+    settings say nothing, atoms in a molecule style stay."""
     sets = []
     for spheres, kept in zip(scene.spheres, atoms_kept(scene), strict=True):
         share = _share(spheres, ribbons)

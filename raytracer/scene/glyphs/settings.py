@@ -28,17 +28,14 @@ from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import ColorValue
+from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.option_text import parts_of, value_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
 
 class Components(Kind):
-    """A vector: the name of a column with its numbers, or expressions of its components.
-
-    Args:
-        width: number of components.
-    """
+    """A vector: the name of a column with its numbers, or expressions of its components."""
 
     def __init__(self, width: int = 3) -> None:
         self.width = width
@@ -341,18 +338,12 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, (Trails, Contacts)):
             names.append("id")
         if isinstance(each, Shape):
-            from raytracer.scene.glyphs.shape_columns import columns_needed as of_shape
-
-            names += of_shape(each.axes, each.orientation)
+            names += columns_needed(each.axes, each.orientation)
     return names
 
 
 def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns that the settings of a call need.
-
-    Args:
-        glyphs: by name, as `ViewSettings` takes them.
-    """
+    """Return the names of the columns that the settings of a call need; glyphs: by name."""
     made = []
     for name, value in glyphs.items():
         fields = GlyphValue(name).checked(value, name, UserError)
@@ -365,11 +356,7 @@ ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
 
 
 class GlyphValue(Kind):
-    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object.
-
-    Args:
-        name: name of the table.
-    """
+    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object."""
 
     def __init__(self, name: str) -> None:
         self.name, self.first = name, FIRST[name]

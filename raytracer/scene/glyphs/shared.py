@@ -107,10 +107,8 @@ def require_capsules(count: int, place: str) -> None:
 def row_colors_of(
     sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[RowColors] = ()
 ) -> tuple[Sequence[RowColors], list[ColorScale]]:
-    """Return the colours of glyphs at the spheres of sets, and their scales.
-
-    color: one colour, a rule over the columns of the sets, or None for the usual ones.
-    """
+    """Return the colours of glyphs at the spheres of sets, and their scales; color: one colour, a
+    rule over the columns of the sets, or None for the usual ones."""
     if isinstance(color, StyleSettings):
         colored, scale = by_scale(sets, SetStyle(color, place=place))
         return [partial(colors_of, each) for each in colored], [scale]
@@ -137,13 +135,7 @@ def rgb_of(colors: dict[str, Any], count: int) -> Doubles:
 
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
-    """Return a set with one more column, (N,), which hides a file column of the same name.
-
-    Args:
-        spheres: the set.
-        name: of the column.
-        values: numbers, or texts as bytes.
-    """
+    """Return a set with one more column of numbers or bytes, (N,), which hides one of the file."""
     data, every = spheres._data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)

@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError
 from raytracer.memory import require_room
 from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Trails
-from raytracer.scene.glyphs.shared import (
-    Doubles,
-    Glyphs,
-    Rows,
-    chosen,
-    colors_of,
-    jumps,
-    lengths_of,
-    placed,
-    require_capsules,
-    row_colors_of,
-    rows_by_id,
-)
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
@@ -79,13 +68,13 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
     if not paths:
         warn("trails: the particles do not move before the shown frame")
         return Glyphs([])
-    usual = [lambda _, p=each: colors_of(p.spheres, p.rows) for each in paths]
-    colors_of_sets, scales = row_colors_of(
+    usual = [lambda _, p=each: shared.colors_of(p.spheres, p.rows) for each in paths]
+    colors_of_sets, scales = shared.row_colors_of(
         [each.points for each in paths], trails.color, "trails", usual
     )
     tubes = []
     for path, row_colors in zip(paths, colors_of_sets, strict=True):
-        radius = trails.radius or RADIUS * mean_spacing(placed(path.spheres))
+        radius = trails.radius or RADIUS * mean_spacing(shared.placed(path.spheres))
         colors = row_colors(slice(None))  # the round ends of the steps join
         tubes.append(
             CapsuleSet(path.starts, path.stops, radius, material=trails.material, **colors)
@@ -99,19 +88,19 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now
     frames = sorted({*range(last, first - 1, -trails.step)})
-    rows = chosen(spheres.columns, trails.select, trails.every, spheres.count, "trails")
-    require_capsules(len(rows) * len(frames), "trails")
+    rows = shared.chosen(spheres.columns, trails.select, trails.every, spheres.count, "trails")
+    shared.require_capsules(len(rows) * len(frames), "trails")
     require_room("trails", 24 * len(rows) * len(frames), "for the paths of particles")
     places, whole = _places(spheres, files, rows, frames, now)
     starts, stops = places[:-1], places[1:]
     keep = np.isfinite(starts).all(axis=2) & np.isfinite(stops).all(axis=2) & whole[1:]
     step, particle = np.nonzero(keep)
-    starts, stops = placed(spheres, starts[keep]), placed(spheres, stops[keep])
+    starts, stops = shared.placed(spheres, starts[keep]), shared.placed(spheres, stops[keep])
     numbers = np.array(frames, np.float64)
     columns = {
         "time": 0.5 * (numbers[step] + numbers[step + 1]),
         "particle": rows[particle],
-        "step": lengths_of(stops - starts),
+        "step": shared.lengths_of(stops - starts),
     }
     points = SphereSet(0.5 * (starts + stops), 1.0, columns=columns)
     return _Path(spheres, rows[particle], starts, stops, points)
@@ -120,15 +109,11 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the positions of particles in F frames, shifted so that each path ends at its
-    particle.
+    """Return the positions of particles in F frames, (F, M, 3), each path ending at its particle.
 
     Particles may be shown elsewhere than in the file: unwrapped, wrapped, smoothed, or as periodic
-    images. Paths of unwrapped particles are joined across boundaries.
-
-    Returns:
-        Positions in units of the set, (F, M, 3), NaN for missing particles; and whether the step
-        that ends there stays inside the box, (F, M).
+    images. Paths of unwrapped particles are joined across boundaries. Missing ones are NaN. Also
+    returned is whether the step that ends there stays inside the box, (F, M).
     """
     ids = spheres.columns.value("id") if spheres.columns.has_ids else None
     ids = None if ids is None or isinstance(ids, Texts) else ids[rows]
@@ -145,11 +130,11 @@ def _places(
     for frame in walked:
         there = files.places(frame, ids, in_file)
         if spheres.is_unwrapped:
-            there -= jumps(there - before, files.box(frame))
+            there -= shared.jumps(there - before, files.box(frame))
             before = np.where(np.isfinite(there), there, before)
         elif index.get(frame, 0) > 0:
             steps = there - places[index[frame] - 1]
-            whole[index[frame]] = ~jumps(steps, files.box(frame)).any(axis=1)
+            whole[index[frame]] = ~shared.jumps(steps, files.box(frame)).any(axis=1)
         if frame in index:
             places[index[frame]] = there
         if frame == now:
@@ -183,7 +168,7 @@ class _Files:
         rows."""
         data = self._read(frame)
         if ids is not None and data.ids is not None:
-            rows = rows_by_id(data.ids, ids)
+            rows = shared.rows_by_id(data.ids, ids)
         there = (rows >= 0) & (rows < len(data.centers))
         places = np.full((len(rows), 3), np.nan)
         places[there] = data.centers[rows[there]]

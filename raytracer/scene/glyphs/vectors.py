@@ -40,10 +40,8 @@ def _ways(name: str) -> list[tuple[str, ...]]:
 def vectors_of(
     columns: Columns, vector: str | tuple[str, str, str], place: str
 ) -> NDArray[np.float64] | None:
-    """Return the vectors of particles, (N, 3), or None if there is no such column.
-
-    vector: a column of three numbers, the common part of the names of three, or three expressions.
-    """
+    """Return the vectors of particles, (N, 3), or None: of a column of three numbers, of the common
+    part of the names of three, or of three expressions."""
     if not isinstance(vector, str):
         return components(columns, vector, 3, place)
     name = str(vector)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from raytracer import ops as functions
-from raytracer import variants
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
@@ -16,14 +15,16 @@ from raytracer.benchmark.operations.base import (
 )
 from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.errors import UserError
+from raytracer.variants.discovery import discover, operations
+from raytracer.variants.kernel import Variant
 
 NAMES = ops.names()
 CASES = [(name, dtype) for name in NAMES for dtype in ops.find(name).dtypes]
 GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CUDA programming guide
 
 
-def ladder(name: str) -> list[variants.Variant]:
-    return variants.discover(name)
+def ladder(name: str) -> list[Variant]:
+    return discover(name)
 
 
 def test_every_operation_is_a_public_function() -> None:
@@ -113,11 +114,7 @@ def test_a_tile_of_every_kind_is_compiled(arch: str, kinds: int) -> None:
 @pytest.mark.parametrize("arch", [each for each in ARCHITECTURES if each.startswith("sm_")])
 def test_every_architecture_computes_every_operation_that_it_can(arch: str) -> None:
     """Tensor cores multiply bfloat16 from sm_80 on."""
-    without = {
-        name
-        for name in variants.operations()
-        if not any(each.admits(arch) for each in ladder(name))
-    }
+    without = {name for name in operations() if not any(each.admits(arch) for each in ladder(name))}
     assert without == ({"matmul_bf16"} if arch == "sm_75" else set())
 
 

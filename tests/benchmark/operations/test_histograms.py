@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark.operations import find, histograms
-from raytracer.variants import discover
+from raytracer.variants.discovery import discover
 
 OP = find("histogram_bins")
 RNG = np.random.default_rng(5)

@@ -12,7 +12,8 @@ import pytest
 
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.operations.base import relative_error
-from raytracer.variants import Variant, discover
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 from support.libraries import library
 
 MULTIPROCESSORS = 1

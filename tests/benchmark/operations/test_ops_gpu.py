@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from raytracer import ops as functions
-from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
@@ -20,6 +19,8 @@ from raytracer.benchmark.operations.base import Op
 from raytracer.benchmark.runner import Plan, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.gpu
 CASES = [
     pytest.param(name, variant, dtype, id=f"{name}-{variant.label}-{dtype}")
     for name in ops.names()
-    for variant in variants.discover(name)
+    for variant in discover(name)
     for dtype in ops.find(name).dtypes
 ]
 
@@ -37,7 +38,7 @@ def compile_everything(arch: str) -> None:
     jobs = set()
     for name in ops.names():
         op = ops.find(name)
-        for variant in variants.discover(name):
+        for variant in discover(name):
             if variant.sizes or not variant.admits(arch):
                 continue
             for dtype in op.dtypes:
@@ -69,7 +70,7 @@ def session() -> Iterator[Session]:
 
 @pytest.mark.parametrize(("name", "variant", "dtype"), CASES)
 def test_variant_agrees_with_the_reference(
-    session: Session, name: str, variant: variants.Variant, dtype: str
+    session: Session, name: str, variant: Variant, dtype: str
 ) -> None:
     op = ops.find(name)
     ran = 0
@@ -87,7 +88,7 @@ def test_variant_agrees_with_the_reference(
     assert ran >= 2 if needs_alignment(op, variant) else ran == len(op.awkward)
 
 
-def needs_alignment(op: Op, variant: variants.Variant) -> bool:
+def needs_alignment(op: Op, variant: Variant) -> bool:
     """Whether a variant refuses sizes whose rows or arrays do not begin at multiples of 16 bytes.
 
     Tensor maps need such rows, vectors such arrays.
@@ -101,7 +102,7 @@ def needs_alignment(op: Op, variant: variants.Variant) -> bool:
     [case for case in CASES if ops.find(str(case.values[0])).has_offset],
 )
 def test_arrays_at_every_place_in_16_bytes(
-    session: Session, name: str, variant: variants.Variant, dtype: str
+    session: Session, name: str, variant: Variant, dtype: str
 ) -> None:
     """Lengths around the multiples of a load; a rung that needs aligned arrays refuses each."""
     op = ops.find(name)

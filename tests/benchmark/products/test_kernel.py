@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.operations import find
@@ -15,6 +14,7 @@ from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.products.model import Choice, proposals
 from raytracer.benchmark.products.problem import Problem
 from raytracer.benchmark.products.tiles import SHARED_LIMIT, SIMT_SHAPES, kernels_of
+from raytracer.variants.discovery import discover
 
 
 def product(name: str, *size: int) -> Problem:
@@ -26,7 +26,7 @@ def chosen(
     name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT, timed: bool = False
 ) -> Choice:
     session: Any = SimpleNamespace(arch=arch, multiprocessors=132, shared_limit=limit)
-    return ProductKernel(session, variants.discover(name)[-1], timed).choose(product(name, *size))
+    return ProductKernel(session, discover(name)[-1], timed).choose(product(name, *size))
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import backend_missing
-from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import runner
 from raytracer.benchmark.cuda.guarded_memory import Memory
@@ -30,6 +29,8 @@ from raytracer.benchmark.products.model import (
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
 from raytracer.resources import thread_count
+from raytracer.variants.discovery import discover
+from raytracer.variants.kernel import Variant
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu
@@ -138,8 +139,8 @@ def session() -> Iterator[Session]:
         yield session
 
 
-def rung(name: str) -> variants.Variant:
-    return variants.discover(name)[-1]
+def rung(name: str) -> Variant:
+    return discover(name)[-1]
 
 
 def kinds() -> list[Shape]:

@@ -119,20 +119,13 @@ def test_a_random_share_is_seeded() -> None:
     [
         ("__import__('os').system('true')", "there is no function"),
         ("x.__class__", "there is no column 'x.__class__'"),
-        ("f'{x}'", "is not allowed in an expression"),
         ("sqrt(x, out=x)", "give arguments without names"),
-        ("sqrt(name)", "'name' is text"),
         ("name > 'A'", "'name' is text; compare it with texts"),
-        ("x == 'O'", "'x' holds no texts"),
         ("x and on", "'x' is no condition; compare it, for example 'x > 0'"),
         ("y > 1", "select: there is no column 'y'"),
-        ("v", "norm"),
         ("x" + "+1" * 900, "more than 40 nested operations"),
         ("(" * 300 + "x" + ")" * 300, "is not a valid expression"),
-        ("-" * 1500 + "x", "more than 40|is not a valid expression"),
         ("x" * 2001, "longer than 2,000 letters"),
-        (f"x > {'9' * 400}", "a number is out of range"),
-        ("", "is not a valid expression"),
     ],
 )
 def test_what_is_no_expression(text: str, sentence: str) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import UserError
 from raytracer.cli import main
 from support.particle_files import write
 
@@ -54,18 +53,3 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
     words = ["render", str(table), *options, "--size", "48x32", "--samples", "2", "-q"]
     assert main([*words, "-o", str(picture), "--film", str(film)]) == 0
     assert np.array_equal(raytracer.Film.load(film).sums, image.film.sums)
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"opacity": "x"}, "opacity: 'x' is 2 for particle 2; limit it to 0 to 1"),
-        ({"opacity": 1.5}, "opacity: "),
-        ({"rest": 0.5}, "rest: needs select"),
-        ({"opacity": "log(x - 1)"}, "opacity: 'log(x - 1)' is nan for particle 0"),
-    ],
-)
-def test_mistakes(settings: dict[str, Any], sentence: str, table: Path) -> None:
-    with pytest.raises(UserError) as caught:
-        raytracer.load(table).styled(**settings)
-    assert str(caught.value).startswith(sentence)

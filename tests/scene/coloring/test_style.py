@@ -11,10 +11,8 @@ import pytest
 import raytracer
 from raytracer import RaytracerWarning, Scene, UserError, load
 from raytracer.fields import definitions
-from raytracer.files.access import opened
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.coloring.style import StyleSettings
-from raytracer.scene.particles import read
 from support.particle_files import dump, write
 
 XYZ = """6
@@ -189,28 +187,6 @@ radius = "covalent"
     assert [scale.title for scale in scene.color_scales] == ["element", "q (e)"]
 
 
-def test_a_file_of_several_sets_is_read_once(
-    atoms: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-
-    def counting(path: Path, source: str) -> Any:
-        seen.append(source)
-        return opened(path, source)
-
-    monkeypatch.setattr(read, "opened", counting)
-    sets = "".join(
-        f'[[spheres]]\nfile = "a.xyz"\nselect = "species == \'{name}\'"\n'
-        f'color = {{ by = "speed" }}\n'
-        for name in "OHC"
-    )
-    scene = scene_file(tmp_path, sets)
-    assert seen == ["a.xyz"]
-    assert [s.count for s in scene.spheres] == [1, 2, 3]
-    (scale,) = scene.color_scales  # the same settings share a scale
-    assert (scale.low, scale.high) == (0.0, 5.0)
-
-
 def test_radius_by_an_expression(atoms: Path) -> None:
     size: dict[str, Any] = {"width": 24, "height": 24, "samples": 1}
     radii = load(atoms).styled(radius="0.5*vdw").spheres[0].radius
@@ -225,35 +201,13 @@ def test_radius_by_an_expression(atoms: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"color_by": "sped"}, "color_by: there is no column 'sped'; did you mean 'speed'"),
         ({"color_by": "log(0*charge - 1)"}, "has no finite values"),
         ({"color_by": "species", "color_scale": "log"}, "holds no numbers"),
         ({"color_by": "charge", "range": (200, None)}, "start 200 is above its end 100"),
         ({"color_by": "-abs(charge)", "color_scale": "log"}, "no values above 0"),
-        ({"color_by": "charge", "map": {"a": "red"}}, "numbers cannot have colours by category"),
-        ({"palette": {"Q": "red"}}, "'Q' is neither an element nor a label"),
         ({"select": "z > 7"}, "no particle .* fulfils 'z > 7': z is 0 to 0"),
     ],
 )
 def test_wrong_settings(atoms: Path, settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         load(atoms).styled(**settings)
-
-
-@pytest.mark.parametrize("name", ["a.xyz", "a.csv", "a.dump", "a.npz"])
-def test_columns_that_are_asked_for_come_with_the_spheres(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "a.xyz", XYZ)
-    write(tmp_path / "a.dump", DUMP)
-    write(tmp_path / "a.csv", "x,y,z,charge,vx,vy,vz,name\n0,0,0,1,1,2,2,a\n1,0,0,2,0,3,4,b\n")
-    np.savez(tmp_path / "a.npz", centers=np.eye(3), velocities=np.eye(3), charge=np.arange(3.0))
-    lazy = load(tmp_path / name).columns
-    at_once = load(tmp_path / name, columns=["speed", "charge"])
-    wanted = {each: lazy[each] for each in ("speed", "charge") if each in lazy}
-    monkeypatch.setattr(read, "opened", None)  # nothing is read again
-    for each, values in wanted.items():
-        assert at_once.columns[each].tolist() == values.tolist()
-    centers = np.stack([lazy[axis] for axis in "xyz"], axis=1)
-    assert np.array_equal(at_once.spheres[0].centers, centers)
-    assert "speed" in wanted
