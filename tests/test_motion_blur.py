@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
+from raytracer.cli import main
 from raytracer.film.film import Film
 from raytracer.motion_blur import BITS, shutter_time
 from raytracer.pipeline import Job, prepare
