@@ -13,30 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    COMMON_OF_VIEWS,
-    FILE,
-    SettingsCommand,
-    annotation_options,
-    backend_option,
-    json_option,
-    motion_options,
-    picture_options,
-    progress_option,
-    quiet_option,
-    render_options,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    style_options,
-    take_annotations,
-    take_render,
-    take_tone,
-    take_view,
-    threads_option,
-    tone_options,
-    view_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted, escaped
 from raytracer.film.tone_settings import ToneSettings
@@ -75,38 +52,41 @@ def numbers(
 
 
 @click.command(
-    cls=SettingsCommand,
+    cls=options.SettingsCommand,
     settings=(
-        view_options,
-        motion_options,
-        style_options,
-        render_options,
-        annotation_options,
-        tone_options,
+        options.view_options,
+        options.motion_options,
+        options.style_options,
+        options.render_options,
+        options.annotation_options,
+        options.tone_options,
     ),
     common=(
         "output",
         "frame",
         "backend",
-        *COMMON_OF_VIEWS,
+        *options.COMMON_OF_VIEWS,
         "exposure",
     ),
 )
-@scenes_argument
+@options.scenes_argument
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE",
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that shows another scene.",
 )
-@source_options()
-@backend_option
-@threads_option
-@picture_options
+@options.source_options()
+@options.backend_option
+@options.threads_option
+@options.picture_options
 @click.option(
-    "--film", type=FILE, metavar="FILE", help="Also save the film, .npz, or .exr for others."
+    "--film",
+    type=options.FILE,
+    metavar="FILE",
+    help="Also save the film, .npz, or .exr for others.",
 )
 @click.option(
     "--aov",
@@ -114,7 +94,10 @@ def numbers(
     help="Output variables to save with the film: depth,normal,albedo,id,position,samples.",
 )
 @click.option(
-    "--resume", type=FILE, metavar="FILM", help="Add --samples more samples to a saved film."
+    "--resume",
+    type=options.FILE,
+    metavar="FILM",
+    help="Add --samples more samples to a saved film.",
 )
 @click.option(
     "--time",
@@ -143,10 +126,10 @@ def numbers(
 )
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
-@json_option
-@quiet_option
-@progress_option
-def render(scenes: tuple[str, ...], **options: Any) -> None:
+@options.json_option
+@options.quiet_option
+@options.progress_option
+def render(scenes: tuple[str, ...], **given: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 
     \b
@@ -169,10 +152,7 @@ def render(scenes: tuple[str, ...], **options: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    options |= {"tone": take_tone(options)}
-    options |= {"settings": take_view(options) | take_render(options)}
-    options |= {"annotations": take_annotations(options)}
-    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **options)
+    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **given)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
@@ -187,8 +167,8 @@ def source_of(call: Call) -> Source:
     from raytracer.scene.source import Source
 
     return Source.of(
-        scene_paths(call.scenes), frame=call.frame, format=call.format, topology=call.topology,
-        arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
+        options.scene_paths(call.scenes), frame=call.frame, format=call.format,
+        topology=call.topology, arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
     )  # fmt: skip
 
 
@@ -203,7 +183,11 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     if call.aov and not call.film:
         raise UserError("--aov changes what the film contains: give --film FILE too")
     if call.repeat > 1:
-        given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
+        given = {
+            "--resume": call.resume,
+            "--time": call.time,
+            "--noise": call.settings.get("noise"),
+        }
         given["--progressive"] = call.progressive
         if others := [name for name, value in given.items() if value]:
             raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
@@ -217,7 +201,7 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     if call.film:
         outputs.writes(call.film, "--film", replaces=call.resume)
         film_file.check_target(call.film, call.resume)
-    settings = {"transparent": call.settings["transparent"] is True}
+    settings = {"transparent": call.settings.get("transparent") is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
