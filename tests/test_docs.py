@@ -91,7 +91,7 @@ def test_every_command_parses() -> None:
                 if word.startswith(("scenes/", "renders/")):
                     assert (ROOT / word).is_file(), word
         elif words[1:3] == ["-m", "raytracer.compile_all"]:
-            assert compile_all.parser("", "").parse_args(words[3:]).arch
+            assert compile_all.parser().parse_args(words[3:]).arch
 
 
 def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
