@@ -187,32 +187,6 @@ def test_a_link_in_its_place_is_not_followed(
     assert victim.read_text() == "mine"
 
 
-def test_a_batch_renames_when_all_is_complete(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("old")
-    with output.Batch() as batch:
-        output.write(first, "new", batch)
-        assert first.read_text() == "old"
-        output.write(second, "new", batch)
-        assert not second.exists()
-    assert contents(tmp_path) == {"first": b"new", "second": b"new"}
-
-
-def test_what_is_complete_is_kept_whatever_comes_after(tmp_path: Path) -> None:
-    def work() -> None:
-        with output.Batch() as batch:
-            output.write(tmp_path / "film", "new", batch)
-            with output.replacing(tmp_path / "picture", batch) as file:
-                file.write(b"half")
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    assert contents(tmp_path) == {"film": b"new"}
-    assert tmp_path / "film" in output.written()
-    assert tmp_path / "picture" not in output.written()
-
-
 def full_disk(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """No space left for pictures or for films."""
 
