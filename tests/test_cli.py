@@ -226,6 +226,7 @@ def test_a_mistake_is_one_sentence(
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
+        (["scene", "describe", "a.xyz", "2"], "--pick X,Y` describes what a pixel shows"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
         (["render", "a", "--size", "3x3", "--width", "4"], "give either --size"),
@@ -325,29 +326,6 @@ def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.endswith(f"\n\n{fitted.to_toml()}\n")
     assert tuple(camera["position"]) == fitted.position
     assert tuple(camera["look_at"]) == fitted.look_at
-
-
-def test_scene_describe_says_what_is_known_of_a_sphere(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("atoms.csv").write_text("x,y,z,radius,charge,site\n1,2,3,1,-0.5,fcc\n4,5,6,2,nan,hcp\n")
-    with Path(scene).open("a") as file:
-        file.write("[[spheres]]\nfile = 'atoms.csv'\ntransform = {translate = [10, 0, 0]}\n")
-    assert main(["scene", "describe", scene, "2"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "sphere 2",
-        "position 11, 2, 3",
-        "radius 1",
-        "material default",
-        "charge -0.5",
-        "site fcc",
-    ]
-    found = run_json(capsys, "scene", "describe", scene, "3")
-    assert (found["id"], found["set_index"], found["row"]) == (3, 1, 1)
-    assert found["position"] == [14, 5, 6]
-    assert found["values"] == {"charge": "nan", "site": "hcp"}
-    assert found["source"] == "atoms.csv"
-    assert found["material"]["diffuse"] == 0.9
 
 
 def test_scene_schema_is_a_schema(scene: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,10 @@ COMMANDS = {
         "`raytracer render weekend` renders an example scene; `raytracer scene generate --list` "
         "lists the scenes that can be generated"
     ),
+    "describe": (
+        "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
+        "`raytracer.load(FILE).describe(ID)` a sphere"
+    ),
     "convert import export load read write save": (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"
     ),
