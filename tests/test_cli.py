@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.backends.cpu import CpuFilm
 from raytracer.cli import INTERRUPTED, main
-from raytracer.progress import ProgressBar, StageLine
+from raytracer.progress import ProgressBar
 
 SCENE = """
 title = "Two balls"
@@ -134,21 +134,6 @@ def test_a_camera_that_sees_no_sphere(
     assert ["no camera ray hit a sphere" in each for each in found["warnings"]] == [True] * warned
     # A part of the picture may well be empty.
     assert run_json(capsys, "render", "away.toml", *size, "--crop", "0,0,1,1")["warnings"] == []
-
-
-def test_spheres_in_few_pixels_are_warned_of(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("far.toml").write_text(f"{SCENE}[camera]\nposition = [0, 0, 99]\nlook_at = [0, 0, 0]\n")
-    size = ["--width", "160", "--height", "120", "--samples", "1", "--backend", "cpu"]
-    (warning,) = run_json(capsys, "render", "far.toml", *size)["warnings"]
-    assert "of 19,200 pixels" in warning
-
-
-def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) in (0, 2)  # as the version of click has it
-    captured = capsys.readouterr()
-    assert "Usage: raytracer" in captured.out + captured.err
 
 
 def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -336,15 +321,6 @@ def test_scene_schema_is_a_schema(scene: str, capsys: pytest.CaptureFixture[str]
     assert json.loads(Path("s.json").read_text()) == printed
 
 
-def test_generated_spheres_are_rendered(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scene", "generate", "--list"]) == 0
-    assert "cloud" in capsys.readouterr().out
-    assert main(["scene", "generate", "cloud", "--count", "50", "-o", "c.npz"]) == 0
-    assert capsys.readouterr().out == "c.npz\n"
-    size = ["--width", "8", "--height", "8", "--samples", "1"]
-    assert run_json(capsys, "render", "c.npz", *size)["spheres"] == 50
-
-
 def test_full_memory_is_one_sentence(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,18 +342,6 @@ def test_full_memory_is_one_sentence(
         asked = ", 9.31 GiB more were needed" if "9.31" in str(error) else ""
         assert said.startswith(f"raytracer: there is not enough memory{asked}: use fewer spheres")
         assert said.count("\n") == 1
-
-
-def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
-    with StageLine(show=None) as line:
-        line("hidden")
-    with StageLine(show=True, delay=3600.0) as line:
-        line("quick")
-    assert capsys.readouterr().err == ""
-    with StageLine(show=True, delay=0.0) as line:
-        line("building")
-        line._timer.join()  # type: ignore[union-attr]
-    assert capsys.readouterr().err == "building …\r\x1b[K"
 
 
 def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:

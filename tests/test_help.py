@@ -119,8 +119,3 @@ def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
           "animate x --topology ", "render x.toml --camera ", "bench --save ", "scene check ")),
     ]:  # fmt: skip
         assert offered in completed(f"raytracer {line}", capsys), line
-
-
-def test_commands_are_offered_with_their_whole_summaries(capsys: Captured) -> None:
-    lines = completed("raytracer pre", capsys)
-    assert lines == ["plain", "preview", "Open a scene in an interactive window."]

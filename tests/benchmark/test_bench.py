@@ -155,17 +155,6 @@ def test_damaged_records_are_one_sentence(text: str | bytes, words: str, tmp_pat
         compare.read(path)
 
 
-def test_text_of_a_record_is_escaped_and_cut() -> None:
-    old, new = record(), record()
-    for each in (old, new):
-        each["results"][0]["rows"][0]["label"] = "\x1b[31m" * 1000
-        each["results"][0]["rows"][1]["label"] = "\x1b]0;owned\x07"
-    old["device"] = {"device": "\x1b]0;owned\x07" * 1000}
-    lines = compare.text(compare.compare(old, new), old, new).splitlines()
-    assert len(lines) == 4
-    assert all(line.isprintable() and len(line) < 10_000 for line in lines)
-
-
 # reports
 
 

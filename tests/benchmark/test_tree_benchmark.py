@@ -29,12 +29,6 @@ def tree_of(centers: NDArray[Any], radii: NDArray[Any]) -> Bvh:
     return Bvh(*_core.build_bvh((*np.ascontiguousarray(centers.T), radii), 2))
 
 
-def share_of_cells(centers: NDArray[Any]) -> float:
-    """Return the share of 20^3 cells of the unit cube that have a centre."""
-    cells = np.clip((centers * 20).astype(int), 0, 19)
-    return len(np.unique(cells, axis=0)) / 20**3
-
-
 @kinds
 @pytest.mark.parametrize("count", [1, 2, 1000, 1001])
 def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> None:
@@ -46,24 +40,6 @@ def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> 
     again = spheres(kind, count)
     assert (again[0] == centers).all()
     assert (again[1] == radii).all()
-
-
-def test_kinds_are_what_they_are_called() -> None:
-    count = 20_000
-    made = {kind: spheres(kind, count) for kind in KINDS}
-    centers, radii = made["uniform"]
-    assert np.allclose(centers.mean(axis=0), 0.5, atol=0.02)
-    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() == pytest.approx(0.08, rel=1e-4)
-    places, radii = made["lattice"]
-    assert len(np.unique(places, axis=0)) == count
-    assert (places == np.round(places)).all()
-    assert radii == pytest.approx(np.full(count, 0.5))
-    distance = np.sort(np.linalg.norm(made["plummer"][0], axis=1))
-    assert distance[int(0.5 / 0.985 * count)] == pytest.approx(1.3048, rel=0.02)  # half of the mass
-    assert share_of_cells(made["web"][0]) < 0.5 * share_of_cells(made["uniform"][0])
-    radii = made["overlap"][1]
-    assert np.log(radii).std() == pytest.approx(0.8, rel=0.03)
-    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() > 1  # more than the whole cube
 
 
 @kinds

@@ -225,20 +225,6 @@ def test_long_text_of_files_is_cut(tmp_path: Path, capsys: pytest.CaptureFixture
         json.loads(capsys.readouterr().out)
 
 
-def test_check_lists_the_files_that_were_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "away.npz").write_bytes(npz())
-    folder = tmp_path / "scene"
-    folder.mkdir()
-    scene = folder / "a.toml"
-    scene.write_text('[[spheres]]\nfile = "../away.npz"\n')
-    assert main(["scene", "check", str(scene), "--json"]) == 0
-    files = json.loads(capsys.readouterr().out)["files"]
-    assert [row["file"] for row in files] == [str(scene), str(folder / ".." / "away.npz")]
-    assert files[0]["bytes"] == scene.stat().st_size
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no such file here")
 @pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.xyz", "a.npy", "a.npz", "f.npz"])
 def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raytracer.cli import main
-from raytracer.errors import OutputError, WriteError
+from raytracer.errors import OutputError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film
@@ -220,35 +217,3 @@ def test_a_full_disk_loses_neither_the_old_nor_the_new(
     assert after[files[full]] == before[files[full]]
     assert after[files[other]] != before[files[other]]
     assert Film.load("film.npz").samples == (2 if other == "film" else 1)
-
-
-def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
-    """A real refusal of the system, in the middle of a film."""
-    before = contents(folder)
-    code = (
-        "import resource, sys; from raytracer.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    words = ["render", "scene.toml", "-q", "--size", "200x150", "-o", "old.png"]
-    for film in ("film.npz", "film.exr") if find_spec("OpenEXR") else ("film.npz",):
-        line = [sys.executable, "-c", code, *words, "--film", film]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert f"{film}: cannot be written (" in done.stderr
-        assert "Traceback" not in done.stderr
-        assert "Exception" not in done.stderr
-        after = contents(folder)
-        assert sorted(after) == sorted(before)
-        assert after["film.npz"] == before["film.npz"]
-
-
-def test_a_claim_follows_no_link(tmp_path: Path) -> None:
-    movie, victim = tmp_path / "a.mp4", tmp_path / "victim.txt"
-    with output.claimed(movie):
-        claim = next(tmp_path.iterdir())
-    victim.write_text("mine")
-    claim.symlink_to(victim)
-    with pytest.raises(WriteError), output.claimed(movie):
-        pass
-    assert victim.read_text() == "mine"
