@@ -141,7 +141,7 @@ class Result(TypedDict):
     """One benchmark at one size."""
 
     op: str
-    """Name of the operation; "render", "tone ...", "preview", "build" or "live"."""
+    """Name of the operation; "render", "tone ...", "build" or "live"."""
     axes: dict[str, int | str]
     """Sizes by name; for "render", "build" and "live" also the name of the scene."""
     dtype: str

@@ -44,9 +44,8 @@ def bench(
 
     Args:
         *names: of operations; "render" for the example scenes, "tone" for film statistics and
-            tone mapping, "preview" for the window, "build" for trees over spheres, "live" for
-            pictures of spheres that move. By default all operations, without a GPU "tone" and
-            "build".
+            tone mapping, "build" for trees over spheres, "live" for pictures of spheres that move.
+            By default all operations, without a GPU "tone" and "build".
         variant: labels, names or numbers of variants; all by default.
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
@@ -69,7 +68,7 @@ def bench(
         UserError: an argument is invalid.
         BackendError: there is no usable GPU, and "cuda" or an operation requires one.
     """
-    options = validated(variant, axes, size, dtype, input, mode, min_time, peers, with_file, scene)
+    options = validated(locals())
     names = texts(names, "names")
     one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")

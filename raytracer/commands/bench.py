@@ -27,7 +27,6 @@ Examples:
   raytracer bench contraction --list          ideas of the variants
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
-  raytracer bench preview                     latency from camera event to picture
   raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
   raytracer bench live --scene plummer        spheres that move, from positions to picture
   raytracer bench vecadd --compare old.json   exit code 1 if a row is slower
@@ -140,9 +139,7 @@ def _profile(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
-    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
-    del given["backend"]
-    bench_options = validated(distribution=given.pop("input"), **given)
+    bench_options = validated(options)
     for benchmark in selected(ops):
         labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
         click.echo(f"{benchmark.name}: launched {labels}")
