@@ -11,7 +11,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warning
-from raytracer.errors import BusyError, counted, escaped
+from raytracer.errors import counted, escaped
 from raytracer.progress import ProgressBar
 from raytracer.warning import passed_to
 
@@ -97,9 +97,9 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
                 target, poster=given["poster"], resume=given["resume"],
                 part=given["part"], progress=bar.frames,
             )  # fmt: skip
-        except BaseException as error:
+        except BaseException:
             bar.__exit__()
-            if animation.seconds and not (quiet or isinstance(error, BusyError)):
+            if animation.seconds and not quiet:
                 _tell_of_rest(target)
             raise
     if as_json or not quiet:

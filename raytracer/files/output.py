@@ -7,7 +7,6 @@ target is replaced. A replaced file keeps its mode.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import stat
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from raytracer.errors import BusyError, OutputError, WriteError
+from raytracer.errors import OutputError, WriteError
 from raytracer.files import inputs
 from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
 
@@ -157,39 +156,6 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         with suppress(OSError):
             path.unlink()
         _live.discard(path)
-
-
-@contextmanager
-def claimed(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the same file during a long block. Raises BusyError."""
-    import hashlib  # which is slow to import
-
-    folder, name = os.path.split(os.path.realpath(path))
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]  # the name may be too long
-    claim = Path(folder, f"{PREFIX}claim-{digest}.lock")
-    while True:
-        try:
-            number = os.open(claim, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-            file = os.fdopen(number, "r+")
-        except OSError as error:
-            raise _unwritten(path, error) from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BusyError(
-                    f"{path}: is being written by another raytracer: wait until that has ended, or "
-                    "give another name"
-                ) from None
-            except OSError:  # a file system without locks
-                pass
-            if not os.fstat(file.fileno()).st_nlink:
-                continue  # the other one has just ended and removed it
-            try:
-                yield
-            finally:
-                claim.unlink(missing_ok=True)
-            return
 
 
 def written() -> list[Path]:
