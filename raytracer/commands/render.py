@@ -247,7 +247,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         bits=call.bits, aov_channels=channels(aovs),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
-        parts=call.time is not None, film_channels=channels(resumed.aovs) if resumed else 0,
+        film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
         _announce(call, source.scene, job, crop)
