@@ -141,9 +141,9 @@ class Result(TypedDict):
     """One benchmark at one size."""
 
     op: str
-    """Name of the operation; "render", "tone ...", "build" or "live"."""
+    """Name of the operation; "render", "tone ..." or "build"."""
     axes: dict[str, int | str]
-    """Sizes by name; for "render", "build" and "live" also the name of the scene."""
+    """Sizes by name; for "render" and "build" also the name of the scene."""
     dtype: str
     input: str
     """Distribution of the input values, or the scene."""
