@@ -61,8 +61,8 @@ def bench(
         progress: called with a line before each step.
 
     Returns:
-        The record as JSON types: device, versions, and results with their rows. `raytracer bench
-        --schema` prints its schema.
+        The record as JSON types: device, versions, and results with their rows; see
+        `benchmark.record.Record`.
 
     Raises:
         UserError: an argument is invalid.
