@@ -22,7 +22,6 @@ COUNTS = {
     "pile": 3000,
     "plummer": 3000,
     "sphereflake": 820,
-    "three_balls": 3,
     "weekend": 200,
 }
 
