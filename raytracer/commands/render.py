@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict
 from math import inf
@@ -15,7 +14,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
-from raytracer.errors import UserError, counted, escaped
+from raytracer.errors import UserError, counted
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
 from raytracer.warning import collected
@@ -250,7 +249,6 @@ def run(call: Call, outputs: OutputSet) -> None:
         film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
-        _announce(call, source.scene, job, crop)
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
@@ -375,15 +373,6 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
         "memory": job.memory | {"film": image.film.sums.nbytes} | memory_record(),
         "warnings": job.warnings,
     }
-
-
-def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
-    """Print what is being rendered, if a progress bar is shown."""
-    if sys.stderr.isatty() if call.shows_progress is None else call.shows_progress:
-        x0, y0, x1, y1 = crop or (0, 0, job.settings.width, job.settings.height)
-        samples = counted(job.settings.samples, "sample", " per pixel")
-        print(f"rendering {escaped(path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
-              file=sys.stderr, flush=True)  # fmt: skip
 
 
 def _work(job: Job) -> str:

@@ -40,7 +40,7 @@ def scene() -> None:
     \b
     Examples:
       raytracer scene check scenes/three_balls.toml
-      raytracer scene schema --output scene.schema.json
+      raytracer scene schema > scene.schema.json
       raytracer scene generate cloud --count 1000000 -o cloud.npz
     """
 
@@ -71,26 +71,16 @@ def check(file: str, as_json: bool, **options: Any) -> None:
 
 
 @scene.command(short_help="Print the JSON Schema of scene files.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it to a file instead.")
-@force_option
-def schema(output: str | None, force: bool) -> None:
+def schema() -> None:
     """Print the JSON Schema of scene files, with which editors complete and check them.
 
     \b
     Examples:
-      raytracer scene schema
-      raytracer scene schema --output scene.schema.json
+      raytracer scene schema > scene.schema.json
     """
-    import json
-
-    from raytracer.files.output import OutputSet, check_file, write
     from raytracer.scene import tables
 
-    text = json.dumps(tables.schema(), indent=2)
-    if output is None:
-        print(text)
-    else:
-        write(check_file(OutputSet(force).writes(output, "--output")), text + "\n")
+    print_json(tables.schema())
 
 
 @scene.command(cls=SettingsCommand, short_help="Make a large scene with a generator.")

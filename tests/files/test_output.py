@@ -70,7 +70,6 @@ def test_no_output_is_an_input_or_another_output(
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("scene schema -o old.json", "old.json"),
         ("scene generate cloud --count 3 -o stars.npz", "stars.npz"),
         ("bench vecadd --save old.json", "old.json"),
     ],
