@@ -21,7 +21,7 @@ from raytracer.resources import (
     is_lack_of_memory,
     is_lack_of_threads,
 )
-from raytracer.warning import passed_to, warn
+from raytracer.warning import passed_to
 
 SUMMARIES = {
     "render": "Render a scene or a particle file to a PNG.",
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _require_words(args)
         with passed_to(_print_warning):
-            code = _run(args)
+            code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:
@@ -114,20 +114,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if output := _output():
             output.tidy()
     return code if isinstance(code, int) else 0
-
-
-def _run(args: list[str]) -> Any:
-    """Run the command; underscores in names of options are deprecated."""
-    try:
-        return program.main(args, prog_name="raytracer", standalone_mode=False)
-    except click.NoSuchOption as error:
-        old = error.option_name
-        new = old.replace("_", "-")
-        params = error.ctx.command.params if error.ctx else []
-        if new == old or all(new not in (*each.opts, *each.secondary_opts) for each in params):
-            raise
-    warn(f"{old} is deprecated: write {new}")
-    return _run([re.sub(f"^{re.escape(old)}(?==|$)", new, word) for word in args])
 
 
 def _print_warning(sentence: str) -> None:

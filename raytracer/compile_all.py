@@ -5,7 +5,7 @@
 
 The second compiles what pictures need, without the kernels of the bench. Ends with 1 if a kernel
 does not compile and with 2 without a compiler. A folder made with -o serves a machine of one of
-those architectures: name it in RAYTRACER_CUBINS there.
+those architectures: name it in RAYTRACER_CUBINS there. A wheel holds those in kernels/cubins.
 
 With --record FILE, sources that have been compiled for all architectures before are compiled for
 the first one alone; others for all, and FILE then has their digest.
@@ -62,15 +62,7 @@ class Job:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile what the arguments ask for; gives the exit status."""
-    made = parser("compile_all", "Compile every kernel.")
-    made.add_argument(
-        "--production", action="store_true", help="the kernels that pictures need alone"
-    )
-    return compile_all(made.parse_args(arguments))
-
-
-def compile_all(options: argparse.Namespace) -> int:
-    """Compile what parsed arguments ask for; gives the exit status."""
+    options = parser().parse_args(arguments)
     if unknown := set(options.complete) - set(options.arch):
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
@@ -168,11 +160,15 @@ def run(job: Job, root: Path, output: Path | None) -> str:
     return f"{', '.join(kernels) or 'no kernel'}, in {seconds:.1f} s"
 
 
-def parser(name: str, description: str) -> argparse.ArgumentParser:
-    """Return the parser of a module that compiles kernels."""
-    parser = argparse.ArgumentParser(prog=f"python -m raytracer.{name}", description=description)
-    parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="python -m raytracer.compile_all", description="Compile every kernel."
+    )
+    made.add_argument(
+        "--production", action="store_true", help="the kernels that pictures need alone"
+    )
+    made.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
+    made.add_argument(
         "--complete",
         nargs="+",
         default=(),
@@ -180,18 +176,16 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         help="architectures, of --arch, for which only the complete render kernels are compiled, "
         "without their faster variants",
     )
-    parser.add_argument(
-        "-o", "--output", type=Path, help="folder that gets the cubins, or the wheel"
-    )
-    parser.add_argument(
+    made.add_argument("-o", "--output", type=Path, help="folder that gets the cubins")
+    made.add_argument(
         "--record",
         type=Path,
         metavar="FILE",
         help="compile for the first architecture alone where FILE tells that these sources were "
         "compiled for all; otherwise for all, and write FILE",
     )
-    parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
-    return parser
+    made.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
+    return made
 
 
 if __name__ == "__main__":

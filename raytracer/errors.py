@@ -85,10 +85,6 @@ class OutputError(UserError):
     """A file cannot be written."""
 
 
-class BusyError(OutputError):
-    """Another process is writing the file."""
-
-
 class WriteError(OutputError):
     """A file could not be written completely, for example on a full disk; exit code 1."""
 

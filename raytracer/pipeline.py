@@ -151,7 +151,7 @@ def render(
     )  # fmt: skip
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    output = memory.Output(aov_channels=channels(variables), bloom=bloom, parts=seconds is not None)
+    output = memory.Output(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
             source, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
@@ -383,15 +383,12 @@ class Job:
         offset = 0 if first is None else first - on_device.samples
         if settings.noise is not None:
             return self._expose_tiles(on_device, offset, seconds, progress, show)
-        from raytracer.passes import Passes
+        from raytracer.passes import add_in_passes
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
-        passes = Passes(on_device, add, settings.samples, seconds, progress, show)
-        spent = passes.run()
-        self.noise = passes.noise
-        return spent
+        return add_in_passes(on_device, add, settings.samples, seconds, progress, show)
 
     def _expose_tiles(
         self,
@@ -689,7 +686,7 @@ def _need(
     settings = scene.render
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     output = replace(
-        output, denoise=settings.denoise, parts=output.parts or settings.noise is not None,
+        output, denoise=settings.denoise, parts=settings.noise is not None,
         bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
     )  # fmt: skip
     total = sum(scene.counts().values())

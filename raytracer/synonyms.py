@@ -92,6 +92,7 @@ _PARTS = (
 )
 
 REMOVED = {
+    "compare": "records that `raytracer bench --save` wrote have the median of each row",
     "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
     "registers",
     "farm": _PARTS,
@@ -102,6 +103,7 @@ REMOVED = {
     "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
     "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
     "saved record",
+    "schema": "raytracer/benchmark/record.py describes the keys of a record",
     "sustained": "'--hot --min-time 2' reaches the power limit",
     "workers": _PARTS,
 }

@@ -11,8 +11,8 @@ import pytest
 import raytracer
 from raytracer import Film, UserError
 from raytracer.film.film import develop
-from raytracer.film.noise import graded, mean_light, noise_of
-from support.films import film_of
+from raytracer.film.noise import graded, mean_light
+from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -21,7 +21,7 @@ SMALL: dict[str, Any] = {"width": 200, "height": 64, "samples": 4, "integrator":
 
 
 def error_of(film: Film, truth: Film) -> float:
-    """The noise of a film beside one with far more samples, which `noise_of` estimates."""
+    """The noise of a film beside one with far more samples."""
     use = (truth.sums[..., 3] > 0) & (film.sums[..., 3] > 0)
     light = mean_light(truth.sums, truth.pixel_counts())
     one, other = (graded(each.mean()[use, :3].astype(float) / light) for each in (film, truth))

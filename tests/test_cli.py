@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.backends.cpu import CpuFilm
 from raytracer.cli import INTERRUPTED, main
-from raytracer.progress import ProgressBar, StageLine
+from raytracer.progress import ProgressBar
 
 SCENE = """
 title = "Two balls"
@@ -136,21 +136,6 @@ def test_a_camera_that_sees_no_sphere(
     assert run_json(capsys, "render", "away.toml", *size, "--crop", "0,0,1,1")["warnings"] == []
 
 
-def test_spheres_in_few_pixels_are_warned_of(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("far.toml").write_text(f"{SCENE}[camera]\nposition = [0, 0, 99]\nlook_at = [0, 0, 0]\n")
-    size = ["--width", "160", "--height", "120", "--samples", "1", "--backend", "cpu"]
-    (warning,) = run_json(capsys, "render", "far.toml", *size)["warnings"]
-    assert "of 19,200 pixels" in warning
-
-
-def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) in (0, 2)  # as the version of click has it
-    captured = capsys.readouterr()
-    assert "Usage: raytracer" in captured.out + captured.err
-
-
 def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(
         capsys, "render", scene, "--width", "9", "--samples", "1", "--filter", "tent",
@@ -226,6 +211,7 @@ def test_a_mistake_is_one_sentence(
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
+        (["scene", "describe", "a.xyz", "2"], "--pick X,Y` describes what a pixel shows"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
         (["render", "a", "--size", "3x3", "--width", "4"], "give either --size"),
@@ -327,44 +313,10 @@ def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixtur
     assert tuple(camera["look_at"]) == fitted.look_at
 
 
-def test_scene_describe_says_what_is_known_of_a_sphere(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("atoms.csv").write_text("x,y,z,radius,charge,site\n1,2,3,1,-0.5,fcc\n4,5,6,2,nan,hcp\n")
-    with Path(scene).open("a") as file:
-        file.write("[[spheres]]\nfile = 'atoms.csv'\ntransform = {translate = [10, 0, 0]}\n")
-    assert main(["scene", "describe", scene, "2"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "sphere 2",
-        "position 11, 2, 3",
-        "radius 1",
-        "material default",
-        "charge -0.5",
-        "site fcc",
-    ]
-    found = run_json(capsys, "scene", "describe", scene, "3")
-    assert (found["id"], found["set_index"], found["row"]) == (3, 1, 1)
-    assert found["position"] == [14, 5, 6]
-    assert found["values"] == {"charge": "nan", "site": "hcp"}
-    assert found["source"] == "atoms.csv"
-    assert found["material"]["diffuse"] == 0.9
-
-
 def test_scene_schema_is_a_schema(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scene", "schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert "spheres" in printed["properties"]
-    assert main(["scene", "schema", "--output", "s.json"]) == 0
-    assert json.loads(Path("s.json").read_text()) == printed
-
-
-def test_generated_spheres_are_rendered(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scene", "generate", "--list"]) == 0
-    assert "cloud" in capsys.readouterr().out
-    assert main(["scene", "generate", "cloud", "--count", "50", "-o", "c.npz"]) == 0
-    assert capsys.readouterr().out == "c.npz\n"
-    size = ["--width", "8", "--height", "8", "--samples", "1"]
-    assert run_json(capsys, "render", "c.npz", *size)["spheres"] == 50
 
 
 def test_full_memory_is_one_sentence(
@@ -388,18 +340,6 @@ def test_full_memory_is_one_sentence(
         asked = ", 9.31 GiB more were needed" if "9.31" in str(error) else ""
         assert said.startswith(f"raytracer: there is not enough memory{asked}: use fewer spheres")
         assert said.count("\n") == 1
-
-
-def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
-    with StageLine(show=None) as line:
-        line("hidden")
-    with StageLine(show=True, delay=3600.0) as line:
-        line("quick")
-    assert capsys.readouterr().err == ""
-    with StageLine(show=True, delay=0.0) as line:
-        line("building")
-        line._timer.join()  # type: ignore[union-attr]
-    assert capsys.readouterr().err == "building …\r\x1b[K"
 
 
 def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:

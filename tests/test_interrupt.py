@@ -22,22 +22,6 @@ pytestmark = pytest.mark.slow
 # On a loaded machine the memory of a large picture alone takes more than five.
 PATIENCE = 20.0
 
-SAVE_A_LARGE_PICTURE = """
-import sys
-import numpy as np
-from raytracer import cli
-from raytracer.files import output
-from raytracer.film import png
-
-def save():
-    noise = np.random.default_rng(1).integers(0, 256, 9_999_991, np.uint8)
-    pixels = np.resize(noise, (20_000, 20_000, 3))
-    output.write("a.png", png.encode(pixels, {}))
-
-cli.program.main = lambda *args, **options: save()
-sys.exit(cli.main([]))
-"""
-
 
 def interrupted(folder: Path, delay: float, *command: str) -> str:
     """Run a command, interrupt it after `delay` seconds, and give what it said.
@@ -106,28 +90,11 @@ def test_while_building_and_rendering_a_clump(tmp_path: Path, clump: Path, delay
     interrupted(tmp_path, delay, *render(clump))
 
 
-def test_while_finding_first_hits(tmp_path: Path, clump: Path) -> None:
-    film = ("--film", "a.npz", "--aov", "depth")
-    words = ["1" if word == "4096" else word for word in render(clump, *film)]
-    interrupted(tmp_path, 3.0, *words)
-
-
 def test_while_reading_many_lines(tmp_path: Path) -> None:
     count = 3_000_000
     path = tmp_path / "atoms.xyz"
     path.write_text(f"{count}\nmany\n" + "C 1.0 2.0 3.0\n" * count)
     interrupted(tmp_path, 0.7, *render(path))
-
-
-@pytest.mark.parametrize("delay", [0.7])
-def test_while_generating(tmp_path: Path, delay: float) -> None:
-    words = ("cloud", "--count", "20000000", "-o", "cloud.npz")
-    interrupted(tmp_path, delay, "-m", "raytracer", "scene", "generate", *words)
-
-
-@pytest.mark.parametrize("delay", [1.2])
-def test_while_saving_a_large_picture(tmp_path: Path, delay: float) -> None:
-    interrupted(tmp_path, delay, "-c", SAVE_A_LARGE_PICTURE)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

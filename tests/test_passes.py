@@ -9,9 +9,8 @@ import pytest
 
 import raytracer
 from raytracer import Film, Image, UserError
-from raytracer.film.noise import noise_of
-from raytracer.passes import Passes
-from support.films import film_of
+from raytracer.passes import add_in_passes
+from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -31,24 +30,6 @@ def test_noise_of_known_samples(parts: tuple[int, int]) -> None:
     film.sums[30, 3] = np.nan
     assert noise_of(film, earlier, parts[0]) == pytest.approx(0.2 / 10, rel=0.05)
     assert noise_of(film_of(film.sums * 0, 100), earlier * 0, 50) == 0
-
-
-def test_noise_of_pixels_with_their_own_samples() -> None:
-    """Half of the pixels have a quarter of the samples, and so four times the variance."""
-    rng = np.random.default_rng(8)
-    light = rng.normal(3.0, 0.6, (100, 40, 50, 4)).astype(np.float32)
-    counts = np.full((40, 50), 100, np.uint32)
-    counts[:20] = 25
-    film = film_of(light.sum(axis=0, dtype=np.float32), 100)
-    film.counts = counts
-    film.sums[:20] = light[:25, :20].sum(axis=0)
-    earlier = light[:20].sum(axis=0)
-    expected = 0.2 * np.sqrt((1 / 25 + 1 / 100) / 2)
-    assert noise_of(film, earlier, 20) == pytest.approx(expected, rel=0.05)
-    had = np.full((40, 50), 20, np.uint32)
-    had[0] = 25  # got none
-    earlier[0] = film.sums[0]
-    assert noise_of(film, earlier, had) == pytest.approx(expected, rel=0.06)
 
 
 class Clock:
@@ -81,13 +62,12 @@ def test_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes double and the last one fits; a film that is begun has a first pass of one sample."""
     clock = Clock(monkeypatch)
     fractions: list[float] = []
-    run = Passes(clock, clock.add, 4, 11.5, fractions.append)  # type: ignore[arg-type]
-    assert run.run() == 11
+    run = add_in_passes(clock, clock.add, 4, 11.5, fractions.append)  # type: ignore[arg-type]
+    assert run == 11
     assert clock.parts == [1, 1, 2, 4, 3]
-    assert run.noise == 0
     assert fractions == sorted(fractions)
     clock.parts.clear()
-    Passes(clock, clock.add, 4, 0.5).run()  # type: ignore[arg-type]
+    add_in_passes(clock, clock.add, 4, 0.5)  # type: ignore[arg-type]
     assert clock.parts == [1]
 
 
@@ -95,7 +75,8 @@ def test_pictures_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first sample, and then when five seconds have gone; never of the finished film."""
     clock = Clock(monkeypatch)
     shown: list[int] = []
-    Passes(clock, clock.add, 18, None, None, lambda: shown.append(clock.samples)).run()  # type: ignore[arg-type]
+    show = lambda: shown.append(clock.samples)  # noqa: E731
+    add_in_passes(clock, clock.add, 18, show=show)  # type: ignore[arg-type]
     assert shown == [1, 6, 11, 16]
     assert sum(clock.parts) == 18
 

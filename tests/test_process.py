@@ -73,36 +73,9 @@ def test_a_result_that_cannot_be_printed_is_one_sentence() -> None:
     assert Path("a.png").exists()
 
 
-def test_with_all_three_closed_the_picture_is_written() -> None:
-    assert shell(f"{RENDER} <&- >&- 2>&-").returncode == 0
-    assert Path("a.png").stat().st_size > 1000
-
-
 def test_a_reader_that_leaves_ends_the_command_without_words() -> None:
     done = shell(f"({shlex.join([sys.executable, '-c', LONG])}; echo $? >&2) | head -c 1")
     assert done.stderr == "141\n"
-
-
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_signal_around_the_command_is_one_sentence(moment: str) -> None:
-    code = (
-        "import os, signal, sys; from raytracer import process, cli\n"
-        "def kill(): os.kill(os.getpid(), signal.SIGTERM)\n"
-        "def before(): kill(); return cli.main(['--version'])\n"
-        "def after(): code = cli.main(['--version']); kill(); return code\n"
-        f"sys.exit(process.run({moment}, cli.stopped))"
-    )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 143
-    assert done.stderr == "raytracer: stopped by SIGTERM; nothing was written\n"
-    assert done.stdout.startswith("raytracer " if moment == "after" else "")
-
-
-def test_characters_that_the_encoding_lacks_are_escaped() -> None:
-    done = shell(f"PYTHONIOENCODING=ascii {COMMAND} render 'a…b.toml' 2>&1")
-    assert done.returncode == 2
-    assert "a\\u2026b.toml" in done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -144,24 +117,6 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGTERM
-
-
-def test_an_interrupt_that_a_library_hides_is_one_all_the_same() -> None:
-    hide = (
-        "def hide():\n"
-        "    try: time.sleep(100)\n"
-        "    except KeyboardInterrupt: raise ImportError('broken')\n"
-        "def work"
-    )
-    code = SLOW.replace("time.sleep(0.01)", "hide()").replace("def work", hide)
-    code = code.replace(
-        "cli.program.main = work", "cli.program.get_command(None, 'info').callback = work"
-    )
-    process = started(code, "info", "x")
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert said.startswith("raytracer: stopped by Ctrl-C; written before that: done.txt")
 
 
 def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
@@ -305,17 +260,3 @@ def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
         assert done.stderr.read() == b""
     assert done.returncode == 0
     assert text.endswith(b"}\n")
-
-
-def test_standard_input_that_does_not_block_is_read_to_its_end() -> None:
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    command = [*shlex.split(COMMAND), "scene", "check", "-"]
-    with subprocess.Popen(command, stdin=reader, stdout=subprocess.PIPE) as done:
-        for line in ("[[spheres]]\n", "centers = [[0, 0, 0]]\n", "radius = 1\n"):
-            time.sleep(0.3)
-            os.write(writer, line.encode())
-        os.close(writer)
-        assert done.stdout is not None
-        assert b"spheres" in done.stdout.read()
-    assert done.returncode == 0

@@ -44,7 +44,7 @@ LAYERS = [
     {"browser"},
     {"in_situ", "exporting"},
     {"benchmark"},
-    {"ops", "compile_all", "pack_wheel"},
+    {"ops", "compile_all"},
     {"commands"},
     {"process"},
     {"cli"},

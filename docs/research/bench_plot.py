@@ -5,6 +5,7 @@ python docs/research/bench_plot.py matmul.json matmul.png
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from raytracer.benchmark import compare
 from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.benchmark.report import figures, kind, number, sizes
 
@@ -129,4 +129,4 @@ def _points(axis: Any, result: Result, device: Device) -> None:
 
 
 if __name__ == "__main__":
-    draw(compare.read(Path(sys.argv[1])), sys.argv[2])
+    draw(json.loads(Path(sys.argv[1]).read_text()), sys.argv[2])

@@ -119,8 +119,7 @@ class Animation:
         target = path_of(path)
         kind = _Pictures if NUMBER.search(target.name) else _Movie
         job = kind(self._plan, target, poster, resume, part, progress)
-        claim = f"{target.name}.part{job.first}" if part else target.name
-        with output.claimed(target.with_name(claim)), job.outputs:
+        with job.outputs:
             job.run(self)
         return target
 

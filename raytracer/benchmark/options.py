@@ -58,31 +58,22 @@ class BenchOptions:
         return one_of(self.dtype, op.name, op.dtypes, "dtype", UserError)
 
 
-def validated(
-    variant: Any,
-    axes: Any,
-    size: Any,
-    dtype: Any,
-    distribution: Any,
-    mode: Any,
-    min_time: Any,
-    peers: Any,
-    with_file: Any,
-    scene: Any,
-) -> BenchOptions:
-    """Return the options of a call of `raytracer.bench`; raise UserError for invalid ones."""
-    axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
+def validated(given: Mapping[str, Any]) -> BenchOptions:
+    """Return the options of a call of `raytracer.bench`, its arguments by name; raise UserError for
+    invalid ones."""
+    axes = mapping(given["axes"] or {}, "axes", UserError)
+    dtype, kernel = given["dtype"], given["with_file"]
     options = BenchOptions(
-        variant=texts(variant, "variant"),
-        axes={name: _several(value, f"axes[{name!r}]") for name, value in axis_sizes.items()},
-        sizes=tuple(_several(size, "size")),
+        variant=texts(given["variant"], "variant"),
+        axes={name: _several(value, f"axes[{name!r}]") for name, value in axes.items()},
+        sizes=tuple(_several(given["size"], "size")),
         dtype=None if dtype is None else text(dtype, "dtype", UserError),
-        distribution=one_of(distribution, "input", DISTRIBUTIONS, "input", UserError),
-        mode=one_of(mode, "mode", MODES, "mode", UserError),
-        min_time=real(min_time, "min_time", error=UserError),
-        peers=truth(peers, "peers", UserError),
-        user_kernel=None if with_file is None else path_of(with_file, "with_file"),
-        scenes=texts(scene, "scene"),
+        distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input", UserError),
+        mode=one_of(given["mode"], "mode", MODES, "mode", UserError),
+        min_time=real(given["min_time"], "min_time", error=UserError),
+        peers=truth(given["peers"], "peers", UserError),
+        user_kernel=None if kernel is None else path_of(kernel, "with_file"),
+        scenes=texts(given["scene"], "scene"),
     )
     if not 0 < options.min_time <= 3600:
         raise UserError(f"min-time {options.min_time}: give seconds, more than 0, at most 3600")

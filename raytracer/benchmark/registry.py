@@ -8,13 +8,14 @@ from functools import cache
 from raytracer.benchmark import operations
 from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
-from raytracer.benchmark.preview_benchmark import PreviewBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
-from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
+from raytracer.benchmark.tree_benchmark import BuildBenchmark
 from raytracer.errors import UserError, suggestion
 
 REMOVED = {
+    "preview": "`raytracer preview SCENE --offscreen 400 --json` prints the latency of its frames",
+    "live": "`python docs/research/live_bench.py` of the sources times spheres that move",
     "copy": "nvbandwidth measures copies over the bus",
     **dict.fromkeys(
         ("advection", "contraction_x", "contraction_y", "contraction_z", "diffusion", "mass"),
@@ -28,8 +29,7 @@ REMOVED = {
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     every: list[Benchmark] = [OperationBenchmark(op) for op in operations.EVERY]
-    every += [RenderBenchmark(), ToneBenchmark(), PreviewBenchmark()]
-    every += [BuildBenchmark(), LiveBenchmark()]
+    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark()]
     return {each.name: each for each in every}
 
 

@@ -9,32 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    FILE,
-    SettingsCommand,
-    animation_options,
-    annotation_options,
-    backend_option,
-    json_option,
-    motion_options,
-    progress_option,
-    quiet_option,
-    render_options,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    style_options,
-    take_animation,
-    take_annotations,
-    take_render,
-    take_tone,
-    take_view,
-    threads_option,
-    tone_options,
-    view_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warning
-from raytracer.errors import BusyError, counted, escaped
+from raytracer.errors import counted, escaped
 from raytracer.progress import ProgressBar
 from raytracer.warning import passed_to
 
@@ -43,29 +20,30 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=SettingsCommand,
+    cls=options.SettingsCommand,
     settings=(
-        animation_options, view_options, motion_options, style_options, render_options,
-        tone_options, annotation_options,
+        options.animation_options, options.view_options, options.motion_options,
+        options.style_options, options.render_options, options.tone_options,
+        options.annotation_options,
     ),
     common=(
         "output", "backend", "frames", "fps", "duration", "turntable", "follow", "view", "up",
         "background", "radius", "color_by", "select", "size", "samples", "look", "legend",
     ),
 )  # fmt: skip
-@scenes_argument
+@options.scenes_argument
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE",
     help="The movie: .mp4, .mov, .mkv, .webm, .gif, .webp; or numbered pictures: "
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
     "exists.",
 )
-@source_options("format", "topology", "arrays")
-@backend_option
-@threads_option
+@options.source_options("format", "topology", "arrays")
+@options.backend_option
+@options.threads_option
 @click.option("--part", metavar="K/N",
               help="Render every N-th frame alone, from the K-th on; a run without it joins them."
               )  # fmt: skip
@@ -73,10 +51,10 @@ if TYPE_CHECKING:
               help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
               help="Use the finished frames of an interrupted run.")  # fmt: skip
-@json_option
-@quiet_option
-@progress_option
-def animate(scenes: tuple[str, ...], **options: Any) -> None:
+@options.json_option
+@options.quiet_option
+@options.progress_option
+def animate(scenes: tuple[str, ...], **given: Any) -> None:
     """Render the frames of a trajectory, or a moving camera, to a movie.
 
     \b
@@ -97,11 +75,7 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
     from raytracer.commands.picture import free_path, stem_of
 
     start = time.perf_counter()
-    tone, settings = take_tone(options), take_animation(options)
-    annotations = take_annotations(options)
-    overrides = take_view(options) | take_render(options)
-    quiet, as_json = options["quiet"], options["as_json"]
-    path = scene_paths(scenes)
+    quiet, as_json = given["quiet"], given["as_json"]
     warnings: list[str] = []
 
     def tell(sentence: str) -> None:
@@ -112,25 +86,25 @@ def animate(scenes: tuple[str, ...], **options: Any) -> None:
 
     with passed_to(tell):
         animation = animation_of(
-            path, tone=tone, backend=options["backend"], threads=options["threads"],
-            annotations=annotations, format=options["format"], topology=options["topology"],
-            arrays=options["arrays"], **overrides, **settings,
+            options.scene_paths(scenes), tone=given["tone"], backend=given["backend"],
+            threads=given["threads"], annotations=given["annotations"], format=given["format"],
+            topology=given["topology"], arrays=given["arrays"], **given["settings"],
         )  # fmt: skip
-    target = Path(options["output"]) if options["output"] else free_path(stem_of(scenes[0]), ".mp4")
-    with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
+    target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
+    with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
         try:
             animation.save(
-                target, poster=options["poster"], resume=options["resume"],
-                part=options["part"], progress=bar.frames,
+                target, poster=given["poster"], resume=given["resume"],
+                part=given["part"], progress=bar.frames,
             )  # fmt: skip
-        except BaseException as error:
+        except BaseException:
             bar.__exit__()
-            if animation.seconds and not (quiet or isinstance(error, BusyError)):
+            if animation.seconds and not quiet:
                 _tell_of_rest(target)
             raise
     if as_json or not quiet:
         seconds = time.perf_counter() - start
-        _report(animation, target, options["part"], warnings, seconds, as_json)
+        _report(animation, target, given["part"], warnings, seconds, as_json)
 
 
 def _tell_of_rest(target: Path) -> None:

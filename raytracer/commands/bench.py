@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 from raytracer.commands.options import SettingsCommand, force_option
 
 CHOICE = click.Choice
-OF_COMMAND = ("listed", "save", "compare", "form", "force", "profile", "schema")
+OF_COMMAND = ("listed", "save", "form", "force", "profile")
 
 EXAMPLES = """Check and time kernels and parts of the renderer.
 
@@ -27,10 +26,7 @@ Examples:
   raytracer bench contraction --list          ideas of the variants
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
-  raytracer bench preview                     latency from camera event to picture
   raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
-  raytracer bench live --scene plummer        spheres that move, from positions to picture
-  raytracer bench vecadd --compare old.json   exit code 1 if a row is slower
 """
 
 
@@ -46,7 +42,6 @@ Examples:
         "backend",
         "mode",
         "save",
-        "compare",
         "form",
         "with_file",
     ),
@@ -56,7 +51,7 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="List operations; of a named OP also ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
-@click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
+@click.option("--scene", multiple=True, help="Scene of `bench render` or build; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True,
@@ -79,7 +74,6 @@ Examples:
 )
 @click.option("--hot", "mode", flag_value="hot", help="Back to back, warm cache.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
-@click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="Saved run.")
 @click.option(
     "--format",
     "form",
@@ -92,30 +86,25 @@ Examples:
 @click.option("--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu",
               help="Also check and time this kernel.")  # fmt: skip
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
-def bench(ops: tuple[str, ...], **options: Any) -> int:
-    from raytracer.benchmark import record, registry
+def bench(ops: tuple[str, ...], **options: Any) -> None:
+    from raytracer.benchmark import registry
     from raytracer.benchmark.options import parse_axes, parse_size
 
     options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
-    if options["schema"]:
-        click.echo(json.dumps(record.schema(), indent=1))
-    elif options["listed"]:
+    if options["listed"]:
         click.echo(registry.listing(ops), nl=False)
     elif options["profile"]:
         _profile(ops, options)
     else:
-        return _timed(ops, options)
-    return 0
+        _timed(ops, options)
 
 
-def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    from raytracer.benchmark import compare, report
+def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> None:
+    from raytracer.benchmark import report
     from raytracer.benchmark.run import bench as run
     from raytracer.files import output
 
-    old = compare.read(options["compare"]) if options["compare"] else None
     with output.OutputSet(options["force"]) as outputs:
         if options["save"]:
             output.check_file(outputs.writes(options["save"], "--save"))
@@ -129,20 +118,13 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     click.echo(report.text(record, options["form"]), nl=False)
     if options["save"]:
         output.write(options["save"], report.text(record, "json"))
-    if old is None:
-        return 0
-    changes = compare.compare(old, record)
-    click.echo(compare.text(changes, old, record), nl=False, err=options["form"] == "json")
-    return int(any(change.verdict == compare.SLOWER for change in changes))
 
 
 def _profile(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
-    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
-    del given["backend"]
-    bench_options = validated(distribution=given.pop("input"), **given)
+    bench_options = validated(options)
     for benchmark in selected(ops):
         labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
         click.echo(f"{benchmark.name}: launched {labels}")

@@ -6,51 +6,36 @@ from typing import Any
 
 import click
 
-from raytracer.commands.options import (
-    COMMON_OF_VIEWS,
-    FILE,
-    SettingsCommand,
-    annotation_options,
-    backend_option,
-    json_option,
-    progress_option,
-    quiet_option,
-    render_options,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    style_options,
-    take_annotations,
-    take_render,
-    take_tone,
-    take_view,
-    threads_option,
-    tone_options,
-    view_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines
 
 
 @click.command(
-    cls=SettingsCommand,
-    settings=(view_options, style_options, render_options, annotation_options, tone_options),
-    common=("output", "frame", "backend", *COMMON_OF_VIEWS, "exposure"),
-)
-@scenes_argument
+    cls=options.SettingsCommand,
+    settings=(
+        options.view_options, options.style_options, options.render_options,
+        options.annotation_options, options.tone_options,
+    ),
+    common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
+)  # fmt: skip
+@options.scenes_argument
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE",
     help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here.",
 )
-@source_options()
-@backend_option
-@threads_option
-@json_option
-@quiet_option
-@progress_option
-def export(scenes: tuple[str, ...], **options: Any) -> None:
+@options.source_options()
+@options.backend_option
+@options.threads_option
+@options.json_option
+@options.quiet_option
+@options.progress_option
+def export(
+    scenes: tuple[str, ...], output: str | None, settings: dict[str, Any], as_json: bool,
+    quiet: bool, progress: bool | None, **given: Any,
+) -> None:  # fmt: skip
     """Write a scene or a particle file as one HTML page that needs no server, or as USD points.
 
     The page shows spheres, bonds and the box in any browser with WebGL 2, with the camera, light
@@ -70,19 +55,10 @@ def export(scenes: tuple[str, ...], **options: Any) -> None:
     from raytracer.files.output import OutputSet
     from raytracer.progress import StageLine
 
-    as_json, quiet = options.pop("as_json"), options.pop("quiet")
-    progress = False if quiet else options.pop("progress", None)
-    options.pop("progress", None)
-    output, tone = options.pop("output"), take_tone(options)
-    settings = take_view(options) | take_render(options)
-    annotations = take_annotations(options)
-    path = scene_paths(scenes)
-    with OutputSet() as outputs, StageLine(progress) as line:
+    with OutputSet() as outputs, StageLine(False if quiet else progress) as line:
         target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
         outputs.writes(target, "the export")
-        library(
-            path, target, tone=tone, annotations=annotations, notice=line, **settings, **options
-        )
+        library(options.scene_paths(scenes), target, notice=line, **settings, **given)
     if as_json:
         print_json({"output": str(target), "bytes": target.stat().st_size})
     elif not quiet:

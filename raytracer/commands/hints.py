@@ -20,25 +20,17 @@ ELSEWHERE = {
     "prints one with the key C, and '--camera FILE' takes it",
     "fov vfov field_of_view vertical_fov view_angle focal_length": f"the field of view {FILE}: "
     "[camera] vertical_fov = 40; '--zoom 2' shows half of it",
-    "radius_scale particle_scale scale_radius radius_factor point_scale": "use '--radius \"0.5 * "
-    "radius\"'",
     "nth every stride subsample skip fraction decimate thin": "use '--select \"every 10\"', or "
     "'--select \"random 0.1\"'",
     "hide show types element species only particle_type": "use '--select \"element == 'O'\"', "
     '"type != 2", ...',
-    "legend_position legend_place legend_location": "use '--legend=bottom', right, ...",
-    "scale": f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     "colour colors colours rgb": "one colour for all particles is '--color NAME'",
     "lights sun light_direction": "use '--light left', right, top, ... or the direction X,Y,Z in "
     f"which it travels; further light {FILE}: [[lights]]",
-    "intensity": f"the intensity of light {FILE}: [[lights]]; '--exposure' brightens a picture",
-    "ambient": f"ambient light {FILE}: [ambient] intensity = 0.25",
     "ao occlusion ambient_occlusion": "ambient occlusion is --integrator ao, or --look soft",
     "materials mirror specular diffuse shininess roughness metallic reflectivity": "the material "
     f"{FILE}: [materials.default] mirror = 0.2, specular = 0.4",
     "caption": f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    "names arrays x y z": "which columns or arrays are read is said by '--columns "
-    "x=NAME,y=NAME,radius=NAME'",
     "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
     "NUMBER'; movies are made by `raytracer animate`",
     "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
@@ -49,15 +41,10 @@ ELSEWHERE = {
     "X,Y,Z' a point that is in focus",
     "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
     "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
-    "dpi": "it is an option of `raytracer render`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
-    "frame_rate framerate rate": "use `raytracer animate --fps 30`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
     "option; '--output' replaces any",
-    "token_file": "the address is new at each start: open the printed one",
-    "output_folder": "the browser downloads what a page writes; movies are made by `raytracer "
-    "animate`",
     "gamma srgb brightness contrast": "pictures are sRGB; '--exposure' and '--tone' change what is "
     "shown",
 }
@@ -69,6 +56,10 @@ COMMANDS = {
     "list ls examples example demo scenes generators": (
         "`raytracer render weekend` renders an example scene; `raytracer scene generate --list` "
         "lists the scenes that can be generated"
+    ),
+    "describe": (
+        "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
+        "`raytracer.load(FILE).describe(ID)` a sphere"
     ),
     "convert import export load read write save": (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"

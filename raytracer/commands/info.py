@@ -16,7 +16,7 @@ from raytracer.commands.options import (
 )
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import opened
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @source_options("frame", "format", "topology", "arrays")
 @json_option
 def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Print the contents of a data file or scene, or how a picture, film or movie was made.
+    """Print the contents of a data file or scene, or how a picture or film was made.
 
     Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Of large
     files, only headers are read.
@@ -60,6 +60,7 @@ def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
             print(f"\n{toml}")
 
 
+MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second
 
 
@@ -71,7 +72,8 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix in MOVIES:
-        return of_movie(path)
+        raise DataFileError(f"{name}: is a movie: the picture beside it, {path.stem}.poster.png, "
+                            "has the properties of its first frame")  # fmt: skip
     if suffix in film_file.SUFFIXES and (film := film_file.read_metadata(path)):
         return film
     if suffix not in PICTURES and name != "-":
@@ -151,42 +153,6 @@ def _head_of(path: Path, source: Source) -> dict[str, Any]:
     path, inner = split_inner(path)
     file = DataFile(path, None, inner, source.frame, ending=source.ending, topology=source.topology)
     return summary(file, whole=False)
-
-
-MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")  # the poster beside a movie has the metadata
-
-
-def of_movie(path: Path) -> dict[str, Any]:
-    from raytracer.animation.animate import posters_of
-    from raytracer.film.png import read_metadata
-    from raytracer.scene.particles.isolated import call
-
-    with opened(path) as file:
-        contents = {"movie": call(file, about_movie, "movie")}
-    for poster in posters_of(path):
-        if poster.is_file():
-            try:
-                return contents | (read_metadata(poster) or {})
-            except UserError:
-                return contents
-    return contents
-
-
-def about_movie(file: OpenFile) -> dict[str, Any]:
-    """Return the properties of a movie; runs in a separate process."""
-    from raytracer.scene.particles.loaded import library
-
-    av = library("av", file.source, "video")
-    with av.open(file.name) as container:
-        stream = container.streams.video[0]
-        seconds = None if container.duration is None else container.duration / 1e6
-        return {
-            "codec": stream.codec_context.name,
-            "size": [stream.width, stream.height],
-            "frames": stream.frames or None,
-            "fps": float(stream.average_rate or 0) or None,
-            "seconds": seconds,
-        }
 
 
 def camera_of(metadata: dict[str, Any]) -> str:

@@ -6,32 +6,20 @@ from typing import Any
 
 import click
 
-from raytracer.commands.options import (
-    FILE,
-    SettingsCommand,
-    backend_option,
-    json_option,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    style_options,
-    take_view,
-    threads_option,
-    view_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_outline
 
 
 @click.command(
-    cls=SettingsCommand,
-    settings=(view_options, style_options),
+    cls=options.SettingsCommand,
+    settings=(options.view_options, options.style_options),
     common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
 )
-@scenes_argument
+@options.scenes_argument
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE",
     help="Write the measurements with the columns of the file, .npz or .csv.",
 )
@@ -58,11 +46,14 @@ from raytracer.commands.report import file_size, print_json, print_outline
     help="Radius of the ball that rolls over the particles, for the accessible area.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the points.")
-@source_options("frame", "format", "topology", "arrays")
-@backend_option
-@threads_option
-@json_option
-def measure(scenes: tuple[str, ...], output: str | None, as_json: bool, **options: Any) -> None:
+@options.source_options("frame", "format", "topology", "arrays")
+@options.backend_option
+@options.threads_option
+@options.json_option
+def measure(
+    scenes: tuple[str, ...], output: str | None, as_json: bool, settings: dict[str, Any],
+    **given: Any,
+) -> None:  # fmt: skip
     """Measure occlusion, accessible and visible area of each particle.
 
     occlusion: part of an even sky's light that does not reach the surface, 0 to 1.
@@ -79,7 +70,7 @@ def measure(scenes: tuple[str, ...], output: str | None, as_json: bool, **option
     from raytracer.measurements import measure as library
 
     target = checked_path(output) if output is not None else None
-    measured = library(scene_paths(scenes), **take_view(options), **options)
+    measured = library(options.scene_paths(scenes), **settings, **given)
     about = summary(measured)
     if target is not None:
         measured.save(target)

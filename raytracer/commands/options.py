@@ -257,21 +257,25 @@ class SettingsCommand(click.Command):
             self._used = self._groups
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; messages about the value of an option begin with the option's name."""
+        """Run the command with the settings of its groups as `settings`, `tone` and `annotations`;
+        messages about the value of an option begin with the option's name."""
+        given, parts = dict(ctx.params), dict[str, dict[str, Any]]()
         try:
+            for group in self._groups:
+                parts.setdefault(group.part, {}).update(group.take(ctx.params))
+            ctx.params |= parts
             return super().invoke(ctx)
         except UserError as error:
-            given = ctx.get_parameter_source
             flags = {
                 str(param.name): param.opts[0]
                 for param in self.get_params(ctx)
                 if isinstance(param, click.Option)
-                and given(str(param.name)) is ParameterSource.COMMANDLINE
+                and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
             }
             names = {
                 each
                 for param in self.get_params(ctx)
-                for each in _texts(ctx.params.get(str(param.name)))
+                for each in _texts(given.get(str(param.name)))
                 if param.type is FILE or "." in each
             }
             error.args = tuple(
@@ -433,6 +437,8 @@ class OptionGroup:
         names: the fields that are options; all by default.
         panel: title of their part of the help; `panels` has exceptions by field.
         extra: makes further options, which stand first.
+        part: the argument of the command that gets the values.
+        finish: makes these values of those that are given.
     """
 
     def __init__(
@@ -442,9 +448,11 @@ class OptionGroup:
         panel: str = "",
         panels: Mapping[str, str] | None = None,
         extra: Callable[[], list[click.Option]] = list,
+        part: str = "settings",
+        finish: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     ) -> None:
-        self.owner, self.panel, self.panels = owner, panel, panels or {}
-        self._names, self._extra = names, extra
+        self.owner, self.panel, self.panels, self.part = owner, panel, panels or {}, part
+        self._names, self._extra, self._finish = names, extra, finish
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
@@ -472,8 +480,11 @@ class OptionGroup:
         return [*self._extra(), *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Remove the settings from a command's options; None keeps the scene's value."""
-        return {name: options.pop(name, None) for name in self.names}
+        """Remove the settings from a command's options; return those that are given."""
+        names = [*self.names, *(str(option.name) for option in self._extra())]
+        values = {name: options.pop(name, None) for name in names}
+        given = {name: value for name, value in values.items() if value is not None}
+        return self._finish(given) if given else given
 
 
 def _size_option() -> list[click.Option]:
@@ -490,6 +501,35 @@ def _sides(
     if sides is None:
         raise click.BadParameter(f"{value!r} is not of the form WIDTHxHEIGHT, for example 1600x900")
     return int(sides[1]), int(sides[2])
+
+
+def _sized(given: dict[str, Any]) -> dict[str, Any]:
+    if (size := given.pop("size", None)) is not None:
+        if "width" in given or "height" in given:
+            raise click.UsageError("give either --size, or --width and --height")
+        given["width"], given["height"] = size
+    return given
+
+
+def _with_camera(given: dict[str, Any]) -> dict[str, Any]:
+    if "camera" in given:
+        from raytracer.commands.camera_file import camera_of
+
+        given["camera"] = camera_of(given["camera"])
+    return given
+
+
+def _checked_tone(given: dict[str, Any]) -> dict[str, Any]:
+    from raytracer.film.tone_settings import ToneSettings
+
+    checked = ToneSettings(**given)
+    return {name: getattr(checked, name) for name in given}
+
+
+def _parsed_annotations(given: dict[str, Any]) -> dict[str, Any]:
+    from raytracer.commands.annotation_options import parsed
+
+    return parsed(given)
 
 
 def _annotation_options() -> list[click.Option]:
@@ -516,18 +556,20 @@ RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
 VIEW = "raytracer.scene.view_settings:ViewSettings"
 
-render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option)
+render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option, finish=_sized)
 
 preview_options = OptionGroup(
     RENDER,
     ("width", "height", "samples", "look", "light", "placement", "integrator", "ao_samples",
      "ao_distance", "denoise"),
-    PANEL, extra=_size_option,
+    PANEL, extra=_size_option, finish=_sized,
 )  # fmt: skip
 
-tone_options = OptionGroup(TONE, panel=TONE_PANEL)
+tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone", finish=_checked_tone)
 
-preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL)
+preview_tone_options = OptionGroup(
+    TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone", finish=_checked_tone
+)
 
 view_options = OptionGroup(
     VIEW,
@@ -537,6 +579,7 @@ view_options = OptionGroup(
     "View", dict.fromkeys(GLYPHS, STYLE_PANEL),
     lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],
+    finish=_with_camera,
 )  # fmt: skip
 
 motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")
@@ -551,48 +594,13 @@ animation_options = OptionGroup(
     "Animation",
 )  # fmt: skip
 
-annotation_options = OptionGroup(extra=_annotation_options)
-
+annotation_options = OptionGroup(
+    extra=_annotation_options, part="annotations", finish=_parsed_annotations
+)
 
 window_options = (
     view_options, style_options, preview_options, preview_tone_options, annotation_options
 )  # fmt: skip
-
-
-def take_window(options: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's options as arguments of a window or page."""
-    tone, view, annotations = take_tone(options), take_view(options), take_annotations(options)
-    return view | options | {"tone": tone, "annotations": annotations}
-
-
-take_render, take_animation = render_options.take, animation_options.take
-
-
-def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of view, style and size from a command's options and return them.
-
-    None keeps the scene's value. Width and height stay among the options, set by --size if given.
-    """
-    taken = {"camera": options.pop("camera", None)}
-    taken |= view_options.take(options) | style_options.take(options) | motion_options.take(options)
-    if taken["camera"] is not None:
-        from raytracer.commands.camera_file import camera_of
-
-        taken["camera"] = camera_of(taken["camera"])
-    if (size := options.pop("size", None)) is not None:
-        if options["width"] is not None or options["height"] is not None:
-            raise click.UsageError("give either --size, or --width and --height")
-        options["width"], options["height"] = size
-    return taken
-
-
-def take_tone(options: dict[str, Any]) -> dict[str, Any]:
-    from raytracer.film.tone_settings import ToneSettings
-
-    values = tone_options.take(options)
-    given = {name: value for name, value in values.items() if value is not None}
-    checked = ToneSettings(**given)
-    return {name: getattr(checked, name) for name in given}
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
@@ -610,20 +618,6 @@ def _detached(arguments: Sequence[str]) -> str:
         if word in SWITCHES and not value.startswith("-") and not is_file(value):
             return f"write the value of {word} after an equals sign: {word}={value}"
     return ""
-
-
-def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove annotations from a command's options.
-
-    Returns changes of the scene's annotations, see `Annotations.changed`, or None.
-    """
-    values = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
-    given = {name: value for name, value in values.items() if value is not None}
-    if not given:
-        return None
-    from raytracer.commands.annotation_options import parsed
-
-    return parsed(given)
 
 
 def _option(definition: Definition, panel: str) -> click.Option:

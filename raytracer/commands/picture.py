@@ -11,10 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from raytracer import memory
-from raytracer.errors import UserError
+from raytracer.errors import OutputError, UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
-from raytracer.files.output import Batch, check_file
+from raytracer.files.output import check_file
 from raytracer.film import film_file, formats
 from raytracer.film.film import Film, non_finite_pixels
 from raytracer.film.image import Image
@@ -80,13 +80,15 @@ def check_target(
 
 
 def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None = None) -> None:
-    """Write all files of a call; the film first, because all others can be made from it."""
-    with Batch() as batch:
+    """Write the film of a call first, since the picture can be made from it, and then the picture,
+    also where the film cannot be written."""
+    try:
         if film is not None:
-            with batch.step():
-                film.save(call.film, batch=batch)
-        with batch.step():
-            image.save(target, call.bits, batch, quality=call.quality)
+            film.save(call.film)
+    except OutputError:
+        image.save(target, call.bits, quality=call.quality)
+        raise
+    image.save(target, call.bits, quality=call.quality)
 
 
 def record(image: Image) -> dict[str, Any]:

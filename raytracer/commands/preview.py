@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    COMMON_OF_VIEWS,
-    FILE,
-    SettingsCommand,
-    adaptive_option,
-    backend_option,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    take_window,
-    threads_option,
-    watch_option,
-    window_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines
 from raytracer.progress import StageLine
 
@@ -35,30 +22,30 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
 
 
 @click.command(
-    cls=SettingsCommand,
-    settings=window_options,
-    common=("frame", "backend", "watch", *COMMON_OF_VIEWS),
+    cls=options.SettingsCommand,
+    settings=options.window_options,
+    common=("frame", "backend", "watch", *options.COMMON_OF_VIEWS),
 )
-@scenes_argument
-@source_options()
-@backend_option
-@watch_option
-@threads_option
+@options.scenes_argument
+@options.source_options()
+@options.backend_option
+@options.watch_option
+@options.threads_option
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
 @click.option(
     "--screenshot",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE.png",
     help="Write a screenshot of the window at the end.",
 )
 @click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
               "but not offscreen.")  # fmt: skip
-@adaptive_option
+@options.adaptive_option
 @click.option("--interop/--no-interop", default=True, show_default=True,
               help="CUDA: pass frames to the window within the GPU.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
-def preview(scenes: tuple[str, ...], **options: Any) -> None:
+def preview(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> None:
     """Show a scene or a particle file in an interactive window; H lists the keys.
 
     \b
@@ -73,10 +60,10 @@ def preview(scenes: tuple[str, ...], **options: Any) -> None:
     from raytracer.viewer.preview import preview as open_window
 
     gc.set_threshold(NEW_OBJECTS)
-    as_json, path = options.pop("as_json"), scene_paths(scenes)
+    as_json, path = given.pop("as_json"), options.scene_paths(scenes)
     say = _print_error if as_json else print_lines
     with StageLine() as line:
-        result = open_window(path, notice=line, say=say, **take_window(options))
+        result = open_window(path, notice=line, say=say, **settings, **given)
     if result.unsaved is not None:
         _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:

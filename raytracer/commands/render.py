@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict
 from math import inf
@@ -13,32 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    COMMON_OF_VIEWS,
-    FILE,
-    SettingsCommand,
-    annotation_options,
-    backend_option,
-    json_option,
-    motion_options,
-    picture_options,
-    progress_option,
-    quiet_option,
-    render_options,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    style_options,
-    take_annotations,
-    take_render,
-    take_tone,
-    take_view,
-    threads_option,
-    tone_options,
-    view_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
-from raytracer.errors import UserError, counted, escaped
+from raytracer.errors import UserError, counted
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
 from raytracer.warning import collected
@@ -75,38 +51,41 @@ def numbers(
 
 
 @click.command(
-    cls=SettingsCommand,
+    cls=options.SettingsCommand,
     settings=(
-        view_options,
-        motion_options,
-        style_options,
-        render_options,
-        annotation_options,
-        tone_options,
+        options.view_options,
+        options.motion_options,
+        options.style_options,
+        options.render_options,
+        options.annotation_options,
+        options.tone_options,
     ),
     common=(
         "output",
         "frame",
         "backend",
-        *COMMON_OF_VIEWS,
+        *options.COMMON_OF_VIEWS,
         "exposure",
     ),
 )
-@scenes_argument
+@options.scenes_argument
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=options.FILE,
     metavar="FILE",
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that shows another scene.",
 )
-@source_options()
-@backend_option
-@threads_option
-@picture_options
+@options.source_options()
+@options.backend_option
+@options.threads_option
+@options.picture_options
 @click.option(
-    "--film", type=FILE, metavar="FILE", help="Also save the film, .npz, or .exr for others."
+    "--film",
+    type=options.FILE,
+    metavar="FILE",
+    help="Also save the film, .npz, or .exr for others.",
 )
 @click.option(
     "--aov",
@@ -114,7 +93,10 @@ def numbers(
     help="Output variables to save with the film: depth,normal,albedo,id,position,samples.",
 )
 @click.option(
-    "--resume", type=FILE, metavar="FILM", help="Add --samples more samples to a saved film."
+    "--resume",
+    type=options.FILE,
+    metavar="FILM",
+    help="Add --samples more samples to a saved film.",
 )
 @click.option(
     "--time",
@@ -143,10 +125,10 @@ def numbers(
 )
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
-@json_option
-@quiet_option
-@progress_option
-def render(scenes: tuple[str, ...], **options: Any) -> None:
+@options.json_option
+@options.quiet_option
+@options.progress_option
+def render(scenes: tuple[str, ...], **given: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 
     \b
@@ -169,10 +151,7 @@ def render(scenes: tuple[str, ...], **options: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    options |= {"tone": take_tone(options)}
-    options |= {"settings": take_view(options) | take_render(options)}
-    options |= {"annotations": take_annotations(options)}
-    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **options)
+    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **given)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
@@ -187,8 +166,8 @@ def source_of(call: Call) -> Source:
     from raytracer.scene.source import Source
 
     return Source.of(
-        scene_paths(call.scenes), frame=call.frame, format=call.format, topology=call.topology,
-        arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
+        options.scene_paths(call.scenes), frame=call.frame, format=call.format,
+        topology=call.topology, arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
     )  # fmt: skip
 
 
@@ -203,7 +182,11 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     if call.aov and not call.film:
         raise UserError("--aov changes what the film contains: give --film FILE too")
     if call.repeat > 1:
-        given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
+        given = {
+            "--resume": call.resume,
+            "--time": call.time,
+            "--noise": call.settings.get("noise"),
+        }
         given["--progressive"] = call.progressive
         if others := [name for name, value in given.items() if value]:
             raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
@@ -217,7 +200,7 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     if call.film:
         outputs.writes(call.film, "--film", replaces=call.resume)
         film_file.check_target(call.film, call.resume)
-    settings = {"transparent": call.settings["transparent"] is True}
+    settings = {"transparent": call.settings.get("transparent") is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
@@ -263,10 +246,9 @@ def run(call: Call, outputs: OutputSet) -> None:
         bits=call.bits, aov_channels=channels(aovs),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
-        parts=call.time is not None, film_channels=channels(resumed.aovs) if resumed else 0,
+        film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
-        _announce(call, source.scene, job, crop)
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
@@ -391,15 +373,6 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
         "memory": job.memory | {"film": image.film.sums.nbytes} | memory_record(),
         "warnings": job.warnings,
     }
-
-
-def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
-    """Print what is being rendered, if a progress bar is shown."""
-    if sys.stderr.isatty() if call.shows_progress is None else call.shows_progress:
-        x0, y0, x1, y1 = crop or (0, 0, job.settings.width, job.settings.height)
-        samples = counted(job.settings.samples, "sample", " per pixel")
-        print(f"rendering {escaped(path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
-              file=sys.stderr, flush=True)  # fmt: skip
 
 
 def _work(job: Job) -> str:

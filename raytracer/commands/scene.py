@@ -1,12 +1,11 @@
-"""`raytracer scene`: check, describe, schema, generate.
+"""`raytracer scene`: check, schema, generate.
 
 Only the options are imported with the module, so that help is fast.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,11 +20,9 @@ from raytracer.commands.options import (
     source_options,
 )
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.errors import SceneError, UserError
-from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.files.inputs import noted
 from raytracer.scene import GLYPHS
-from raytracer.warning import collected, warn
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,13 +35,12 @@ if TYPE_CHECKING:
 
 @click.group(cls=Group)
 def scene() -> None:
-    """Check scene files, look up spheres, get the JSON Schema, make large scenes.
+    """Check scene files, get the JSON Schema, make large scenes.
 
     \b
     Examples:
       raytracer scene check scenes/three_balls.toml
-      raytracer scene describe atoms.xyz 17
-      raytracer scene schema --output scene.schema.json
+      raytracer scene schema > scene.schema.json
       raytracer scene generate cloud --count 1000000 -o cloud.npz
     """
 
@@ -74,58 +70,17 @@ def check(file: str, as_json: bool, **options: Any) -> None:
     print(f"\n{toml}")
 
 
-@scene.command(short_help="Print one sphere, with its row of the data file.")
-@click.argument("file", type=FILE, metavar="FILE")
-@click.argument("number", metavar="ID", type=int)
-@source_options("frame", "format", "topology", "arrays")
-@json_option
-def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
-    """Print one sphere of a scene or particle file, by its number from 0.
-
-    The number counts through all sets in order; `render --aov id` writes it for each pixel. Further
-    values of the particle in the data file come last.
-
-    \b
-    Examples:
-      raytracer scene describe atoms.xyz 17
-      raytracer scene describe scenes/molecule.toml 0 --json
-    """
-
-    from raytracer.pipeline import load_source
-    from raytracer.scene.source import Source
-
-    source = Source.of(file, **options)
-    with collected() as warnings:
-        sphere = load_source(source).describe(number)
-    if as_json:
-        print_json(asdict(sphere) | {"warnings": warnings})
-        return
-    print_warnings(warnings)
-    for line in sphere.lines():
-        print(line)
-
-
 @scene.command(short_help="Print the JSON Schema of scene files.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it to a file instead.")
-@force_option
-def schema(output: str | None, force: bool) -> None:
+def schema() -> None:
     """Print the JSON Schema of scene files, with which editors complete and check them.
 
     \b
     Examples:
-      raytracer scene schema
-      raytracer scene schema --output scene.schema.json
+      raytracer scene schema > scene.schema.json
     """
-    import json
-
-    from raytracer.files.output import OutputSet, check_file, write
     from raytracer.scene import tables
 
-    text = json.dumps(tables.schema(), indent=2)
-    if output is None:
-        print(text)
-    else:
-        write(check_file(OutputSet(force).writes(output, "--output")), text + "\n")
+    print_json(tables.schema())
 
 
 @scene.command(cls=SettingsCommand, short_help="Make a large scene with a generator.")
@@ -161,41 +116,6 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-
-    from raytracer.scene.load import scene_suffix
-    from raytracer.scene.particles.data_file import split_inner
-
-    path, inner = split_inner(source.scene)
-    if path != STANDARD_INPUT:
-        return _contents_of(source)
-    # Columns are read more than once, from a copy.
-    with opened(STANDARD_INPUT, error=SceneError, standard_input=True) as stream:
-        ending = source.ending or scene_suffix(stream)
-        try:
-            with collected() as warnings:
-                name = f"{stream.name}:{inner}" if inner else stream.name
-                contents = _contents_of(replace(source, scene=Path(name), ending=ending))
-        except UserError as error:
-            error.args = tuple(_renamed(error.args, stream.name))
-            raise
-        for sentence in _renamed(warnings, stream.name):
-            warn(sentence)
-        renamed: dict[str, Any] = _renamed(contents, stream.name)
-    renamed["title"] = renamed["title"] if ending in (".toml", ".json") else "stdin"
-    return renamed
-
-
-def _renamed(value: Any, name: str) -> Any:
-    """Replace the name of the copy of standard input in texts, lists and dictionaries."""
-    if isinstance(value, str):
-        short = name.rpartition("/")[2]
-        return value.replace(name, "standard input").replace(f"'{short}:", "'-:")
-    if isinstance(value, dict):
-        return {_renamed(k, name): _renamed(each, name) for k, each in value.items()}
-    return [_renamed(each, name) for each in value] if isinstance(value, (list, tuple)) else value
-
-
-def _contents_of(source: Source) -> dict[str, Any]:
     from raytracer.pipeline import load_source
     from raytracer.scene.overrides import SceneOverrides, apply_overrides
     from raytracer.scene.packing.pack import pack_with_camera, packed_looks

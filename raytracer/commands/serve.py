@@ -8,39 +8,27 @@ from typing import Any
 
 import click
 
-from raytracer.commands.options import (
-    COMMON_OF_VIEWS,
-    SettingsCommand,
-    adaptive_option,
-    backend_option,
-    scene_paths,
-    scenes_argument,
-    source_options,
-    take_window,
-    threads_option,
-    watch_option,
-    window_options,
-)
+from raytracer.commands import options
 from raytracer.commands.preview import NEW_OBJECTS
 from raytracer.commands.report import print_lines
 from raytracer.progress import StageLine
 
 
 @click.command(
-    cls=SettingsCommand,
-    settings=window_options,
-    common=("frame", "port", "open_browser", "backend", *COMMON_OF_VIEWS),
+    cls=options.SettingsCommand,
+    settings=options.window_options,
+    common=("frame", "port", "open_browser", "backend", *options.COMMON_OF_VIEWS),
 )
-@scenes_argument
-@source_options()
+@options.scenes_argument
+@options.source_options()
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
-@backend_option
-@watch_option
-@threads_option
-@adaptive_option
-def serve(scenes: tuple[str, ...], **options: Any) -> None:
+@options.backend_option
+@options.watch_option
+@options.threads_option
+@options.adaptive_option
+def serve(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> None:
     """Show a scene or a particle file in a web browser, here or through an SSH tunnel.
 
     \b
@@ -57,14 +45,13 @@ def serve(scenes: tuple[str, ...], **options: Any) -> None:
     from raytracer.browser.serve import serve as serve_scene
 
     gc.set_threshold(NEW_OBJECTS)
-    settings = take_window(options)
-    check_port(settings["port"])
+    check_port(given["port"])
     require_library()
-    path = scene_paths(scenes)
+    path = options.scene_paths(scenes)
 
     def say(line: str) -> None:
         print_lines(line)
         sys.stdout.flush()
 
     with StageLine() as line:
-        serve_scene(path, notice=line, say=say, **settings)
+        serve_scene(path, notice=line, say=say, **settings, **given)

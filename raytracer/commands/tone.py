@@ -14,7 +14,6 @@ from raytracer.commands.options import (
     json_option,
     picture_options,
     quiet_option,
-    take_tone,
     threads_option,
     tone_options,
 )
@@ -49,7 +48,7 @@ Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
 @threads_option
 @json_option
 @quiet_option
-def tone(films: tuple[str, ...], **options: Any) -> None:
+def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
     """Make pictures of films that `raytracer render --film` saved (.npz).
 
     \b
@@ -60,8 +59,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     """
     from raytracer.files.output import OutputSet
 
-    settings = ToneSettings.of(take_tone(options))
-    call = SimpleNamespace(films=films, settings=settings, **options)
+    call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **options)
     call.bits = int(call.bits)
     with OutputSet() as outputs:
         run(call, targets_of(call, outputs))

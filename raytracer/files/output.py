@@ -7,17 +7,15 @@ target is replaced. A replaced file keeps its mode.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from raytracer.errors import BusyError, OutputError, WriteError
+from raytracer.errors import OutputError, WriteError
 from raytracer.files import inputs
 from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
 
@@ -76,52 +74,6 @@ class OutputSet:
         return path
 
 
-class Batch:
-    """Files that are renamed together, after the last of them is complete.
-
-    >>> with output.Batch() as batch, batch.step():
-    ...     film.save("galaxy.npz", batch=batch)
-
-    If a step fails, for example on a full disk, the complete files are renamed nevertheless, and
-    then the error is raised.
-    """
-
-    def __init__(self) -> None:
-        self._complete: list[tuple[Path, Callable[[], None]]] = []
-        self._failed: list[OutputError] = []
-        self._stack = ExitStack()
-
-    @contextmanager
-    def step(self) -> Iterator[None]:
-        """Write one file in the block; its OutputError is raised at the end of the batch."""
-        try:
-            yield
-        except OutputError as error:
-            self._failed.append(error)
-
-    def add(self, name: Path, rename: Callable[[], None], stack: ExitStack) -> None:
-        """Add a complete file; rename: gives it its name, stack: removes the temporary file."""
-        self._complete.append((name, rename))
-        self._stack.push(stack)
-
-    def __enter__(self) -> Batch:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Rename the complete files in order. Raises WriteError."""
-        with self._stack:
-            for name, rename in self._complete:
-                try:
-                    rename()
-                except OSError as error:
-                    self._failed.append(_unwritten(name, error))
-        self._complete = []
-        if len(self._failed) == 1 and kind is None:
-            raise self._failed[0]
-        if self._failed and kind is None:
-            raise WriteError(*(line for error in self._failed for line in error.sentences))
-
-
 def check_picture(path: str | Path) -> Path:
     """Check that a PNG can be written to a path, and return it. Raises OutputError."""
     path = _path(path)
@@ -163,37 +115,31 @@ def require_space(path: str | Path, size: int) -> None:
         )
 
 
-def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
-    """Write a file under a temporary name in its folder, then rename it, or let the batch do so;
-    return its path. Raises OutputError: an old file is unchanged."""
-    with replacing(path, batch) as file:
+def write(path: str | Path, data: bytes | str) -> Path:
+    """Write a file under a temporary name in its folder, then rename it; return its path. Raises
+    OutputError: an old file is unchanged."""
+    with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
     return Path(path)
 
 
 @contextmanager
-def replacing(
-    path: str | Path, batch: Batch | None = None, replaces: str | Path | None = None
-) -> Iterator[BinaryIO]:
-    """Open a temporary file for the block to write, and rename it to `path` afterwards, or let the
-    batch do so. Its `name` is the temporary path, for libraries that open files by name.
+def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[BinaryIO]:
+    """Open a temporary file for the block to write, and rename it to `path` afterwards. Its `name`
+    is the temporary path, for libraries that open files by name.
 
     replaces: the only file that was read and may be replaced. Raises OutputError: an old file is
     unchanged.
     """
     path = _path(path)
-    with ExitStack() as stack:
-        try:
-            target = _target(path, replaces)
-            new = stack.enter_context(_beside(target))
+    try:
+        target = _target(path, replaces)
+        with _beside(target) as new:
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
-            if batch is None:
-                _rename(new, target, path)
-            else:
-                batch.add(path, partial(_rename, new, target, path), stack.pop_all())
-        except OSError as error:
-            raise _unwritten(path, error) from error
+            _rename(new, target, path)
+    except OSError as error:
+        raise _unwritten(path, error) from error
 
 
 @contextmanager
@@ -210,39 +156,6 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         with suppress(OSError):
             path.unlink()
         _live.discard(path)
-
-
-@contextmanager
-def claimed(path: Path) -> Iterator[None]:
-    """Keep other processes from writing the same file during a long block. Raises BusyError."""
-    import hashlib  # which is slow to import
-
-    folder, name = os.path.split(os.path.realpath(path))
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]  # the name may be too long
-    claim = Path(folder, f"{PREFIX}claim-{digest}.lock")
-    while True:
-        try:
-            number = os.open(claim, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-            file = os.fdopen(number, "r+")
-        except OSError as error:
-            raise _unwritten(path, error) from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BusyError(
-                    f"{path}: is being written by another raytracer: wait until that has ended, or "
-                    "give another name"
-                ) from None
-            except OSError:  # a file system without locks
-                pass
-            if not os.fstat(file.fileno()).st_nlink:
-                continue  # the other one has just ended and removed it
-            try:
-                yield
-            finally:
-                claim.unlink(missing_ok=True)
-            return
 
 
 def written() -> list[Path]:

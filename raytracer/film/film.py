@@ -18,7 +18,6 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
-from raytracer.files.output import Batch
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
@@ -204,19 +203,18 @@ class Film:
         _, histogram = measure_and_develop(self, tone, 8, threads)
         return statistics_of(histogram, tone.stops(histogram))
 
-    def save(self, path: str | Path, *, batch: Batch | None = None) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the film to `.npz`, or its mean for other programs to `.exr` (the extra `exr`).
 
         Args:
             path: the file, `.npz` or `.exr`.
-            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
         Returns:
             The path.
         Raises:
             OutputError: the file cannot be written.
             UserError: another suffix, or the film is invalid.
         """
-        return film_file.save(self, path, batch)
+        return film_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, aovs: Sequence[str] | None = None) -> Film:

@@ -61,7 +61,7 @@ def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> Non
         output.require_space(path, (16 + 4 * channels(aovs)) * width * height)
 
 
-def save(film: Film, path: str | Path, batch: output.Batch | None = None) -> Path:
+def save(film: Film, path: str | Path) -> Path:
     """Write a film; arguments and errors as for `Film.save`."""
     film.require_whole()
     _require_aovs(film)
@@ -71,10 +71,10 @@ def save(film: Film, path: str | Path, batch: output.Batch | None = None) -> Pat
         arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
         if film.counts is not None:
             arrays["counts"] = film.counts
-        with output.replacing(path, batch, film.source or None) as file:
+        with output.replacing(path, film.source or None) as file:
             np.savez(file, film=np.array(about), sums=film.sums, **arrays)
     else:
-        _save_exr(film, about, path, batch)
+        _save_exr(film, about, path)
     return path
 
 
@@ -250,7 +250,7 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
+def _save_exr(film: Film, about: str, path: Path) -> None:
     """Write the mean as main RGBA, output variables and, with a backdrop, coverage as layers."""
     exr = _require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
@@ -272,7 +272,7 @@ def _save_exr(film: Film, about: str, path: Path, batch: output.Batch | None) ->
         "raytracer": about,
         **{name: tuple(np.array(end, np.int32) for end in ends) for name, ends in windows.items()},
     }
-    with output.replacing(path, batch, film.source or None) as file:
+    with output.replacing(path, film.source or None) as file:
         try:
             exr.File(header, planes).write(file.name)
         except RuntimeError as error:

@@ -208,21 +208,13 @@ class Image:
         number = int(numbers[y - y0, x - x0])
         return None if number == constant("kNoSphere") else scene.describe(number)
 
-    def save(
-        self,
-        path: str | Path,
-        bits: int = 8,
-        batch: output.Batch | None = None,
-        *,
-        quality: int | None = None,
-    ) -> Path:
+    def save(self, path: str | Path, bits: int = 8, *, quality: int | None = None) -> Path:
         """Write the picture in the format of its suffix, completely or not at all.
 
         Args:
             path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with the
                 overlay as vectors; `.exr` for linear light, see `Film.save`.
             bits: 8, or 16 in PNG, per channel.
-            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
             quality: 1..100, of JPEG (95), WebP (90, 100 is lossless) and AVIF (85).
         Returns:
             The path.
@@ -237,13 +229,13 @@ class Image:
             target, bits, quality, transparent=self.transparent, size=(width, height)
         )
         if kind is formats.EXR:
-            return self.shown.save(target, batch=batch)
+            return self.shown.save(target)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
-        with output.replacing(target, batch) as file:
+        with output.replacing(target) as file:
             self._write(file, pixels, histogram, kind, quality)
         self.timings["write"] = time.perf_counter() - start
         return target

@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.film.film import Film
-
 WHITE = 16.0
 """Light, in means of the picture, from which on all is white: one and a half stops above white if
 the mean is middle grey. The mean counts light only up to it, or a few highlights would dominate."""
@@ -51,28 +49,6 @@ def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArra
     return mean
 
 
-def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
-    """Return the standard error of a film, relative to its light; 0 if no sphere was hit.
-
-    It is the root mean square over all graded channels of pixels that show spheres. The difference
-    of the means of the earlier and the later samples has the variances of both, added. Evenly
-    spread samples have less noise than this estimate.
-
-    earlier: sums of the first samples, float32 (h, w, 4). samples: how many these are, of all
-    pixels or of each, uint32 (h, w); pixels without earlier or later samples are left out.
-    """
-    shape = film.sums.shape[:2]
-    counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
-    before = np.broadcast_to(samples, shape)
-    light = mean_light(film.sums, counts)
-    total, channels = 0.0, 0
-    for row in zip(film.sums, earlier, counts, before, strict=True):
-        variance, use = _variances(*row, light)
-        total += float(variance.sum())
-        channels += 3 * int(use.sum())
-    return sqrt(total / max(channels, 1))
-
-
 def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
     shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)
     return shown
@@ -84,13 +60,17 @@ def _variances(
     counts: NDArray[Any],
     before: NDArray[Any],
     light: float,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the variance of the graded mean of each channel of a row, (w, 4), and which pixels
-    count; light: `mean_light` of the picture."""
+) -> NDArray[np.float64]:
+    """Return the variance of the graded mean of each channel of a row, 0 of pixels that do not show
+    spheres or got no samples, (w, 3).
+
+    sums, earlier: of all and of the earlier samples, float32 (w, 4); counts, before: numbers of
+    samples; light: `mean_light` of the picture.
+    """
     counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
     if light <= 0:
-        return np.zeros((*use.shape, 3)), use
+        return np.zeros((*use.shape, 3))
     later = counts - before
     both = np.where(use[..., None], sums[..., :3], 0.0).astype(np.float64)
     first = np.where(use[..., None], earlier[..., :3], 0.0).astype(np.float64)
@@ -101,7 +81,7 @@ def _variances(
     # The mean of all samples has this share of the variance of the difference.
     share = before * later / np.square(np.maximum(counts, 1))
     one, other = (graded(each) for each in means)
-    return share[..., None] * np.square(one - other), use
+    return np.asarray(share[..., None] * np.square(one - other))
 
 
 @dataclass(frozen=True)
@@ -132,8 +112,7 @@ class TileNoise:
         has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))
         light = mean_light(sums, has)
         for y, row in enumerate(zip(sums, earlier, has, had, strict=True)):
-            variance, _ = _variances(*row, light)
-            values = variance.sum(axis=1), 3.0 * _shown(sums[y])
+            values = _variances(*row, light).sum(axis=1), 3.0 * _shown(sums[y])
             for index, value in enumerate(values):
                 tiles[index, y // side] += np.add.reduceat(value, columns)
         return cls(tiles[0], tiles[1], counts > before)

@@ -91,7 +91,7 @@ def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
 
 
 def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
-    if changes is None:
+    if changes is None or changes == {}:
         return scene
     from raytracer.scene.annotations import Annotations
 

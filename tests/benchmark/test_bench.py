@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 import raytracer
+from raytracer.benchmark import operations as ops
 from raytracer.benchmark import (
-    compare,
     report,
     run,
     timing,
 )
-from raytracer.benchmark import operations as ops
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import UserError
 
 
 @pytest.fixture(autouse=True)
@@ -77,33 +76,17 @@ def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
     assert timing.uncertainty([1.0]) == float("inf")
 
 
-# comparison
-
-
-def times(median: float, half: float = 0.001) -> Any:
-    return {"median": median, "q1": median * (1 - half), "q3": median * (1 + half)}
-
-
-@pytest.mark.parametrize(
-    ("new", "half", "verdict"),
-    [
-        (1.0, 0.001, "SAME"),
-        (1.009, 0.001, "SAME"),
-        (1.03, 0.001, "SLOWER"),
-        (0.97, 0.001, "FASTER"),
-        (1.03, 0.02, "UNSURE"),
-        (1.0, 0.2, "UNSURE"),
-        (3.0, 0.2, "SLOWER"),
-    ],
-)
-def test_verdicts(new: float, half: float, verdict: str) -> None:
-    assert compare.change("x", times(1.0, half), times(new, half)).verdict == verdict
-
-
 def record(median: float = 1e-3, **more: Any) -> Any:
     """A record of a GPU that never was."""
     base = {"reason": "", "samples": []}
-    time = {**times(median), "min": median, "noise": 0.002, "count": 12}
+    time = {
+        "median": median,
+        "q1": median,
+        "q3": median,
+        "min": median,
+        "noise": 0.002,
+        "count": 12,
+    }
     rows = [
         {**base, "label": "01_slow", "title": "Slow", "kind": "variant", "status": "ok",
          "time": {**time, "median": 4 * median}},
@@ -129,41 +112,6 @@ def record(median: float = 1e-3, **more: Any) -> Any:
         "versions": {"raytracer": "0", "python": "3", "numpy": "2"},
         "why_no_gpu": "", "results": [result],
     } | more  # fmt: skip
-
-
-def test_comparison_of_records() -> None:
-    changes = compare.compare(record(1e-3), record(1.2e-3))
-    assert [change.verdict for change in changes] == ["SLOWER"] * 3
-    assert "+20.0%" in compare.text(changes, record(), record())
-    other = record()
-    other["device"] = {"device": "another"}
-    assert "different devices" in compare.text([], record(), other)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('{"results": 3}', "is not a record"),
-        ("\u00e4".encode("latin-1"), "it is not utf-8"),
-        ("[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_damaged_records_are_one_sentence(text: str | bytes, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(DataFileError, match=words):
-        compare.read(path)
-
-
-def test_text_of_a_record_is_escaped_and_cut() -> None:
-    old, new = record(), record()
-    for each in (old, new):
-        each["results"][0]["rows"][0]["label"] = "\x1b[31m" * 1000
-        each["results"][0]["rows"][1]["label"] = "\x1b]0;owned\x07"
-    old["device"] = {"device": "\x1b]0;owned\x07" * 1000}
-    lines = compare.text(compare.compare(old, new), old, new).splitlines()
-    assert len(lines) == 4
-    assert all(line.isprintable() and len(line) < 10_000 for line in lines)
 
 
 # reports
@@ -228,10 +176,6 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     kept = json.loads(saved.read_text())
     assert kept["results"][0]["op"] == "tone histogram"
     assert kept["kernel_digest"]
-    kept["results"][0]["rows"][0]["time"].update(median=1e-12, q1=1e-12, q3=1e-12)
-    saved.write_text(json.dumps(kept))
-    assert main([*words, "--compare", str(saved)]) == 1
-    assert "SLOWER" in capsys.readouterr().out
     assert main(["bench", "--list"]) == 0
     assert "07_one_piece" in capsys.readouterr().out
     assert main(["bench", "vecadd", "--axis", "n"]) == 2

@@ -181,7 +181,5 @@ def test_command_line(
     kept = json.loads(saved.read_text(encoding="utf-8"))
     assert [result["axes"]["scene"] for result in kept["results"]] == ["three_balls", "weekend"]
     assert kept["device"]["device"] == CpuDevice().describe()["device"]
-    assert main([*words, "--min-time", "0.001", "--compare", str(saved)]) in (0, 1)
-    assert "render scene=weekend" in capsys.readouterr().out
     assert main(["bench", "render", "--list"]) == 0
     assert "13_packet" in capsys.readouterr().out

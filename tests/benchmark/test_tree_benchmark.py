@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice
-from raytracer.benchmark import record
 from raytracer.benchmark.sphere_kinds import KINDS, spheres
 from raytracer.benchmark.tree_benchmark import TEST_COST, cost_per_ray
 from raytracer.buffers import Bvh
@@ -29,12 +28,6 @@ def tree_of(centers: NDArray[Any], radii: NDArray[Any]) -> Bvh:
     return Bvh(*_core.build_bvh((*np.ascontiguousarray(centers.T), radii), 2))
 
 
-def share_of_cells(centers: NDArray[Any]) -> float:
-    """Return the share of 20^3 cells of the unit cube that have a centre."""
-    cells = np.clip((centers * 20).astype(int), 0, 19)
-    return len(np.unique(cells, axis=0)) / 20**3
-
-
 @kinds
 @pytest.mark.parametrize("count", [1, 2, 1000, 1001])
 def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> None:
@@ -46,24 +39,6 @@ def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> 
     again = spheres(kind, count)
     assert (again[0] == centers).all()
     assert (again[1] == radii).all()
-
-
-def test_kinds_are_what_they_are_called() -> None:
-    count = 20_000
-    made = {kind: spheres(kind, count) for kind in KINDS}
-    centers, radii = made["uniform"]
-    assert np.allclose(centers.mean(axis=0), 0.5, atol=0.02)
-    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() == pytest.approx(0.08, rel=1e-4)
-    places, radii = made["lattice"]
-    assert len(np.unique(places, axis=0)) == count
-    assert (places == np.round(places)).all()
-    assert radii == pytest.approx(np.full(count, 0.5))
-    distance = np.sort(np.linalg.norm(made["plummer"][0], axis=1))
-    assert distance[int(0.5 / 0.985 * count)] == pytest.approx(1.3048, rel=0.02)  # half of the mass
-    assert share_of_cells(made["web"][0]) < 0.5 * share_of_cells(made["uniform"][0])
-    radii = made["overlap"][1]
-    assert np.log(radii).std() == pytest.approx(0.8, rel=0.03)
-    assert 4 / 3 * np.pi * (radii.astype("f8") ** 3).sum() > 1  # more than the whole cube
 
 
 @kinds
@@ -120,7 +95,7 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     table = capsys.readouterr().out
     assert "build refit: scene web, spheres 500" in table
     assert "cost/ray" in table
-    made = record.validated(json.loads(saved.read_text()), "the record")
+    made = json.loads(saved.read_text())
     tree = tree_of(*spheres("web", 500))
     built = rows_of(made, "build")["build"]
     assert built["nodes"] == len(tree.nodes)
@@ -130,33 +105,18 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     assert rows_of(made, "build refit")["refit"]["status"] == "ok"
 
 
-def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]
-    words += ["--min-time", "0.001", "--backend", "cpu", "--format", "json"]
-    assert main(["bench", "live", *words]) == 0
-    made = json.loads(capsys.readouterr().out)
-    assert [(result["op"], result["axes"]) for result in made["results"]] == [
-        ("live", {"scene": "uniform", "spheres": count, "width": 32, "height": 24})
-        for count in (40, 80)
-    ]
-    labels = ["scene made anew", "small steps", "rebuilt", "picture"]
-    for live in made["results"]:
-        assert [row["label"] for row in live["rows"]] == labels
-        assert all(row["time"]["median"] > 0 for row in live["rows"])
-
-
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("given", "message"),
     [
-        ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
-        ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
-        ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
-        ("build", {"size": 0}, "0 spheres: give 1 or more"),
+        ({"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
+        ({"axes": {"width": 9}}, "build has no axes: --size sets the number"),
+        ({"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
+        ({"size": 0}, "0 spheres: give 1 or more"),
     ],
 )
-def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) -> None:
+def test_what_cannot_be_timed_is_refused(given: Any, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        raytracer.bench(name, backend="cpu", **given)
+        raytracer.bench("build", backend="cpu", **given)
     assert CpuDevice.max_spheres < 2**40
 
 
@@ -170,15 +130,6 @@ def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
     assert row["cost_per_ray"] == pytest.approx(
         cost_per_ray(tree_of(*spheres(kind, 5000))), rel=0.3
     )
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("name", ["build", "live"])
-def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
-    made = raytracer.bench(name, scene="overlap", size=3000, backend=cuda, min_time=1e-3)
-    rows = [row for result in made["results"] for row in result["rows"]]
-    assert {row["status"] for row in rows} <= {"ok", "skipped"}
-    assert any(row["status"] == "ok" for row in rows)
 
 
 def test_the_cpu_has_benchmarks_of_its_own_by_default() -> None:

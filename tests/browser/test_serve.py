@@ -45,8 +45,6 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
-        (["--output-folder", "x"], "movies are made by `raytracer animate`"),
-        (["--token-file", "x"], "the address is new at each start"),
         (["--token", "x" * 40], "--token"),
     ],
 )

@@ -121,30 +121,6 @@ def test_no_output_replaces_an_input(
     assert contents(folder) == before
 
 
-def test_standard_input_may_be_an_output_too(folder: Path) -> None:
-    before = contents(folder)
-    done = command(folder, f"render - {SMALL} -o link-atoms.png", folder / "atoms.xyz")
-    assert done.returncode == 2
-    assert "-: is read by this command and would be overwritten by the picture" in done.stderr
-    assert contents(folder) == before
-
-
-def test_files_that_a_library_reads_are_inputs_too(folder: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    for number in range(2):
-        with h5py.File(folder / f"snap.{number}.hdf5", "w") as file:
-            file["PartType0/Coordinates"] = np.eye(3)
-            file.create_group("Header").attrs["NumFilesPerSnapshot"] = 2
-        (folder / f"snap-{number}.png").symlink_to(f"snap.{number}.hdf5")
-    before = contents(folder)
-    for number in range(2):
-        done = command(folder, f"render snap.0.hdf5 {SMALL} -o snap-{number}.png")
-        assert done.returncode == 2
-        assert "would be overwritten by the picture" in done.stderr
-        assert done.stderr.count("\n") == 1
-    assert contents(folder) == before
-
-
 def test_what_may_be_replaced(folder: Path) -> None:
     for words in (
         f"render ball.toml {SMALL} --resume film.npz --film film.npz -o x.png",
@@ -163,15 +139,6 @@ def test_what_may_be_replaced(folder: Path) -> None:
         assert main(words.split()) == 0, words
     assert Film.load(folder / "film.npz").samples == 3
     assert sorted(path.name for path in folder.glob("ball*.png")) == ["ball-2.png", "ball.png"]
-
-
-def test_a_default_name_is_never_that_of_an_input(folder: Path) -> None:
-    words = f"render ball.toml {SMALL}"
-    assert main(f"{words} -o ball-2.png".split()) == 0
-    before = contents(folder)["ball-2.png"]
-    for _ in range(2):
-        assert main(f"{words} --camera ball-2.png".split()) == 0
-    assert contents(folder)["ball-2.png"] == before
 
 
 def test_python_remembers_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raytracer.cli import main
-from raytracer.errors import OutputError, WriteError
+from raytracer.errors import OutputError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film
@@ -45,7 +42,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 LINKS = {"soft.png": "stars.npz", "film.png": "film.npz"}
-RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
 
 
 @pytest.mark.parametrize(
@@ -53,7 +49,6 @@ RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
     [
         ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
-        ("bench vecadd --compare record.json --save record.json", ""),
         ("preview scene.toml --screenshot soft.png", ""),
     ],
 )
@@ -63,7 +58,6 @@ def test_no_output_is_an_input_or_another_output(
     words = command.format(name=folder.name).split()
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
-    Path("record.json").write_text(RECORD)
     before = contents(folder)
     capsys.readouterr()
     assert main(words) == 2
@@ -76,7 +70,6 @@ def test_no_output_is_an_input_or_another_output(
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("scene schema -o old.json", "old.json"),
         ("scene generate cloud --count 3 -o stars.npz", "stars.npz"),
         ("bench vecadd --save old.json", "old.json"),
     ],
@@ -187,32 +180,6 @@ def test_a_link_in_its_place_is_not_followed(
     assert victim.read_text() == "mine"
 
 
-def test_a_batch_renames_when_all_is_complete(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("old")
-    with output.Batch() as batch:
-        output.write(first, "new", batch)
-        assert first.read_text() == "old"
-        output.write(second, "new", batch)
-        assert not second.exists()
-    assert contents(tmp_path) == {"first": b"new", "second": b"new"}
-
-
-def test_what_is_complete_is_kept_whatever_comes_after(tmp_path: Path) -> None:
-    def work() -> None:
-        with output.Batch() as batch:
-            output.write(tmp_path / "film", "new", batch)
-            with output.replacing(tmp_path / "picture", batch) as file:
-                file.write(b"half")
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    assert contents(tmp_path) == {"film": b"new"}
-    assert tmp_path / "film" in output.written()
-    assert tmp_path / "picture" not in output.written()
-
-
 def full_disk(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """No space left for pictures or for films."""
 
@@ -246,35 +213,3 @@ def test_a_full_disk_loses_neither_the_old_nor_the_new(
     assert after[files[full]] == before[files[full]]
     assert after[files[other]] != before[files[other]]
     assert Film.load("film.npz").samples == (2 if other == "film" else 1)
-
-
-def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
-    """A real refusal of the system, in the middle of a film."""
-    before = contents(folder)
-    code = (
-        "import resource, sys; from raytracer.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    words = ["render", "scene.toml", "-q", "--size", "200x150", "-o", "old.png"]
-    for film in ("film.npz", "film.exr") if find_spec("OpenEXR") else ("film.npz",):
-        line = [sys.executable, "-c", code, *words, "--film", film]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert f"{film}: cannot be written (" in done.stderr
-        assert "Traceback" not in done.stderr
-        assert "Exception" not in done.stderr
-        after = contents(folder)
-        assert sorted(after) == sorted(before)
-        assert after["film.npz"] == before["film.npz"]
-
-
-def test_a_claim_follows_no_link(tmp_path: Path) -> None:
-    movie, victim = tmp_path / "a.mp4", tmp_path / "victim.txt"
-    with output.claimed(movie):
-        claim = next(tmp_path.iterdir())
-    victim.write_text("mine")
-    claim.symlink_to(victim)
-    with pytest.raises(WriteError), output.claimed(movie):
-        pass
-    assert victim.read_text() == "mine"

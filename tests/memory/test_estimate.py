@@ -7,15 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from raytracer.errors import MemoryNeedError
-from raytracer.scene.load import load
 from support.display import drawing_missing, missing
 
 MIB = 1 << 20
@@ -91,7 +88,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (1000, [*RENDER, *LARGE, "--threads", "100000"]),
         (1000, [*FILM, "f.npz"]),
         (1000, [*FILM, "f.exr"]),
-        (1000, ["scene", "describe", "a.npz", "5"]),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else str(value),
 )  # fmt: skip
@@ -120,25 +116,6 @@ def test_estimate_of_a_window() -> None:
     require_right(
         "preview", "a.npz", "--offscreen", "5", "--samples", "4", "--backend", "cpu", *LARGE
     )
-
-
-@pytest.mark.parametrize(
-    ("row", "free", "fits"),
-    [
-        ("1,2,3", 20_000, False),
-        ("1,2,3", 26_000, True),
-        ("0.1234567,0.2345678,0.3456789", 26_000, True),
-    ],
-)
-def test_rows_of_a_table_are_counted_where_they_may_not_fit(
-    row: str, free: int, fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thousand rows of three numbers take 24,000 bytes, however long they are as text."""
-    path = tmp_path / "a.csv"
-    path.write_text("x,y,z\n" + f"{row}\n" * 1000)
-    monkeypatch.setattr("raytracer.memory.available_memory", lambda: free)
-    with nullcontext() if fits else pytest.raises(MemoryNeedError, match=r"a\.csv: needs about"):
-        load(path)
 
 
 @pytest.mark.parametrize("options", [[], ["--film", "f.npz", "--aov", "depth,normal"]])

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.slow
 COMMANDS = [
     ["scene", "check", "balls.toml"],
     ["scene", "check", "points.csv"],
-    ["scene", "describe", "points.csv", "3"],
     ["scene", "generate", "sphereflake", "--count", "9000", "-o", "made.npz"],
     ["render", "balls.toml", "--width", "8", "--height", "6", "--backend", "cpu", "-o", "made.png"],
     ["tone", "film.npz", "-o", "made.png"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raytracer import pack_wheel
+from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
@@ -79,13 +79,13 @@ def test_wheel_gets_the_kernels_that_pictures_need(
     """A device of a later architecture finds each of them without a compiler."""
     if not compiler.version():
         pytest.skip("a compiler for CUDA is missing")
-    words = ["--arch", "sm_80", "--complete", "sm_80", "-o", str(tmp_path)]
-    assert pack_wheel.main([str(wheel), *words]) == 0
-    with zipfile.ZipFile(tmp_path / wheel.name) as archive:
+    with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
+    root = tmp_path / "raytracer/kernels"
+    words = ["--production", "--arch", "sm_80", "--complete", "sm_80", "-o", str(root / "cubins")]
+    assert compile_all.main([*words, "--kernels", str(root)]) == 0
     request.getfixturevalue("no_compiler")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
-    root = tmp_path / "raytracer/kernels"
     kernels = products(root)
     assert {kernel.name for kernel in kernels} > set(PRODUCTION)
     assert all(compiler.is_at_hand(each.translation_unit, "sm_86", root) for each in kernels)

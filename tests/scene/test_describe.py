@@ -128,30 +128,3 @@ def test_a_damaged_file_has_no_values(tmp_path: Path, suffix: str) -> None:
 
 
 # Lines for people
-
-
-def test_lines(tmp_path: Path) -> None:
-    count = 1235
-    np.savez(
-        tmp_path / "a.npz",
-        centers=np.tile([1.25, -3.5, 0.75], (count, 1)),
-        radius=np.full(count, 0.5),
-        temperature=np.full(count, 299.999999),
-        velocity=np.tile(np.array([0.1, 1e-9, 3], np.float32), (count, 1)),
-        on=np.ones(count, bool),
-        id=np.arange(count) + 5_000_000,
-        label=np.array(["two\nlines " + "x" * 90] * count),
-        moments=np.zeros((count, 4, 5)),
-    )
-    assert load(tmp_path / "a.npz").describe(1234).lines() == [
-        "sphere 1,234",
-        "position 1.25, -3.5, 0.75",
-        "radius 0.5",
-        "material default",
-        "temperature 300",
-        "velocity 0.1, 1e-09, 3",
-        "on yes",
-        "id 5001234",
-        "label two lines " + "x" * 49 + "…",
-        "moments 0, 0, 0, 0, 0, 0, 0, 0, 0, … 20 in all",
-    ]

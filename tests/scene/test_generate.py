@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import raytracer
-from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene import generate
 from raytracer.scene.generators import _base, cloud, crystal, molecule, pile, plummer
@@ -25,7 +22,6 @@ COUNTS = {
     "pile": 3000,
     "plummer": 3000,
     "sphereflake": 820,
-    "three_balls": 3,
     "weekend": 200,
 }
 
@@ -208,16 +204,6 @@ def test_molecule_has_the_bonds_of_dna() -> None:
     assert len(bonds) == len(atoms) + rings - 2
 
 
-@pytest.mark.parametrize("name", ["cloud", "pile"])
-def test_npz_holds_the_same_arrays(name: str, tmp_path: Path) -> None:
-    target = tmp_path / "data.npz"
-    assert generate.write(name, target, COUNTS[name], 2) == target
-    with np.load(target) as stored:
-        expected = generate.arrays(name, COUNTS[name], 2)
-        assert sorted(stored) == ["centers", "colors", "radii"]
-        assert all(np.array_equal(stored[k], expected[k]) for k in expected)
-
-
 def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
     written = generate.write("molecule", tmp_path / "molecule.xyz")
     kept = Path(__file__).parents[2] / "scenes" / "molecule.xyz"
@@ -236,32 +222,3 @@ def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
 def test_mistakes_are_named(name: str, count: int | None, seed: int | None, says: str) -> None:
     with pytest.raises(UserError, match=says):
         generate.arrays(name, count, seed)
-
-
-def test_data_are_not_replaced_unasked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("own.npz").write_bytes(b"mine")
-    command = ["scene", "generate", "cloud", "--count", "10", "-o", "own.npz"]
-    assert main(command) == 2
-    assert "own.npz: exists already: give another name, or --force" in capsys.readouterr().err
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"own.npz": b"mine"}
-    assert main([*command, "--force"]) == 0
-    assert raytracer.load("own.npz").count == 10
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("a.toml", 'generate = { name = "cloud", count = 1000000, seed = 1 }'),
-        ("a.xyz", "has no chemical elements"),
-        ("a.csv", "must end in .npz"),
-    ],
-)
-def test_other_files_are_refused_before_anything_is_made(
-    name: str, says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(UserError, match=re.escape(says)):
-        generate.write("cloud", tmp_path / name)
-    assert list(tmp_path.iterdir()) == []

@@ -274,8 +274,7 @@ def test_the_command_line_warns_once_and_goes_on(
     monkeypatch.chdir(tmp_path)
     xyz(tmp_path, "1", "2", "1", "2")
     size = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
-    for command in (["render", "a.xyz", *size], ["scene", "check", "a.xyz"],
-                    ["scene", "describe", "a.xyz", "0"]):  # fmt: skip
+    for command in (["render", "a.xyz", *size], ["scene", "check", "a.xyz"]):
         assert main(command) == 0
         said = capsys.readouterr()
         assert said.err.startswith("raytracer: warning: a.xyz: the labels 1, 2 are taken as types")

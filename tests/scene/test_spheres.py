@@ -10,7 +10,7 @@ import pytest
 
 import raytracer
 from raytracer import Scene, SphereSet
-from raytracer.errors import DataFileError, SceneError, UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.scene import arrays
 
 
@@ -40,30 +40,6 @@ def test_integers_and_lists() -> None:
     assert spheres.radius.tolist() == [3.0]  # type: ignore[union-attr]
     assert SphereSet([], 1.0).count == 0
     assert SphereSet(np.zeros((0, 3)), np.zeros(0)).count == 0
-
-
-@pytest.mark.parametrize(
-    ("centers", "radius", "message"),
-    [
-        ([[0, 0, 0], [0, np.nan, 0]], 1.0, "centers: sphere 1 lies at"),
-        ([[0, 0]], 1.0, r"centers: has shape \(1, 2\)"),
-        (np.zeros((3, 9)), 1.0, r"centers: has shape \(3, 9\); .*: give its transpose"),
-        ([[0, 0, 0], [1, 2]], 1.0, "centers: the rows differ in length"),
-        ([["a", "b", "c"]], 1.0, "centers: holds"),
-        ([[1j, 0, 0]], 1.0, "centers: holds complex numbers"),
-        ([[0, 0, 0]] * 3, [1, 0, 1], "radius: sphere 1 has radius 0"),
-        ([[0, 0, 0]] * 3, [1, np.nan, 1], "radius: sphere 1 has radius nan"),
-        ([[0, 0, 0]] * 3, [1, 1], "radius: has 2 radii for 3 spheres"),
-        ([[0, 0, 0]], [[1, 2]], r"radius: has shape \(1, 2\)"),
-        ([[0, 0, 0]], -1.0, "radius: is -1"),
-    ],
-)
-def test_refuses_and_says_which(centers: Any, radius: Any, message: str) -> None:
-    with pytest.raises(SceneError, match=f"^{message}"):
-        SphereSet(centers, radius)
-    problem = message.partition(": ")[2]
-    with pytest.raises(DataFileError, match=rf"^a\.npz: array '(pos|size)': {problem}"):
-        SphereSet(centers, radius, source="a.npz", names={"centers": "pos", "radius": "size"})
 
 
 @pytest.mark.parametrize(

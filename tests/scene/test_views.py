@@ -13,7 +13,6 @@ from PIL import Image as Pillow
 import raytracer.film.png
 from raytracer import Camera, Scene
 from raytracer.cli import main
-from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing.pack import pack_with_camera
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
@@ -143,28 +142,6 @@ def test_look_at_moves_a_fitted_camera_across() -> None:
     assert tangents[0] == pytest.approx(2 * tangents[1])
 
 
-def test_a_zoom_beyond_the_field_of_view_is_refused() -> None:
-    scene = three_spheres()
-    scene.camera = Camera(zoom=0.01, vertical_fov=100)
-    with pytest.raises(SceneError, match=r"camera\.zoom: 0\.01 gives a field of view of 179"):
-        scene.fitted_camera()
-
-
-def test_scene_files_take_views(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    balls = "\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
-    path.write_text('[camera]\nview = "top"\nup = "y"\nzoom = 2\n' + balls)
-    scene = raytracer.load(path)
-    assert scene.camera == Camera(view="top", up=(0, 1, 0), zoom=2.0)
-    assert scene.fitted_camera().up == (0.0, 0.0, -1.0)
-    path.write_text('[camera]\nview = "tip"\nup = "v"\n' + balls)
-    with pytest.raises(SceneError) as caught:
-        raytracer.load(path)
-    assert str(caught.value).count("\n") == 1
-    assert "camera.view: 'tip' is not known; did you mean 'top'?" in str(caught.value)
-    assert "camera.up: 'v' is not known; known are x" in str(caught.value)
-
-
 def test_a_call_changes_what_the_scene_says() -> None:
     scene = three_spheres()
     scene.background = raytracer.Background("black")
@@ -187,22 +164,6 @@ def test_a_call_changes_what_the_scene_says() -> None:
     dark = raytracer.render(scene, lights=[], width=8, height=8, samples=1, transparent=False)
     assert dark.to_uint8().min() < 120
     assert scene.camera is None  # the scene itself stays as it is
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"view": "fornt"}, r"view: there is no view 'fornt'; did you mean 'front'"),
-        ({"camera": "front"}, r"camera: must be Camera, not str"),
-        ({"lights": ["sun"]}, r"lights: must be PointLight or DirectionalLight"),
-        ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
-        ({"light": (0, 0, 0)}, r"render\.light: 0,0,0 is not a direction"),
-        ({"light": "left", "look": "flat"}, r"render\.light: the look 'flat' has no directional"),
-    ],
-)
-def test_wrong_settings_of_a_call_are_refused(settings: Any, sentence: str) -> None:
-    with pytest.raises(UserError, match=f"^{sentence}"):
-        raytracer.render(three_spheres(), **settings)
 
 
 def test_the_light_of_a_look_comes_from_where_it_is_told() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.film.film import Backdrop, Film
+from raytracer.film.noise import TileNoise
 
 Color = tuple[float, float, float]
 
@@ -14,6 +15,12 @@ def film_of(sums: NDArray[np.float32], samples: int = 1) -> Film:
     """A film of the full picture."""
     height, width = sums.shape[:2]
     return Film(sums, samples, 0, 0, width, height)
+
+
+def noise_of(film: Film, earlier: NDArray[np.float32], samples: int) -> float:
+    """The noise of a film that had these sums when all of its pixels had fewer samples."""
+    has, had = np.full((1, 1), film.samples), np.full((1, 1), samples)
+    return TileNoise.of(film.sums, earlier, has, had, max(film.sums.shape)).picture
 
 
 def natural(width: int, height: int, seed: int = 1, samples: int = 3) -> Film:

@@ -63,7 +63,7 @@ def command(path: Path, *words: str, **settings: Any) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize(
     ("word", "file", "package"),
-    [("render", "a.h5", "h5py"), ("render", "a.traj", "ase"), ("info", "a.mp4", "av")],
+    [("render", "a.h5", "h5py"), ("render", "a.traj", "ase")],
 )
 def test_a_library_that_hangs_ends_with_a_sentence(
     word: str, file: str, package: str, tmp_path: Path
