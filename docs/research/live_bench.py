@@ -1,9 +1,8 @@
-"""Measure live scenes: updates, pictures, and when a tree is to be built anew.
+"""Measure live scenes on the CPU: updates, pictures, and when a tree is to be built anew.
 
-Times are in ms, medians of calls in turns: processor time, so that other programs matter little; on
-a GPU what the clock says.
+Times are processor time in ms, medians of calls in turns, so that other programs matter little.
 
-    python docs/research/live_bench.py [--counts 1000,10000] [--limits] [--backend cuda]
+    python docs/research/live_bench.py [--counts 1000,10000] [--limits] [--frames 40]
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ Motion = Callable[[int], NDArray[np.float64]]
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return the time of a call."""
-    clock = time.process_time if SIZE["backend"] == "cpu" else time.perf_counter
-    start = clock()
+    """Return the processor time of a call."""
+    start = time.process_time()
     call()
-    return clock() - start
+    return time.process_time() - start
 
 
 def gas(count: int, spacings: float) -> Motion:
@@ -107,9 +105,7 @@ def main() -> None:
     parser.add_argument("--counts", default="1000,10000,100000,1000000")
     parser.add_argument("--frames", type=int, default=40)
     parser.add_argument("--limits", action="store_true")
-    parser.add_argument("--backend", default="cpu")
     options = parser.parse_args()
-    SIZE["backend"] = options.backend
     warnings.simplefilter("ignore")
     for count in map(int, options.counts.split(",")):
         (limits if options.limits else calls)(count, options.frames)

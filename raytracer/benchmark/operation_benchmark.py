@@ -46,8 +46,8 @@ class OperationBenchmark(Benchmark):
         if machine.backend == "cpu":
             raise BackendError(
                 f"the kernels of {self.name} need an NVIDIA GPU: "
-                f"{why_not() or 'leave out --backend cpu'}; render, tone and build run on the "
-                "CPU, too"
+                f"{why_not() or 'leave out --backend cpu'}; render, tone, build and live run "
+                "on the CPU, too"
             )
         results = []
         with machine.session(tell) as session, kernels_of(self.op, options) as kernels:

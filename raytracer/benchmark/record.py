@@ -103,8 +103,10 @@ class Device(TypedDict, total=False):
 class Result(TypedDict):
     """One benchmark at one size."""
 
-    op: str  # name of the operation; "render", "tone ..." or "build"
-    axes: dict[str, int | str]  # sizes by name; for "render" and "build" also the name of the scene
+    op: str  # name of the operation; "render", "tone ...", "build" or "live"
+    axes: dict[
+        str, int | str
+    ]  # sizes by name; for "render", "build" and "live" also the name of the scene
     dtype: str
     input: str  # distribution of the input values, or the scene
     mode: str

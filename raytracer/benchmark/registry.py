@@ -10,12 +10,11 @@ from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
-from raytracer.benchmark.tree_benchmark import BuildBenchmark
+from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
 from raytracer.errors import UserError, suggestion
 
 REMOVED = {
     "preview": "`raytracer preview SCENE --offscreen 400 --json` prints the latency of its frames",
-    "live": "`python docs/research/live_bench.py` of the sources times spheres that move",
     "copy": "nvbandwidth measures copies over the bus",
     **dict.fromkeys(
         ("advection", "contraction_x", "contraction_y", "contraction_z", "diffusion", "mass"),
@@ -29,7 +28,7 @@ REMOVED = {
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     every: list[Benchmark] = [OperationBenchmark(op) for op in operations.EVERY]
-    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark()]
+    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark(), LiveBenchmark()]
     return {each.name: each for each in every}
 
 

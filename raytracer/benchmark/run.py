@@ -44,8 +44,8 @@ def bench(
 
     Args:
         *names: of operations; "render" for the example scenes, "tone" for film statistics and
-            tone mapping, "build" for trees over spheres. By default all operations, without a GPU
-            "tone" and "build".
+            tone mapping, "build" for trees over spheres, "live" for pictures of spheres that move.
+            By default all operations, without a GPU "tone" and "build".
         variant: labels, names or numbers of variants; all by default.
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
@@ -57,7 +57,7 @@ def bench(
         min_time: minimum seconds of measurement for each row.
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
-        scene: example scenes for "render", kinds of spheres for "build"; all by default.
+        scene: example scenes for "render", kinds of spheres for "build" and "live"; all by default.
         progress: called with a line before each step.
 
     Returns:
@@ -92,7 +92,7 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
     if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
     if options.scenes and not any(each.takes_scenes for each in selection):
-        raise UserError(f"scene: {names}: no scenes; render and build have some")
+        raise UserError(f"scene: {names}: no scenes; render, build and live have some")
 
 
 def _record(machine: Machine, results: list[Result]) -> Record:

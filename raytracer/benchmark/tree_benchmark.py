@@ -1,9 +1,10 @@
-"""`raytracer bench build`: trees over spheres."""
+"""`raytracer bench build` and `live`: trees over spheres, and pictures of spheres that move."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from itertools import cycle, product
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
-from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.record import Result, Row, device_of
+from raytracer.benchmark.options import BenchOptions, picture_size
+from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
+from raytracer.live_scene import LiveScene
+from raytracer.pipeline import render
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
@@ -30,75 +33,147 @@ Doubles = NDArray[np.float64]
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
 TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
 NODES = 1 << 16  # that are decoded at a time
-COUNTS = (10_000, 100_000)  # of spheres, by default
-NOTE = (
-    "build: from a packed scene to its tree. build refit: from new positions, at most "
-    f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
-    f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
-    f"Seed {SEED}."
-)
+SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
+
+Rows = dict[str, list[Row]]
 
 
-class BuildBenchmark(Benchmark):
-    """Trees: built, and refitted around spheres that moved a little."""
+class SpheresBenchmark(Benchmark):
+    """A benchmark of spheres of several kinds and numbers."""
 
-    name = "build"
-    default_on = "cpu"
     takes_scenes = True
+    summary: str
+    note: str  # what is timed
+    counts: tuple[int, ...]  # of spheres, by default
 
     def listing(self, ideas: bool) -> Iterator[str]:
-        yield "build: trees over spheres: built and refitted, on the CPU or a GPU"
-        yield f"  spheres {', '.join(map(str, COUNTS))}; scenes:"
+        yield f"{self.name}: {self.summary}, on the CPU or a GPU"
+        yield f"  spheres {', '.join(map(str, self.counts))}; scenes:"
         for kind, (meaning, _) in KINDS.items():
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
         if options.variant:
-            raise UserError("build has no variants: remove --variant")
-        if options.axes:
-            raise UserError("build has no axes: --size sets the number of spheres")
+            raise UserError(f"{self.name} has no variants: remove --variant")
         if options.sizes and min(options.sizes) < 1:
-            raise UserError(f"build: {min(options.sizes)} spheres: give 1 or more")
+            raise UserError(f"{self.name}: {min(options.sizes)} spheres: give 1 or more")
         for word in options.scenes:
-            one_of(word, "build scene", list(KINDS), "kind of spheres", UserError)
+            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
+        self._axes("cpu", options)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select(machine.backend), list[Result]()
         machine.device.update(device_of(device))
-        counts = options.sizes or COUNTS
+        counts = options.sizes or self.counts
         if max(counts) > device.max_spheres:
             raise UserError(
-                f"build: {max(counts):,} spheres are more than the {device.max_spheres:,} that "
-                f"{device.name} takes: give a smaller --size"
+                f"{self.name}: {max(counts):,} spheres are more than the {device.max_spheres:,} "
+                f"that {device.name} takes: give a smaller --size"
             )
-        for kind, count in product(options.scenes or KINDS, counts):
-            tell(f"build: {kind}, {count:,} spheres")
-            for op, row in _rows(device, *spheres(kind, count), options).items():
+        for kind in options.scenes or KINDS:
+            for count in counts:
+                tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
-                results.append(record.result(op, axes, [row], "warm", kind))
-                results[-1]["backend"] = machine.backend
-        results[-1]["note"] = NOTE
+                axes |= self._axes(machine.backend, options)
+                found = self._rows(device, *spheres(kind, count), options)
+                for op, rows in found.items():
+                    results.append(record.result(op, axes, rows, "warm", kind))
+                    results[-1]["backend"] = machine.backend
+        results[-1]["note"] = self.note
         return results
 
+    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
+        """Return further axes of a result; raise UserError for invalid ones."""
+        if options.axes:
+            raise UserError(f"{self.name} has no axes: --size sets the number of spheres")
+        return {}
 
-def _rows(device: Device, centers: Array, radii: Array, options: BenchOptions) -> dict[str, Row]:
-    """Time one set of spheres; return a row by what is timed."""
-    settings = RenderSettings(width=64, height=64, samples=1)
-    buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
-    if device.name == "cuda":
-        on_device = DeviceTree(device.number, buffers)
-        built = _row("build", on_device.build, len(radii), options)
-        tree = on_device.tree()
-    else:
-        built = _row("build", lambda: build_bvh(buffers), len(radii), options)
-        tree = build_bvh(buffers)
-    built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
-    built["cost_per_ray"] = cost_per_ray(tree)
-    return {"build": built, "build refit": _refitted(device, buffers, options)}
+    @abstractmethod
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        """Time one set of spheres; return rows by what is timed."""
 
 
-def _row(label: str, run: Callable[[], Any], count: int, options: BenchOptions) -> Row:
-    row = timing.row(label, timing.clocked(run, options.min_time))
+class BuildBenchmark(SpheresBenchmark):
+    """Trees: built, and refitted around spheres that moved a little."""
+
+    name = "build"
+    default_on = "cpu"
+    summary = "trees over spheres: built and refitted"
+    counts = (10_000, 100_000)
+    note = (
+        "build: from a packed scene to its tree. build refit: from new positions, at most "
+        f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
+        f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
+        f"Seed {SEED}."
+    )
+
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        settings = RenderSettings(width=64, height=64, samples=1)
+        buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
+        if device.name == "cuda":
+            on_device = DeviceTree(device.number, buffers)
+            built = _row("build", on_device.build, len(radii), options)
+            tree = on_device.tree()
+        else:
+            built = _row("build", lambda: build_bvh(buffers), len(radii), options)
+            tree = build_bvh(buffers)
+        built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
+        built["cost_per_ray"] = cost_per_ray(tree)
+        return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
+
+
+class LiveBenchmark(SpheresBenchmark):
+    """Pictures of spheres that move."""
+
+    name = "live"
+    summary = "spheres that move: from new positions to a picture"
+    counts = (10_000,)
+    note = (
+        "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
+        "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
+        f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
+        f"tree that is built for each picture. Seed {SEED}."
+    )
+
+    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
+        width, height = picture_size(self.name, options.axes, SIZES[backend])
+        return {"width": width, "height": height}
+
+    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+        settings: dict[str, Any] = {"backend": device, "samples": 1}
+        settings |= self._axes(device.name, options)
+        moves = _turns(device, centers, _stepped(centers, radii))
+
+        def anew() -> Any:
+            return render(Scene.from_arrays(next(moves), radii, "white"), **settings).pixels(8)
+
+        with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
+
+            def step() -> Any:
+                live.update(positions=next(moves))
+                return live.pixels()
+
+            def rebuilt() -> Any:
+                live._open().scene.max_excess = -1.0
+                return step()
+
+            timed: dict[str, tuple[Callable[[], Any], Kind]] = {
+                "scene made anew": (anew, "variant"),
+                "small steps": (step, "variant"),
+                "rebuilt": (rebuilt, "variant"),
+                "picture": (live.pixels, "stage"),
+            }
+            count = len(radii)
+            rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
+        for row in rows[:3]:
+            row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
+        return {"live": rows}
+
+
+def _row(
+    label: str, run: Callable[[], Any], count: int, options: BenchOptions, kind: Kind = "variant"
+) -> Row:
+    row = timing.row(label, timing.clocked(run, options.min_time), kind=kind)
     row["mspheres"] = 1e-6 * count / row["time"]["median"]
     return row
 

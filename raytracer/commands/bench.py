@@ -27,6 +27,7 @@ Examples:
   raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
+  raytracer bench live --scene plummer        spheres that move, from positions to picture
 """
 
 
@@ -51,7 +52,7 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="List operations; of a named OP also ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
-@click.option("--scene", multiple=True, help="Scene of `bench render` or build; repeatable.")
+@click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True,

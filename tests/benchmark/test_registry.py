@@ -12,7 +12,7 @@ from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 from raytracer.variants.discovery import discover
 
-RENDERER = ["render", "tone", "build"]
+RENDERER = ["render", "tone", "build", "live"]
 NAMES = [*operations.names(), *RENDERER]
 each = pytest.mark.parametrize("name", NAMES)
 # What a moment on the CPU takes, by name.

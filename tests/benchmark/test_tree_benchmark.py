@@ -105,18 +105,33 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     assert rows_of(made, "build refit")["refit"]["status"] == "ok"
 
 
+def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--scene", "uniform", "--size", "40,80", "--axis", "width=32", "--axis", "height=24"]
+    words += ["--min-time", "0.001", "--backend", "cpu", "--format", "json"]
+    assert main(["bench", "live", *words]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [(result["op"], result["axes"]) for result in made["results"]] == [
+        ("live", {"scene": "uniform", "spheres": count, "width": 32, "height": 24})
+        for count in (40, 80)
+    ]
+    labels = ["scene made anew", "small steps", "rebuilt", "picture"]
+    for live in made["results"]:
+        assert [row["label"] for row in live["rows"]] == labels
+        assert all(row["time"]["median"] > 0 for row in live["rows"])
+
+
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("name", "given", "message"),
     [
-        ({"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
-        ({"axes": {"width": 9}}, "build has no axes: --size sets the number"),
-        ({"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
-        ({"size": 0}, "0 spheres: give 1 or more"),
+        ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
+        ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
+        ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
+        ("build", {"size": 0}, "0 spheres: give 1 or more"),
     ],
 )
-def test_what_cannot_be_timed_is_refused(given: Any, message: str) -> None:
+def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        raytracer.bench("build", backend="cpu", **given)
+        raytracer.bench(name, backend="cpu", **given)
     assert CpuDevice.max_spheres < 2**40
 
 
@@ -130,6 +145,15 @@ def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
     assert row["cost_per_ray"] == pytest.approx(
         cost_per_ray(tree_of(*spheres(kind, 5000))), rel=0.3
     )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["build", "live"])
+def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
+    made = raytracer.bench(name, scene="overlap", size=3000, backend=cuda, min_time=1e-3)
+    rows = [row for result in made["results"] for row in result["rows"]]
+    assert {row["status"] for row in rows} <= {"ok", "skipped"}
+    assert any(row["status"] == "ok" for row in rows)
 
 
 def test_the_cpu_has_benchmarks_of_its_own_by_default() -> None:
