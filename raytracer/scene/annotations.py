@@ -200,7 +200,7 @@ class SimulationBox(Defined, place="box"):
     )
 
 
-PLAIN_BOX = SimulationBox(style="lines", width=0.8)
+PLAIN_BOX = SimulationBox(style="lines", width=1.0)
 """The box of particle files without a scene. Whoever asks for a box gets a `SimulationBox` with
 its own defaults instead."""
 
