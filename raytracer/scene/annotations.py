@@ -224,6 +224,11 @@ class Outline(Defined, place="outline"):
     at: str = setting("all", Choice(OUTLINES))
     step: float = setting(0.0, Number(0.0))
 
+    @property
+    def needs_depth(self) -> bool:
+        """Whether lines depend on depths, not only on which sphere is seen."""
+        return self.at == "all" and self.step > 0.0
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DepthCue(Defined, place="depth_cue"):
