@@ -28,10 +28,10 @@ three faces of a cube equally."""
 
 VERTICAL_FOV = 30.0  # in degrees; a wider one stretches the near corner of a box
 
-ATOM = 1.25
-"""Radius of an atom, in covalent radii. Metallic radii are 1.1 to 1.2 of these: at 1.25 the faces
-of a metal close, without black gaps, and atoms of a molecule overlap, so that each molecule in a
-box of water is seen as one body."""
+ATOM = 1.2
+"""Radius of an atom, in covalent radii. Metallic radii are 1.1 to 1.2 of these: at 1.2 the faces of
+a metal close, without black gaps, and atoms of a molecule overlap, so that each molecule in a box
+of water is seen as one body."""
 
 WITHIN = 0.5  # least share of the particles in a box that is shown
 GAP = 1.25
