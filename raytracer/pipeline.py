@@ -530,7 +530,7 @@ class Job:
             return None
         if self._last_overlay is None or self._last_overlay[:2] != (self.view, crop):
             start = time.perf_counter()
-            overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, crop)
+            overlay = self.plan.overlay(self.scene, self.view, self.space, crop)
             self._last_overlay = self.view, crop, overlay
             self.timings["annotations"] = time.perf_counter() - start
         return self._last_overlay[2]

@@ -33,8 +33,14 @@ RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
   return first_hit(s, prim, primitive, r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
 }
 
-// out: of the whole crop; row: number of the row of blocks
-void first_hit_rows(const rt::SceneView& s, rt::FirstHit* out, int row) {
+// The number that ray i of a packet shows.
+RT_HD uint32_t packet_number(const rt::SceneView& s, const Packet& r, int i) {
+  const uint32_t prim = r.prim[i];
+  return prim == kNoPrim ? kNoSphere : number_of(s, prim, surface_of(s, prim));
+}
+
+// row: number of the row of blocks
+void first_hit_rows(const rt::SceneView& s, rt::FirstHits out, int row) {
   const rt::Film& film = s.frame->film;
   const int y0 = film.y0 + row * kBlock, width = film.x1 - film.x0;
   alignas(64) uint32_t x[kPacket], y[kPacket];
@@ -44,9 +50,14 @@ void first_hit_rows(const rt::SceneView& s, rt::FirstHit* out, int row) {
     const PacketFrame f = make_block<true>(s, x, y, kCenterSample, r);
     // a lens does not part these rays
     trace_block(s, f, r, CenterFilters{s, r}, s.camera->kind == kCameraPanorama);
-    for (int i = 0; i < kPacket; ++i)
-      if ((int)x[i] < film.x1 && (int)y[i] < film.y1)
-        out[(int64_t)((int)y[i] - film.y0) * width + ((int)x[i] - film.x0)] = packet_hit(s, r, i);
+    for (int i = 0; i < kPacket; ++i) {
+      if ((int)x[i] >= film.x1 || (int)y[i] >= film.y1) continue;
+      const int64_t at = (int64_t)((int)y[i] - film.y0) * width + ((int)x[i] - film.x0);
+      if (out.hits)
+        out.hits[at] = packet_hit(s, r, i);
+      else
+        out.numbers[at] = packet_number(s, r, i);
+    }
   }
 }
 

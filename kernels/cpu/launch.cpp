@@ -146,7 +146,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   return std::min(next.load(), count);
 }
 
-void first_hits(const SceneView& scene, FirstHit* out, int threads) {
+void first_hits(const SceneView& scene, FirstHits out, int threads) {
   const Film& f = scene.frame->film;
   const auto rows = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
   const int64_t blocks = ((int64_t)f.y1 - f.y0 + kBlockRows - 1) / kBlockRows;

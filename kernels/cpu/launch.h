@@ -9,12 +9,12 @@ struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*render_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits)(const SceneView&, FirstHit* out, int row);
+  void (*first_hits)(const SceneView&, FirstHits, int row);
   void (*exposures)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   // of scenes with capsules
   void (*render_capsules)(const SceneView&, Scratch&, TileRect);
   void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits_capsules)(const SceneView&, FirstHit* out, int row);
+  void (*first_hits_capsules)(const SceneView&, FirstHits, int row);
   void (*exposures_capsules)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);
@@ -38,7 +38,7 @@ int64_t tile_count(const Film& film);
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads);
 
 // The first hits of the frame's pixels, row by row.
-void first_hits(const SceneView& scene, FirstHit* out, int threads);
+void first_hits(const SceneView& scene, FirstHits out, int threads);
 
 // out: of the first `count` primitives, by number
 void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads);

@@ -407,7 +407,13 @@ class Scene {
 
   void first_hits(nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
     check_shape(Structs<rt::Frame>(frame).one().film, out, sizeof(rt::FirstHit));
-    rt::FirstHit* to = (rt::FirstHit*)out.data();
+    const rt::FirstHits to = {(rt::FirstHit*)out.data(), nullptr};
+    trace_unlit(camera, frame, [=](const rt::SceneView& scene) { rt::first_hits(scene, to, threads); });
+  }
+
+  void first_numbers(nb::object camera, nb::object frame, Out<uint32_t, 3> out, int threads) {
+    check_shape(Structs<rt::Frame>(frame).one().film, out, 1);
+    const rt::FirstHits to = {nullptr, out.data()};
     trace_unlit(camera, frame, [=](const rt::SceneView& scene) { rt::first_hits(scene, to, threads); });
   }
 
@@ -724,6 +730,8 @@ NB_MODULE(_core, m) {
                    "Surfaces of the boxes of the tree at its last refit, by those after it was built.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).")
+      .def("first_numbers", &Scene::first_numbers, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+           "The numbers of these hits alone: uint32 (h, w, 1).")
       .def("exposures", &Scene::exposures, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "How far the first spheres are exposed: Exposure as uint8 (N, 16), by number.");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,

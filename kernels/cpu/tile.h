@@ -81,11 +81,17 @@ struct TileRect {
   int x0, y0, x1, y1;  // pixels, half open, inside the crop; at most 64 x 64
 };
 
+// Where first hits of a whole crop go: all of each, or its number alone.
+struct FirstHits {
+  FirstHit* hits = nullptr;
+  uint32_t* numbers = nullptr;
+};
+
 // What each instruction set's copy offers.
 #define RT_ISA_ENTRIES(ns)                                            \
   namespace ns {                                                      \
   void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect); \
-  void first_hit_rows(const rt::SceneView&, rt::FirstHit*, int row);  \
+  void first_hit_rows(const rt::SceneView&, rt::FirstHits, int row);  \
   void exposure_rows(const rt::SceneView&, rt::Exposure*, int64_t count, int64_t begin, int64_t end); \
   }
 

@@ -19,12 +19,12 @@ def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32
     radius = outline.width * strip.fine / 2.0
     lower = floor(radius)
     part = radius - lower
-    covered = np.zeros(strip.id.shape, np.float32)
+    covered = np.zeros((strip.y1 - strip.y0, 1), np.float32)
     for reach, weight in ((lower, 1.0 - part), (lower + 1, part)):
         if reach and weight:
             near = _near(across, reach) | _near(down.T, reach).T
-            covered += np.float32(weight) * near
-    return strip.pixels(covered)
+            covered = covered + np.float32(weight) * strip.counts(near).astype(np.float32)
+    return covered / np.float32(strip.fine**2)
 
 
 def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
@@ -36,7 +36,7 @@ def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[n
     at_background = (first == NONE) | (second == NONE)
     if outline.at == "silhouette":
         differ &= at_background
-    elif outline.step > 0.0:
+    elif outline.needs_depth:
         with np.errstate(invalid="ignore"):  # infinity minus infinity, in the background
             gap = np.abs(strip.depth[here] - strip.depth[there])
         differ &= at_background | (gap >= outline.step / scale)

@@ -18,7 +18,7 @@ from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.surface import COARSEST, FirstHits, Strip, extent, rays_per_axis, strips
+from raytracer.annotations.surface import COARSEST, Seen, Strip, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
@@ -53,12 +53,12 @@ class Plan:
     values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
-    def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
+    def overlay(self, seen: Seen, view: View, space: Space, crop: Crop) -> Overlay:
         """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view; space: centre,
         float64 (3,), and scale of render space."""
         projection = Projection.of(view, *space)
         sheet = self.over(view).sheet(*view.size)
-        fog, lines = _draw_seen(self, sheet, projection, view, first_hits, crop)
+        fog, lines = _draw_seen(self, sheet, projection, view, seen, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
         return Overlay(
@@ -163,7 +163,7 @@ class Plan:
 
 
 def _draw_seen(
-    plan: Plan, sheet: Sheet, projection: Projection, view: View, first_hits: FirstHits, crop: Crop
+    plan: Plan, sheet: Sheet, projection: Projection, view: View, seen: Seen, crop: Crop
 ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
     """Draw what spheres may hide, box and labels; return fog and outlines, (h, w) each."""
     wanted, shape = plan.annotations, (crop[3] - crop[1], crop[2] - crop[0])
@@ -172,12 +172,13 @@ def _draw_seen(
     lines = None if line is None else np.zeros(shape, np.float32)
     if not any((line, cue, plan.box, plan.named)):
         return fog, lines
-    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, first_hits, view, projection)
+    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, seen, view, projection)
     box = _box_lines(plan, sheet, projection)
     labels = None if plan.named is None else SeenLabels(plan.named, projection)
     fine = COARSEST if line is None else rays_per_axis(*view.size)
     margin = 1.0 if line is None else 1.0 + line.width / 2.0
-    for strip in strips(first_hits, view, projection, crop, fine, margin):
+    has_depth = any((cue, box, labels)) or (line is not None and line.needs_depth)
+    for strip in strips(seen, view, projection, crop, fine, margin, has_depth):
         rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
         if line is not None and lines is not None:
             whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
@@ -207,11 +208,11 @@ def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> N
 
 
 def _fog_depths(
-    cue: DepthCue, first_hits: FirstHits, view: View, projection: Projection
+    cue: DepthCue, seen: Seen, view: View, projection: Projection
 ) -> tuple[float, float]:
     given, ends = (cue.near, cue.far), (0.0, 0.0)
     if None in given:
-        ends = extent(first_hits, view, projection)
+        ends = extent(seen, view, projection)
     near, far = (
         end if depth is None else depth / projection.scale
         for depth, end in zip(given, ends, strict=True)

@@ -110,6 +110,13 @@ class DeviceScene(Closeable, ABC):
             hits["id"][hits["id"] == self._ground] = constant("kNoSphere")
         return hits
 
+    def first_numbers(self, view: View) -> NDArray[np.uint32]:
+        """Return the ids of the first hits alone, uint32 (h, w)."""
+        numbers = self._first_numbers(view)
+        if self._ground is not None:
+            numbers[numbers == self._ground] = constant("kNoSphere")
+        return numbers
+
     @abstractmethod
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
         """Count the exposed points of the first spheres (kernels/integrator/exposure.h), (count,)
@@ -118,6 +125,9 @@ class DeviceScene(Closeable, ABC):
     @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; the id of the ground is the number of the spheres."""
+
+    def _first_numbers(self, view: View) -> NDArray[np.uint32]:
+        return np.ascontiguousarray(self._first_hits(view)["id"])
 
 
 TREE, TABLES = ("nodes", "spheres", "order"), (

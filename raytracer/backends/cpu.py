@@ -71,6 +71,12 @@ class CpuScene(DeviceScene):
         self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
         return hits
 
+    def _first_numbers(self, view: View) -> NDArray[np.uint32]:
+        x0, y0, x1, y1 = view.crop
+        numbers = np.empty((y1 - y0, x1 - x0, 1), np.uint32)
+        self.arrays.first_numbers(view.camera, view.through_centers().frame, numbers, self._threads)
+        return numbers[..., 0]
+
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
         exposures = np.zeros(count, layout.dtype("Exposure"))
         raw = exposures.view(np.uint8).reshape(count, exposures.itemsize)

@@ -200,7 +200,7 @@ class SimulationBox(Defined, place="box"):
     )
 
 
-PLAIN_BOX = SimulationBox(style="lines", width=0.8)
+PLAIN_BOX = SimulationBox(style="lines", width=1.0)
 """The box of particle files without a scene. Whoever asks for a box gets a `SimulationBox` with
 its own defaults instead."""
 
@@ -223,6 +223,11 @@ class Outline(Defined, place="outline"):
     color: Color = setting("black", ColorValue())
     at: str = setting("all", Choice(OUTLINES))
     step: float = setting(0.0, Number(0.0))
+
+    @property
+    def needs_depth(self) -> bool:
+        """Whether lines depend on depths, not only on which sphere is seen."""
+        return self.at == "all" and self.step > 0.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

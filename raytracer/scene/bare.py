@@ -13,6 +13,8 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import spread
 from raytracer.scene.inferred import inferred_truth
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.source import BY_LABEL
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.up_axis import is_flat, up_of_particles
 from raytracer.settings import RenderSettings
@@ -20,10 +22,16 @@ from raytracer.settings import RenderSettings
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box, Particles
 
-ELEVATION = 30.0
-"""Angle of the view above the horizon, in degrees: all three faces of a box are seen well."""
+ELEVATION = 35.0
+"""Angle of the view above the horizon, in degrees: about that of an isometric view, which shows the
+three faces of a cube equally."""
 
 VERTICAL_FOV = 30.0  # in degrees; a wider one stretches the near corner of a box
+
+ATOM = 1.2
+"""Radius of an atom, in covalent radii. Metallic radii are 1.1 to 1.2 of these: at 1.2 the faces of
+a metal close, without black gaps, and atoms of a molecule overlap, so that each molecule in a box
+of water is seen as one body."""
 
 WITHIN = 0.5  # least share of the particles in a box that is shown
 GAP = 1.25
@@ -54,12 +62,17 @@ def defaults_of(data: Particles) -> dict[str, Any]:
     return made
 
 
-def close_surface(data: Particles) -> None:
-    """Set the radius of points without one, such as those of a scan, so that surfaces close.
+def set_radii(data: Particles) -> None:
+    """Widen atoms whose radius is that of their element, and set the radius of points without one,
+    such as those of a scan, so that surfaces close.
 
     Points with labels or in a simulation box are particles, as are those of two dimensions: they
     touch.
     """
+    if data.labels is not None and data.radius is not None and data.names.get("radius") == BY_LABEL:
+        if all(element_symbols(data.labels)):
+            data.radius = data.radius * ATOM
+        return
     stated = data.radius, data.labels, data.box
     if any(each is not None for each in stated) or not isinstance(data.centers, np.ndarray):
         return

@@ -86,7 +86,7 @@ class Camera(Defined, place="camera"):
     focus: Triple | None = setting(None, Vector3(), default_text="`look_at`", variant="perspective")
     shutter: float = setting(0.0, SHUTTER)
     elevation: float | None = setting(
-        None, ELEVATION, default_text="22; of a particle file without a scene 30"
+        None, ELEVATION, default_text="22; of a particle file without a scene 35"
     )
 
     def __post_init__(self) -> None:

@@ -136,7 +136,7 @@ def load_file(
 
             checked(file.frame or 0, 1, stream.source)
             return scene_of_mesh(file.path)
-        from raytracer.scene.bare import close_surface, defaults_of  # late: not for scene files
+        from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
             data = read(
@@ -146,7 +146,7 @@ def load_file(
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
-            close_surface(data)
+            set_radii(data)
             color = None
             if place is not None and data.color is None:
                 from raytracer.scene.particles.labels import type_color

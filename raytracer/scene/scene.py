@@ -250,7 +250,7 @@ class Scene:
             SceneError: the object has no particles, or an argument is wrong.
             DataFileError: its columns are not those of spheres.
         """
-        from raytracer.scene.bare import close_surface, defaults_of
+        from raytracer.scene.bare import defaults_of, set_radii
         from raytracer.scene.particles.objects.registry import read_object
 
         if frame is not None:
@@ -258,7 +258,7 @@ class Scene:
         with making_set("spheres"):
             data = read_object(particles, arrays, labels, frame)
             if radius is None:
-                close_surface(data)
+                set_radii(data)
             spheres = SphereSet.of_particles(data, radius, color, material=material)
         return cls(spheres=(spheres,), **(defaults_of(data) | scene))
 

@@ -69,8 +69,10 @@ def marks(
         Outline(width=max(points * factor, least)) for points, least in ((EDGES, 2.0), (WIDTH, 1.0))
     )
     layer = np.zeros((size[1], size[0], 4), np.uint8)
-    hits = loaded.job.scene.first_hits
-    for strip in strips(hits, view, projection, (0, 0, *size), fine, 1.0 + wide.width / 2.0):
+    margin = 1.0 + wide.width / 2.0
+    for strip in strips(
+        loaded.job.scene, view, projection, (0, 0, *size), fine, margin, box is not None
+    ):
         check()
         if box is not None:
             box.hide(strip)

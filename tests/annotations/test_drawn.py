@@ -156,7 +156,7 @@ def test_labels_are_on_spheres_that_are_at_least_half_opaque(
     made = Scene([spheres], camera)
     with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
         plan = plan_of(made, job.settings, Annotations(labels=Labels()))
-        over = plan.overlay(job.scene.first_hits, job.view, job.space, (0, 0, 200, 100))
+        over = plan.overlay(job.scene, job.view, job.space, (0, 0, 200, 100))
     assert {shape.text for shape in over.drawing.shapes if isinstance(shape, Text)} == expected
 
 

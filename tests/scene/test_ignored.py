@@ -13,6 +13,7 @@ import raytracer
 from raytracer import RaytracerWarning, Scene, load
 from raytracer.cli import main
 from raytracer.errors import UserError
+from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import find
 from raytracer.scene.packing.pack import pack_colors
 from raytracer.scene.particles.labels import type_color
@@ -73,7 +74,9 @@ def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str,
     scene, found = loaded(xyz(tmp_path, *labels))
     assert "are taken as atomic numbers (" in found[0]
     assert 'labels = "types"' in found[0]
-    assert radii_of(scene) == [find(label).radius for label in labels]
+    assert np.divide(radii_of(scene), ATOM) == pytest.approx(
+        [find(label).radius for label in labels]
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,9 @@ def test_certain_elements_need_no_warning(
 ) -> None:
     scene, found = loaded(xyz(tmp_path, *labels, comment=comment))
     assert found == []
-    assert radii_of(scene) == [find(label).radius for label in labels]
+    assert np.divide(radii_of(scene), ATOM) == pytest.approx(
+        [find(label).radius for label in labels]
+    )
 
 
 def scene_of(tmp_path: Path, text: str, *labels: str) -> tuple[Scene, list[str]]:

@@ -60,7 +60,7 @@ def test_particle_files_are_soft_and_scenes_plain(tmp_path: Path) -> None:
     bare, scene = raytracer.load(tmp_path / "a.xyz"), raytracer.load(tmp_path / "a.toml")
     assert (bare.render.look, scene.render.look, Scene().render.look) == ("soft", "plain", "plain")
     small: dict[str, Any] = {"width": 60, "height": 40, "samples": 2, "background": "white"}
-    small["camera"] = raytracer.Camera()
+    small["camera"], small["radius"] = raytracer.Camera(), "covalent"
     plain = raytracer.render(scene, **small).array
     np.testing.assert_array_equal(raytracer.render(bare, look="plain", **small).array, plain)
     soft = raytracer.render(bare, **small).array

@@ -362,7 +362,7 @@ def test_selected_residues(protein: Path) -> None:
 
 def test_a_ribbon_is_in_the_picture(protein: Path) -> None:
     image = raytracer.render(
-        protein, ribbons="red", width=64, height=64, samples=4, background="white",
+        protein, ribbons="red", width=80, height=80, samples=4, background="white",
         look="flat", backend="cpu",
     )  # fmt: skip
     red, green, _ = np.moveaxis(image.to_uint8()[..., :3].astype(int), -1, 0)

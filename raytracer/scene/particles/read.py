@@ -20,6 +20,7 @@ from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.source import (
+    BY_LABEL,
     Column,
     Particles,
     ParticleSource,
@@ -245,7 +246,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             radii = np.where(np.isnan(radii), BEAD if elements else spaced(result), radii)
         result.radius = radii[labels.ids]
-        result.names["radius"] = "species"
+        result.names["radius"] = BY_LABEL
     if result.color is None:
         result.color, result.color_id = known.colors, labels.ids
 

@@ -39,7 +39,7 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
         write(
             tmp_path / "a.toml",
             text + '[render]\nlook = "soft"\nao_samples = 4\nbrightness = "auto"\n'
-            "[camera]\nelevation = 30\nvertical_fov = 30\n",
+            "[camera]\nelevation = 35\nvertical_fov = 30\n",
         )
     )
     assert opacity(scene) == [0.5, 0.625, 0.375, 0.5]

@@ -291,7 +291,7 @@ def test_pictures_of_objects() -> None:
     colors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], np.float32)
     table = {"position": POINTS, "radius": SPEEDS + 1.0, "color": colors}
     size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu", "background": "white"}
-    camera = raytracer.Camera(up="z", elevation=30.0, vertical_fov=30.0)
+    camera = raytracer.Camera(up="z", elevation=35.0, vertical_fov=30.0)
     arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors, camera=camera)
     expected = raytracer.render(arrays, look="soft", ao_samples=4, brightness="auto", **size)
     np.testing.assert_array_equal(raytracer.render(table, **size).array, expected.array)
