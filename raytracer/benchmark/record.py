@@ -104,9 +104,7 @@ class Result(TypedDict):
     """One benchmark at one size."""
 
     op: str  # name of the operation; "render", "tone ...", "build" or "live"
-    axes: dict[
-        str, int | str
-    ]  # sizes by name; for "render", "build" and "live" also the name of the scene
+    axes: dict[str, int | str]  # sizes by name, and the name of the scene where there is one
     dtype: str
     input: str  # distribution of the input values, or the scene
     mode: str
