@@ -16,6 +16,8 @@ from raytracer.backends.cuda.context import PrimaryContext, primary_context
 from raytracer.variants.discovery import product
 from raytracer.variants.kernel import Kernel
 
+MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change with each update
+
 
 def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
     """Return the module of a kernel, compiled if necessary, whose structs are those of the
@@ -47,6 +49,8 @@ class Pass:
         """Return the grid for some sizes, cached: its arithmetic takes as long as a launch."""
         key = tuple(axes.values())
         if key not in self._grids:
+            if len(self._grids) == MAX_GRIDS:
+                self._grids.clear()
             self._grids[key] = self.kernel.launch(axes, self._context.multiprocessors).grid
         return self._grids[key]
 
