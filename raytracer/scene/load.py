@@ -167,29 +167,24 @@ def load_file(
 
 
 def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
-    """Read the scene of several particle files; all but the spheres is that of the first. Raises
-    UserError: a file has several frames, but not as many as the first."""
-    first, *others = source.alone()
-    scene = load_file(first, frame, columns, 0)
-    sets, meshes = list(scene.spheres), list(scene.meshes)
-    for place, other in enumerate(others, 1):
-        chosen = frame
-        if frame is not None:
-            counts = [source.counted.setdefault(str(each.scene), each.count_frames())
-                      for each in (first, other)]  # fmt: skip
-            if counts[1] not in (1, counts[0]):
-                raise UserError(
-                    f"{other.scene}: has {counts[1]:,} frames, but {first.scene} has "
-                    f"{counts[0]:,}: show files with as many frames, or with one"
-                )
-            chosen = frame if counts[1] > 1 else None
-        made = load_file(other, chosen, columns, place)
-        sets += made.spheres
-        meshes += made.meshes
+    """Read the scene of several files; all but spheres and meshes is that of the first. Files with
+    one frame stand still beside others. Raises UserError: their numbers of frames differ."""
+    parts = source.alone()
+    frames: list[int | None] = [None] * len(parts)
+    if frame is not None:
+        from raytracer.scene.particles.frames import checked
+
+        counts = source.frames_of_files()
+        number = checked(frame, max(counts), str(source.scene))
+        frames = [number if count > 1 else None for count in counts]
+    made = [load_file(each, chosen, columns, place)
+            for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
     from raytracer.scene.length_unit import warn_of_units  # late: few calls have several files
 
-    warn_of_units(sets)
-    return replace(scene, spheres=tuple(sets), meshes=tuple(meshes))
+    spheres = tuple(one for scene in made for one in scene.spheres)
+    warn_of_units(spheres)
+    meshes = tuple(one for scene in made for one in scene.meshes)
+    return replace(made[0], spheres=spheres, meshes=meshes)
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:

@@ -103,8 +103,22 @@ def test_frames_of_two_files(tmp_path: Path) -> None:
     assert source.files() == [moving, moving, still, other]
     places = [np.asarray(each.centers)[0, 0] for each in source.load(2).spheres]
     assert places == [2.0, 5.0, 2.0]
-    with pytest.raises(UserError, match=r"d.xyz: has 4 frames, but .*a.xyz has 3"):
-        load([moving, longer], frame=1)
+    for files in ([moving, longer], [still, moving, longer]):
+        with pytest.raises(UserError, match=r"d.xyz: has 4 frames, but .*a.xyz has 3"):
+            load(files, frame=1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "off"])
+def test_what_stands_still_may_come_first(tmp_path: Path, ending: str) -> None:
+    text = TABLE if ending == "csv" else "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+    still, moving = write(tmp_path / f"a.{ending}", text), write(tmp_path / "b.xyz", frames(3))
+    source = frames_of(Source.of([still, moving]))
+    assert source.count == 3
+    for frame in (1, 2, -1):
+        scene = load([still, moving], frame=frame)
+        assert np.asarray(scene.spheres[-1].centers)[0, 0] == frame % 3
+    with pytest.raises(DataFileError, match="there is no frame 3: it has 3 frames"):
+        load([still, moving], frame=3)
 
 
 def test_all_files_are_watched(tmp_path: Path) -> None:
