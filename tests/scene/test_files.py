@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import raytracer
 from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
+from raytracer.files import access
 from raytracer.scene.particles.labels import type_color
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.viewer.watch import Watch
@@ -167,3 +170,25 @@ def test_measure_takes_several_files(tmp_path: Path, capsys: pytest.CaptureFixtu
     with np.load(target) as measured:
         assert measured["set"].tolist() == [0, 1]
         assert (measured["accessible_area"] < 4 * np.pi).all()
+
+
+def given(text: str, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Return the scene of standard input, whose copy a process keeps."""
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    with collected(), access._spool("standard input", UserError) as copy:
+        monkeypatch.setattr(access, "_spooled", copy)
+        return load("-")
+
+
+@pytest.mark.parametrize("text", ["1 2 3\n4 5 6\n", "# from a script\n1,2,3\n4,5,6\n",
+                                  "points = [[1, 2, 3], [4, 5, 6]]\n"])  # fmt: skip
+def test_tables_without_names_on_standard_input(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    centers = given(text, monkeypatch).spheres[0].centers
+    np.testing.assert_array_equal(centers, [[1, 2, 3], [4, 5, 6]])
+
+
+@pytest.mark.parametrize(
+    "text", ["[[spheres]]\ncenters = [[1, 2, 3]]\nradius = 1\n", "# a\n\nspheres = []\n"]
+)
+def test_scenes_on_standard_input(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given(text, monkeypatch).count == text.count("radius")

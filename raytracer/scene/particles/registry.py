@@ -146,6 +146,7 @@ _ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d[^\s,\]]*+\s*[,\]]|null|"[^"]*"\s*,))|\{[^{
 _KEYS = "spheres|capsules|camera|render|lights|background"  # of scenes
 _HELD = rf'(?![\s\S]*?"(?:{_KEYS})"\s*:)(?=[\s\S]*?"(?:{_PARTS}|pos|geometry|[xX])"\s*:)'
 _JSON = rf'{_ROWS}|\{{{_HELD}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
+_JSON += r"|\{\s*'"  # as Python prints it
 """JSON that is no scene: its first value is a table, or a column."""
 
 _ONE, _OTHER = r"\x00\x01\x00\x00", r"\x00\x00\x01\x00"  # 256, the size of the header

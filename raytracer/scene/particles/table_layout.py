@@ -14,13 +14,13 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.lines import pieces
+from raytracer.scene.particles.lines import HEAD_BYTES, pieces
 from raytracer.scene.particles.text_table import BLANK, cells_of, number_in
 
 SEPARATORS = (",", ";", "\t", "|")  # separators of cells; without any of these, white space
@@ -28,6 +28,8 @@ COMMENTS = ("#", "%", "//", "!", "@")
 HEAD_LINES = 1000  # most lines before the first row
 SAMPLE = 4  # rows that must have the same cells
 TAIL_BYTES = 1 << 16  # most bytes after the last row
+NBODY = 7  # columns of bodies without names: mass, coordinates, velocity
+MIN_BODIES = 8  # rows that show what their columns are
 MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
 
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
@@ -46,6 +48,15 @@ _OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
 _CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
 """Words before brackets: points = array([[1,"""
 _BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
+_BETWEEN = rb"[\])}>]([ \t]*,?[ \t]*)(?=[\[({<])"  # between rows on one line
+_LAST = rb"[\])}][ \t]*;"  # the end of a statement
+_INNER = rb"[\s\w.=]{0,99}(?:[A-Za-z_]\w{0,63}\(\s*)?(?:[\[({]\s*){2}[-+.\d]|[\[({<][^\n]*\s*\Z"
+"""The start of a text whose rows are in brackets within others, and a text of one line."""
+_KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
+_LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"
+_VALUES = rb"([^\[\](){}]*)[\])}]"
+"""A name and the start of its list, x = np.array([, and its values."""
+MAX_LISTS = 1 << 26  # most bytes of a text of lists
 
 
 class Table(NamedTuple):
@@ -62,6 +73,8 @@ class Table(NamedTuple):
     is_bare: bool = False  # whether nearly all lines are rows of numbers alone
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
+    before: str = ""  # the first line above names and rows that may be a row
+    mass: int | None = None  # place of masses, which are before the coordinates, without names
 
     @property
     def named(self) -> bool:
@@ -87,24 +100,61 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
     Raises:
         DataFileError: a line is too long, or not text.
     """
-    table = table_of(file, skip)
-    if not table.has_numbers:
-        start = os.pread(file.file.fileno(), TAIL_BYTES, 0)
-        if re.search(_OPENING, start):
-            copy = _without_brackets(file)
-            if (bare := table_of(copy, skip)).has_numbers:
-                return copy, bare
-    return file, table
+    start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
+    if copy := _of_lists(file, start):
+        return copy, table_of(copy, skip)
+    is_nested = bool(re.match(_INNER, start))
+    table = None if is_nested else table_of(file, skip)
+    is_within = table and table.numbers and re.search(_OPENING, table.first.encode())
+    if table is None or is_within or (not table.has_numbers and re.search(_OPENING, start)):
+        copy = _without_brackets(file, is_nested)
+        if (bare := table_of(copy, skip)).has_numbers:
+            return copy, bare
+    return file, table or table_of(file, skip)
 
 
-def _without_brackets(file: OpenFile) -> OpenFile:
-    """Return a copy of a text of the same length with spaces for brackets, and words before."""
+def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
+    """Return a copy of a text of the same length with spaces for brackets, and words before.
+
+    If it is nested, rows that share a line get lines of their own.
+    """
 
     def write(copy: IO[bytes]) -> None:
-        for number, piece in enumerate(pieces(file)):
+        rest = b""
+        for number, piece in enumerate(chain(pieces(file), (b"",))):
+            text = rest + piece
             if number == 0:
-                piece = re.sub(_CALL, lambda found: b" " * len(found[0]), piece)
-            copy.write(piece.translate(_BRACKETS))
+                text = re.sub(_CALL, lambda found: b" " * len(found[0]), text)
+            end = len(text)
+            if is_nested:
+                text = re.sub(_LAST, lambda found: found[0][:1].ljust(len(found[0])), text)
+                text = re.sub(_BETWEEN, lambda found: b"\n" + b" " * len(found[1]), text)
+                end = max(map(text.rfind, (b"]", b")", b"}", b">", b"\n"))) if piece else end
+            copy.write(text[: max(end, 0)].translate(_BRACKETS))
+            rest = text[max(end, 0) :]
+
+    return written(file, write)
+
+
+def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
+    """Return a table of lists with the names of coordinates, one after another, or None.
+
+    As in x = [1, 2, 3], y = [4, 5, 6], z = [7, 8, 9].
+    """
+    if not re.search(_LIST + rb"\s*[-+.\d]", start) or file.size > MAX_LISTS:
+        return None
+    text = os.pread(file.file.fileno(), file.size, 0)
+    found = {name.decode(): re.findall(rb"[^\s,;]+", values)
+             for name, values in re.findall(_LIST + _VALUES, text)}  # fmt: skip
+    axes = [naming.usual(axis, found) for axis in "xyz"]
+    counts = {len(found[name]) for name in axes if name is not None}
+    if None in axes or len(counts) != 1:
+        return None
+    columns = {name: values for name, values in found.items() if len(values) in counts}
+
+    def write(copy: IO[bytes]) -> None:
+        copy.write(",".join(columns).encode() + b"\n")
+        copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
 
     return written(file, write)
 
@@ -143,13 +193,19 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         # One line of a text with numbers, such as an identifier of a molecule, is no table.
         is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
         is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
+        places = _uncounted(lines[start:], separator, numbers)
+        mass = places[0] if _are_masses_first(lines[start:], separator, places) else None
         table = Table(
-            separator, cells, start, lines[start], 0, _uncounted(lines[start:], separator, numbers),
-            is_plain, any(is_numbers(line.split()) for line in lines[:start]),
-            _are_bare(lines[start:], separator, len(cells)),
+            separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
+            any(is_numbers(line.split()) for line in lines[:start]),
+            _are_bare(lines[start:], separator, len(cells)), mass=mass,
+            before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
         return _ended(file, table, numbers)
     header, names = found
+    again = [place for place in range(header) if lines[place].strip() == lines[header].strip()]
+    if again:  # rows are above: the line after them is then a row with a mistake
+        header, start = again[0], again[0] + 1
     # A row with a mistake is reported, and a line of units is not a row.
     for place in range(header + 1, start):
         if not _is_comment(lines[place]):
@@ -157,7 +213,8 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
             if len(there) >= len(cells) and any(is_numbers([cell]) for cell in there):
                 start = place
                 break
-    table = Table(separator, names, start, lines[start], header + 1)
+    above = _row_above(lines[skip:header], separator, cells)
+    table = Table(separator, names, start, lines[start], header + 1, before=above)
     return _ended(file, table, [names.index(each) for axis in "xyz"
                                 if (each := naming.usual(axis, names)) is not None])  # fmt: skip
 
@@ -185,6 +242,15 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
             others.append(text.strip())
         place -= len(line)
     return table
+
+
+def _row_above(lines: list[str], separator: str | None, row: list[str]) -> str:
+    """Return the first of the lines above a table that has as many numbers as its rows, or ""."""
+    for line in lines:
+        cells = _trimmed(cells_of(line, separator))
+        if len(cells) == len(row) and not _is_comment(line) and is_numbers(cells):
+            return line.strip()
+    return ""
 
 
 def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
@@ -215,6 +281,28 @@ def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> t
     return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
 
 
+def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[int]) -> bool:
+    """Whether numbers without names are certainly a mass, coordinates and a velocity.
+
+    The first is positive, the velocities have both signs, and so do the coordinates, or else all
+    masses are the same, but no coordinate is.
+    """
+    if len(places) < NBODY:
+        return False
+    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
+    rows = [row for row in rows if len(row) > places[-1]]
+    numbers = [[number_in(row[place]) for place in places[:NBODY]] for row in rows]
+    columns = list(zip(*(row for row in numbers if all(isinstance(n, (int, float)) for n in row)),
+                       strict=True))  # fmt: skip
+    if not columns or len(columns[0]) < MIN_BODIES:
+        return False
+    mass, *vectors = columns
+    both = [min(each) < 0 < max(each) for each in vectors]
+    varies = [min(each) < max(each) for each in columns]
+    return min(mass) > 0 and all(both[3:]) and all(varies[1:4]) and (
+        all(both) or not varies[0])  # fmt: skip
+
+
 def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:
     """Whether nearly all lines are rows of so many numbers."""
     rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
@@ -242,15 +330,20 @@ def _listed(before: list[str], count: int) -> tuple[int, list[str]] | None:
 
 def _first_row(lines: list[str]) -> tuple[int, str | None, list[int]] | None:
     """Return the line of the first row, its separator, and the places of its numbers."""
-    for start, line in enumerate(lines[:HEAD_LINES]):
-        if _is_comment(line) or not any(map(str.isdigit, line)):
-            continue
-        sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
-        for separator in (*SEPARATORS, None):
-            if (separator is None or separator in line) and (
-                places := _places(sample[:SAMPLE], separator)
-            ):
-                return start, separator, places
+    for is_short in (False, True):
+        for start, line in enumerate(lines[:HEAD_LINES]):
+            if _is_comment(line) or not any(map(str.isdigit, line)):
+                continue
+            sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
+            for separator in (*SEPARATORS, None):
+                if separator is not None and separator not in line:
+                    continue
+                rows = sample[:SAMPLE]
+                if is_short:  # fewer rows of numbers alone, before other lines
+                    rows = [*takewhile(lambda row: is_numbers(_trimmed(cells_of(row, separator))),  # noqa: B023
+                                       rows)]  # fmt: skip
+                if rows and (places := _places(rows, separator)):
+                    return start, separator, places
     return None
 
 

@@ -109,6 +109,105 @@ def test_rows_in_brackets(tmp_path: Path, form: str, call: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["points = [[{0}]]", "[({0})]", "{{{{{0}}}}};", "points = np.array([[{0}]])", "<{0}>"],
+)
+@pytest.mark.parametrize("count", [2, 4, 4000])
+def test_rows_on_one_line(tmp_path: Path, text: str, count: int) -> None:
+    opening = text.replace("{{", "{").partition("{0}")[0][-1]
+    closing = text.replace("}}", "}").partition("{0}")[2][0]
+    points = np.resize(POINTS, (count, 3))
+    rows = f"{closing}, {opening}".join(f"{x}, {y}, {z}" for x, y, z in points.tolist())
+    particles = read(write(tmp_path / "a.txt", text.format(rows)))
+    np.testing.assert_array_equal(particles.centers, points)
+
+
+@pytest.mark.parametrize("form", ["{0} = [{1}]\n", "{0} = np.array([{1}]); ", "'{0}': ({1}), "])
+def test_lists_with_names(tmp_path: Path, form: str) -> None:
+    lists = [*zip("xyz", POINTS.T.tolist(), strict=True), ("radius", [1.0, 2.0, 3.0, 4.0])]
+    text = "".join(form.format(name, ", ".join(map(str, values))) for name, values in lists)
+    particles = read(write(tmp_path / "a.txt", text))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+    np.testing.assert_array_equal(particles.radius, [1, 2, 3, 4])
+
+
+def test_names_with_indices_are_no_rows_in_brackets(tmp_path: Path) -> None:
+    text = "# [1 x] [2 y] [3 z] [4 id]\n" + ROWS
+    np.testing.assert_array_equal(read(write(tmp_path / "a.txt", text)).centers, POINTS)
+
+
+def test_a_dictionary_that_python_printed(tmp_path: Path) -> None:
+    text = str({"pos": POINTS.tolist(), "vel": (-POINTS).tolist()})
+    particles = read(write(tmp_path / "a.txt", text))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+
+
+@pytest.mark.parametrize("mark", ["", "# "])
+@pytest.mark.parametrize("first", ["", "2 0.0\n"])
+def test_names_that_come_again_lose_no_rows(tmp_path: Path, mark: str, first: str) -> None:
+    few = "".join(ROWS.splitlines(keepends=True)[:2])
+    text = f"{first}{mark}x y z id\n{few}4 0.5\n{mark}x y z id\n{ROWS}"
+    with pytest.raises(DataFileError, match=f"line {4 + bool(first)}"):
+        read(write(tmp_path / "a.txt", text))
+
+
+def test_rows_above_the_rows_are_mentioned(tmp_path: Path) -> None:
+    few = "".join(ROWS.splitlines(keepends=True)[:2])
+    particles = read(write(tmp_path / "a.txt", f"2 0.0\n{few}4 0.5\n{ROWS}"))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+    assert "the lines above the rows are left out, from '0.5 1.5 2.5 1' on" in notes_of(particles)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("ending", ["txt", "csv", "dat"])
+def test_few_rows_without_names_before_text(tmp_path: Path, count: int, ending: str) -> None:
+    rows = "".join(ROWS.splitlines(keepends=True)[:count])
+    particles = read(write(tmp_path / f"a.{ending}", f"{rows}Total {count}\n"))
+    np.testing.assert_array_equal(particles.centers, POINTS[:count])
+    assert f"left out, from 'Total {count}' on" in notes_of(particles)
+
+
+RNG = np.random.default_rng(29)
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize(
+    ("mass", "low", "is_known"),
+    [(0.05, -1.0, True), (0.05, 0.0, True), (None, -1.0, True), (None, 0.0, False)],
+)
+def test_masses_before_coordinates(
+    tmp_path: Path, mass: float | None, low: float, is_known: bool, numbered: bool
+) -> None:
+    """Bodies: mass, coordinates, velocity. It is not known of masses before a corner of space."""
+    places, speeds = RNG.uniform(low, 1.0, (20, 3)), RNG.normal(size=(20, 3))
+    masses = RNG.uniform(0.5, 2.0, 20) if mass is None else np.full(20, mass)
+    rows = np.column_stack([masses, places, speeds])
+    lines = [" ".join(map(repr, row)) for row in rows.tolist()]
+    text = "\n".join(f"{n} {line}" if numbered else line for n, line in enumerate(lines, 1))
+    path = write(tmp_path / "a.txt", text)
+    particles = read(path)
+    expected = places if is_known else rows[:, :3]
+    np.testing.assert_array_equal(particles.centers, expected)
+    first = 2 + numbered
+    sentence = f"column {first - 1} as the mass" if is_known else f"x={first},y={first + 1}"
+    assert sentence in notes_of(particles)
+    row = read_row(DataFile(path), 3, 20)
+    if is_known:
+        assert [row[name] for name in ("mass", "vx", "vy", "vz")] == [masses[3], *speeds[3]]
+
+
+@pytest.mark.parametrize("rows", [
+    np.column_stack([np.full(20, 0.5), RNG.normal(size=(20, 5)), RNG.uniform(1, 2, 20)]),
+    np.column_stack([RNG.normal(size=(20, 6)), RNG.uniform(1, 2, 20)]),
+    np.column_stack([RNG.uniform(1, 2, (20, 4)), RNG.normal(size=(20, 3))]),
+])  # fmt: skip
+def test_coordinates_before_masses(tmp_path: Path, rows: np.ndarray) -> None:
+    """A layer, a cloud, and masses behind coordinates."""
+    np.savetxt(tmp_path / "a.txt", rows, "%.17g")
+    np.testing.assert_array_equal(read(tmp_path / "a.txt").centers, rows[:, :3])
+
+
+@pytest.mark.parametrize(
     "stem",
     ["Velocity_{}", "Max Position {}", "bounding box center {}", "force {}", "n{}"],
 )

@@ -21,7 +21,7 @@ from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import count_lines
 from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import is_numbers, tabular
+from raytracer.scene.particles.table_layout import NBODY, is_numbers, tabular
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -64,9 +64,10 @@ class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
-        if self.table.after:
-            self.notes.append(("", f"{self.name}: the lines after the rows are left out, from "
-                               f"'{shown(self.table.after, 40)}' on"))  # fmt: skip
+        for where, line in (("above", self.table.before), ("after", self.table.after)):
+            if line:
+                self.notes.append(("", f"{self.name}: the lines {where} the rows are left out, "
+                                   f"from '{shown(line, 40)}' on"))  # fmt: skip
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
@@ -81,18 +82,28 @@ class Source(TextSource):
         names = next((each for each in known if len(each) == count), [])
         if not names:
             names = [f"column {place}" for place in range(1, count + 1)]
-            for axis, place in zip("xyz", self.table.numbers, strict=False):
+            mass = self.table.mass
+            parts = "xyz" if mass is None else ("x", "y", "z", "vx", "vy", "vz")
+            for axis, place in zip(parts, self.table.numbers, strict=False):
                 names[place] = axis
             cells = cells_of(self.table.first, self.table.separator)
             others = [place for place in range(count) if place not in self.table.numbers]
+            if mass is not None:
+                names[mass] = "mass"
+                others.remove(mass)
             if others:  # the numbers of the rows, or a text
                 names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
-            which = [str(names.index(axis) + 1) for axis in "xyz"]
-            radius = "" if str(count) in which else f",radius={count}"
+            which = [names.index(axis) + 1 for axis in "xyz"]
+            after = "" if mass is None else f", column {mass + 1} as the mass"
+            why, other = "To choose others, give their numbers, as in", which
+            if mass is None and len(self.table.numbers) >= NBODY:
+                why = f"If column {which[0]} is another quantity, as the mass, give"
+                other = [place + 1 for place in self.table.numbers[1:4]]
+            radius = "" if count in other or other != which else f",radius={count}"
             self._taken = (
-                f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
-                f"{which[2]} are taken as x, y and z. To choose others, give their numbers, as in "
-                f"--columns x={which[0]},y={which[1]},z={which[2]}{radius}"
+                f"{self.name}: the columns have no names; columns {which[0]}, {which[1]} and "
+                f"{which[2]} are taken as x, y and z{after}. {why} --columns x={other[0]},"
+                f"y={other[1]},z={other[2]}{radius}"
             )
         self.table = self.table._replace(columns=names)
 
