@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
 from raytracer.files.access import OpenFile
+from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.lines import HEAD_BYTES, pieces
 from raytracer.scene.particles.text_table import BLANK, cells_of, number_in
@@ -41,6 +42,8 @@ _LISTED = (
     r'(?i)(?:variables\s*=\s*)?"(?P<name>[^"]*)"\s*,?\s*$',  # of Tecplot
 )
 """Lines of which each has the name of one column, and of some its number."""
+
+MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
@@ -70,6 +73,8 @@ class Table(NamedTuple):
     numbers: tuple[int, ...] = ()  # places of columns of numbers, if there are no names
     is_plain: bool = True  # whether there is nothing above the rows but names, comments and numbers
     is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
+    is_alike: bool = False  # whether rows without names begin with one word, or with elements
+    word: str = ""  # the word with which all rows begin, without names
     is_bare: bool = False  # whether nearly all lines are rows of numbers alone
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
@@ -89,7 +94,8 @@ class Table(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
-        return bool(self.first and (self.is_plain if self.numbers else _has_axes(self.columns)))
+        is_certain = self.is_plain or self.is_alike if self.numbers else _has_axes(self.columns)
+        return bool(self.first and is_certain)
 
 
 def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
@@ -188,7 +194,10 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         return _without_rows(lines)
     start, separator, numbers = rows
     cells = _trimmed(cells_of(lines[start], separator))
+    is_alike, word = _are_alike(lines[start:], separator, numbers)
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
+    if found and is_alike and len(found[1]) != len(cells) and not _has_axes(found[1]):
+        found = None  # a line of other text
     if found is None:
         # One line of a text with numbers, such as an identifier of a molecule, is no table.
         is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
@@ -198,6 +207,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         table = Table(
             separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
             any(is_numbers(line.split()) for line in lines[:start]),
+            is_alike, word,
             _are_bare(lines[start:], separator, len(cells)), mass=mass,
             before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
@@ -207,16 +217,17 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     if again:  # rows are above: the line after them is then a row with a mistake
         header, start = again[0], again[0] + 1
     # A row with a mistake is reported, and a line of units is not a row.
+    axes = [names.index(each) for axis in "xyz" if (each := naming.usual(axis, names)) is not None]
     for place in range(header + 1, start):
         if not _is_comment(lines[place]):
             there = cells_of(lines[place], separator)
-            if len(there) >= len(cells) and any(is_numbers([cell]) for cell in there):
+            is_long = len(there) >= len(cells) or (len(axes) == 3 and _is_row(there, axes))
+            if is_long and any(is_numbers([cell]) for cell in there):
                 start = place
                 break
     above = _row_above(lines[skip:header], separator, cells)
     table = Table(separator, names, start, lines[start], header + 1, before=above)
-    return _ended(file, table, [names.index(each) for axis in "xyz"
-                                if (each := naming.usual(axis, names)) is not None])  # fmt: skip
+    return _ended(file, table, axes)
 
 
 def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
@@ -231,14 +242,19 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     for line in reversed(tail.splitlines(keepends=True)):
         text = line.decode(file.encoding, "replace")
         cells = cells_of(text, table.separator)
-        if text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
+        is_other = len(table.word) > 0 and cells[:1] != [table.word]
+        if is_other and text.strip():
+            others.append(text.strip())
+        elif text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
             is_cut = len(others) == 1 and not tail.endswith((b"\n", b"\r"))
-            is_wrong = bool(others) and _is_nearly(
-                cells_of(others[-1], table.separator), cells, places
+            is_wrong = (
+                bool(others)
+                and not table.word
+                and _is_nearly(cells_of(others[-1], table.separator), cells, places)
             )
             end = 0 if place == len(tail) or is_cut or is_wrong else start + place
             return table._replace(end=end, after=others[-1] if others and end else "")
-        if not BLANK.issuperset(cells) and not _is_comment(text):
+        if not is_other and not BLANK.issuperset(cells) and not _is_comment(text):
             others.append(text.strip())
         place -= len(line)
     return table
@@ -303,6 +319,20 @@ def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[
         all(both) or not varies[0])  # fmt: skip
 
 
+def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -> tuple[bool, str]:
+    """Return whether rows begin with symbols of elements or the same word, and this word.
+
+    As in O 0.5 1.5 2.5 and GRID,1,,0.5,1.5,2.5.
+    """
+    rows = [cells for line in lines if len(cells := cells_of(line, separator)) > places[-1]]
+    words = {row[0] for row in rows[:SAMPLE]}
+    if len(rows) < SAMPLE or is_numbers([*words]) or len(places) < 3:
+        return False, ""
+    word = "" if len(words) > 1 else words.pop()
+    are_symbols = None not in map(symbol_of, words)
+    return bool(word) or are_symbols, "" if symbol_of(word) else word
+
+
 def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:
     """Whether nearly all lines are rows of so many numbers."""
     rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
@@ -343,8 +373,15 @@ def _first_row(lines: list[str]) -> tuple[int, str | None, list[int]] | None:
                     rows = [*takewhile(lambda row: is_numbers(_trimmed(cells_of(row, separator))),  # noqa: B023
                                        rows)]  # fmt: skip
                 if rows and (places := _places(rows, separator)):
-                    return start, separator, places
+                    return start + _is_count(rows, separator), separator, places
     return None
+
+
+def _is_count(rows: list[str], separator: str | None) -> bool:
+    """Whether the first row is none: it states their number, and those below are counted."""
+    first = [cells_of(row, separator)[0] for row in rows]
+    is_counted = len(first) == SAMPLE and first[1:] in (["0", "1", "2"], ["1", "2", "3"])
+    return is_counted and first[0].isdecimal() and int(first[0]) >= SAMPLE
 
 
 def _places(lines: list[str], separator: str | None) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import read, read_row
+from raytracer.scene.particles.read import frame_count, read, read_row
 from raytracer.scene.particles.source import Particles
 from support.particle_files import write
 
@@ -226,3 +226,91 @@ def test_places(stem: str) -> None:
 def test_the_ends_of_capsules_are_no_places() -> None:
     names = [f"{axis}{end}" for end in "12" for axis in "xyz"]
     assert [naming.usual(axis, names) for axis in "xyz"] == [None] * 3
+
+
+# Rows of several times, and of other programs
+
+TRACKS = "".join(f"{n},{t},{x + t},{y},{z}\n" for t in range(3)
+                 for n, (x, y, z) in enumerate(POINTS.tolist()))  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ["TrackID,frame,x,y,z", "particle,t,x,y,z",
+                                   "ID,Time,Position X,Position Y,Position Z"])  # fmt: skip
+def test_tracks_are_frames(tmp_path: Path, names: str) -> None:
+    path = write(tmp_path / "a.csv", f"{names}\n{TRACKS}")
+    assert frame_count(path) == 3
+    np.testing.assert_array_equal(read(path).centers, POINTS)
+    assert "has 3 frames" in notes_of(read(path))
+    file = DataFile(path, frame=-1)
+    particles = read(file)
+    np.testing.assert_array_equal(particles.centers, POINTS + np.array([2, 0, 0]))
+    assert particles.time is not None
+    assert particles.time.value == 2.0
+    assert read_row(file, 3, 4)[names.split(",")[0]] == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [("n,frame,x,y,z", "rows with 3 values of 'frame' are shown together"), ("n,m,x,y,z", "")],
+)
+def test_detections_at_several_times_are_mentioned(
+    tmp_path: Path, names: str, sentence: str
+) -> None:
+    particles = read(write(tmp_path / "a.csv", f"{names}\n{TRACKS}"))
+    assert len(particles.centers) == 12
+    assert notes_of(particles).endswith(sentence and "for one give --select 'frame == 0.0'")
+    assert sentence in notes_of(particles)
+
+
+@pytest.mark.parametrize(("between", "names"), [("\n\n", ""), ("# x y z id\n", "# x y z id\n")])
+def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str) -> None:
+    particles = read(write(tmp_path / "a.dat", names + between.join([ROWS] * 3)))
+    assert len(particles.centers) == 12
+    assert "the rows of 3 parts are shown together" in notes_of(particles)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4 3 0 0\n" + "".join(f"{n} {line[:-2]}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
+        "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
+            f"{n} {line[:-2]}{' 1 2' * n}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
+        "BEGIN\n" + "".join(f"GRID,{n},,{line[:-2].replace(' ', ',')}\n"
+                            for n, line in enumerate(ROWS.splitlines(), 1)) + "CTETRA,1,1,1,2,3\n",
+        "&CELL\n ABC 9 9 9\n&END CELL\n"
+        + "".join(f" O {line[:-2]}\n" for line in ROWS.splitlines()),
+        "*NODE, NSET=ALL\n" + "".join(f"{n}, {line[:-2].replace(' ', ', ')}\n"
+                                      for n, line in enumerate(ROWS.splitlines(), 1)),
+        "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line[:-2].replace(' ', ';')}\n"
+                                               for n, line in enumerate(ROWS.splitlines(), 1)),
+    ],
+    ids=["tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", ["txt", "unknown"])
+def test_rows_of_other_programs(tmp_path: Path, text: str, ending: str) -> None:
+    particles = read(write(tmp_path / f"a.{ending}", text))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+
+
+@pytest.mark.parametrize("names", ["ra,dec,parallax", "Latitude,Longitude,depth"])
+def test_angles_are_no_coordinates(tmp_path: Path, names: str) -> None:
+    first, second, _ = names.split(",")
+    with pytest.raises(DataFileError, match=f"{first} and {second} are angles: compute x, y and z"):
+        read(write(tmp_path / "a.csv", f"{names}\n1,2,3\n4,5,6\n"))
+
+
+def test_a_letter_within_a_word_is_no_axis(tmp_path: Path) -> None:
+    particles = read(write(tmp_path / "a.csv", "y,x,size\n1,2,3\n4,5,6\n"))
+    np.testing.assert_array_equal(particles.centers, [[2, 1, 0], [5, 4, 0]])
+
+
+@pytest.mark.parametrize("form", [
+    '<Spot POSITION_X="{0}" POSITION_Y="{1}" POSITION_Z="{2}" RADIUS="0.5" FRAME="{3}"/>',
+    "<p><x>{0}</x><y>{1}</y><z>{2}</z><radius>0.5</radius><time>{3}</time></p>",
+])  # fmt: skip
+def test_elements_of_xml(tmp_path: Path, form: str) -> None:
+    rows = "".join(form.format(*point, n) for n, point in enumerate(POINTS.tolist()))
+    particles = read(write(tmp_path / "a.xml", f'<?xml version="1.0"?>\n<a b="1">{rows}</a>\n'))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+    np.testing.assert_array_equal(particles.radius, [0.5] * 4)
+    assert "rows with 4 values of" in notes_of(particles)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,11 +18,18 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import label_in
+from raytracer.scene.particles.columns import label_in, several_steps
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import count_lines
-from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import NBODY, is_numbers, tabular
+from raytracer.scene.particles.lines import HEAD_BYTES, count_lines, pieces, starts_with
+from raytracer.scene.particles.source import (
+    Column,
+    Moment,
+    Notes,
+    Particles,
+    Value,
+    moment_of,
+)
+from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers, tabular
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -36,6 +44,7 @@ from raytracer.scene.particles.text_table import (
     number,
 )
 
+MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
@@ -121,7 +130,11 @@ class Source(TextSource):
             else:  # a text is then an error of its line
                 cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
         split = table.separator or SPACES
-        return Layout(cells, split, table.skip, len(table.columns), comment="#", end=table.end)
+        many = next((place for place, name in enumerate(table.columns) if MANY in name), None)
+        if many is not None and split == SPACES:  # rows differ in length from there on
+            cells = {name: cell for name, cell in cells.items() if cell.place < many}
+        count = len(table.columns) if many is None else 0
+        return Layout(cells, split, table.skip, count, comment="#", end=table.end)
 
     @property
     def where(self) -> str:
@@ -160,8 +173,75 @@ class Source(TextSource):
             left_out = len(kept) - np.count_nonzero(kept)
             note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
             self.notes += [("", note)] if ("", note) not in self.notes else []
-            rows = {name: values[kept] for name, values in rows.items()}
-        return {name: rows[name] for name in names}
+        kept = self._in_frame(kept)
+        return {name: rows[name] if kept is None else rows[name][kept] for name in names}
+
+    def _in_frame(self, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        """Return which of all rows are in the frame, of those that are kept."""
+        if self._steps is None:
+            return kept
+        values, times = self._steps
+        there: NDArray[np.bool_] = values == times[self.frame]
+        return there if kept is None else there & kept
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """The time of each row, and the distinct ones, if rows are those of tracks in time: each
+        track is there once at a time, and several times. None for other tables."""
+        cells = self.layout.cells
+        step = next(iter(naming.known(naming.STEPS, cells)), None)
+        if step is None or self.table.numbers or cells[step].kind == TEXT:
+            return None
+        place = cells[step].place
+        first, last = cells_of(self.table.first, self.table.separator), self._last_row()
+        if first[place : place + 1] == last[place : place + 1]:  # as in a table of one time
+            return None
+        names = naming.known(naming.TRACKS, cells)
+        rows = self.load_rows(self.layout, [step, *names])
+        times, numbers = np.unique(rows[step], return_inverse=True)
+        if not 1 < len(times) <= len(numbers) // 2 or np.isnan(times).any():
+            return None
+        for name in names:
+            tracks, track = np.unique(rows[name], return_inverse=True)
+            places = np.unique(track.astype(np.int64) * len(times) + numbers)
+            if len(places) == len(numbers) > len(tracks):
+                return rows[step], times
+        self.notes += several_steps(self.name, step, times)
+        return None
+
+    def _last_row(self) -> list[str]:
+        end = self.table.end or self.file.size
+        start = max(end - HEAD_BYTES, 0)
+        lines = os.pread(self.file.file.fileno(), end - start, start).split(b"\n")
+        text = next((line for line in reversed(lines) if line.strip()), b"")
+        return cells_of(text.decode(self.file.encoding, "replace"), self.table.separator)
+
+    @property
+    def frames(self) -> int | None:
+        return 1 if self._steps is None else len(self._steps[1])
+
+    @property
+    def time(self) -> Moment | None:
+        return None if self._steps is None else moment_of(self._steps[1][self.frame])
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if self._most - self.table.skip - len(result.centers) > MIN_OTHERS and (
+            count := self._count_parts()
+        ) > 1:  # fmt: skip
+            self.notes.append(("", (
+                f"{self.name}: the rows of {count:,} parts are shown together, which the names of "
+                "columns or empty lines divide: for frames, write a file of each"
+            )))  # fmt: skip
+        return result
+
+    def _count_parts(self) -> int:
+        """Return the number of parts of a text, each below its names or two empty lines."""
+        header = self.table.header and self.file.lines(self.table.header)[-1].rstrip()
+        if header:
+            return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
+        ends = (b"\n\n\n", b"\r\n\r\n\r\n")
+        return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
 
     def _rows(
         self, layout: Layout, names: Sequence[str], axes: Sequence[str]
@@ -231,11 +311,9 @@ class Source(TextSource):
         """Yield the cells of a line that are not blank."""
         axes = [name for axis in "xyz" if (name := naming.usual(axis, self.layout.cells))]
         may_lack = count_lines(self.file) - self.table.skip > count + 1
-        if (
-            axes
-            and may_lack
-            and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None
-        ):
+        kept = self._in_frame(_kept(list(self._rows(self.layout, axes, axes).values()))
+                              if axes and may_lack else None)  # fmt: skip
+        if kept is not None:
             index = int(np.flatnonzero(kept)[index])
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
