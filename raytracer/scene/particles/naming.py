@@ -92,8 +92,8 @@ _OTHERS = frozenset(
 _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
-TRACKS = ("track_id", "trackid", "track", "track_index", "particle", "particle_id", "id",
-          "trajectory")  # fmt: skip
+TRACKS = ("track_id", "trackid", "track", "track_index", "particle", "particle_id", "atom",
+          "atom_id", "cell_id", "object_id", "label", "id", "index", "trajectory")  # fmt: skip
 STEPS = ("frame", "frames", "t", "time", "step", "timestep", "time_step", "position_t", "frame_id",
          "time_index", "timepoint", "time_point")  # fmt: skip
 """Columns of tables that hold several frames: what moves, and when."""

@@ -93,7 +93,11 @@ class NestedSource(LoadedSource):
         """Return the likeliest matrix, by name, and say which one is used."""
         usual = (*naming.USUAL["centers"], *PARTICLES)
         key, columns = next((each for each in matrices if _is_named(each[0], usual)), matrices[0])
-        unused = [name for name in dict.fromkeys(name for name, _ in matrices) if name != key]
+        unused = [
+            name
+            for name in dict.fromkeys(name for name, each in matrices if len(each["x"]) > 1)
+            if name != key
+        ]
         if unused:
             self.notes.append(("", f"{self.name}: the matrix '{shown(key)}' is taken as the "
                                f"particles, not {naming.listed(unused)}"))  # fmt: skip
@@ -118,8 +122,9 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
         yield from _of_array(value)
     elif isinstance(value, list) and value:
         if all(isinstance(row, Mapping) for row in value):
-            if any(isinstance(each, Mapping) for each in value[0].values()):
-                value = _flat(value)
+            for _ in range(MAX_DEPTH):
+                if any(isinstance(each, Mapping) for each in value[0].values()):
+                    value = _flat(value)
             axes = [value[0].get(naming.usual(axis, map(str, value[0]))) for axis in "xyz"]
             if all(isinstance(each, list) for each in axes) or any(
                 isinstance(each, np.ndarray) for each in value[0].values()
@@ -208,6 +213,9 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
     centers = arrays[place]
     if naming.usual("centers", [place]):
+        is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and len(centers) % 3 == 0
+        if is_flat:  # x, y, z, x, y, z, ...
+            centers = arrays[place] = centers.reshape(-1, 3)
         if is_across(centers.shape, min_across):
             count = centers.shape[1]
             arrays |= {name: each.T for name, each in arrays.items()

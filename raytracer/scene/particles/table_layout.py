@@ -9,12 +9,14 @@ Brackets around rows are spaces. The rows end with the last that has coordinates
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain, pairwise, takewhile
+from io import StringIO
+from itertools import chain, islice, pairwise, takewhile
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
@@ -59,6 +61,8 @@ _KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
 _LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"
 _VALUES = rb"([^\[\](){}]*)[\])}]"
 """A name and the start of its list, x = np.array([, and its values."""
+_PART = r"[-+.\d][^\s,;\[\](){}]*"
+_VECTOR = rf"[\[({{]\s*{_PART}(?:[\s,;]+{_PART}){{2}}\s*[\])}}]"  # a cell: [0.5, 1.5, 2.5]
 MAX_LISTS = 1 << 26  # most bytes of a text of lists
 
 
@@ -111,12 +115,41 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
         return copy, table_of(copy, skip)
     is_nested = bool(re.match(_INNER, start))
     table = None if is_nested else table_of(file, skip)
+    if table and (copy := _of_vectors(file, table)):
+        return copy, table_of(copy, skip)
     is_within = table and table.numbers and re.search(_OPENING, table.first.encode())
     if table is None or is_within or (not table.has_numbers and re.search(_OPENING, start)):
         copy = _without_brackets(file, is_nested)
         if (bare := table_of(copy, skip)).has_numbers:
             return copy, bare
     return file, table or table_of(file, skip)
+
+
+def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
+    """Return a table with three columns for one of quoted vectors, as pandas writes them, or None.
+
+    As in id,position and 1,"[0.5, 1.5, 2.5]".
+    """
+    separator, cells = table.separator, cells_of(table.first, table.separator)
+    vectors = [place for place, (name, cell) in enumerate(zip(table.columns, cells, strict=False))
+               if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
+    if not vectors or separator is None or file.size > MAX_LISTS:
+        return None
+
+    def write(copy: IO[bytes]) -> None:
+        text, place = StringIO(newline=""), vectors[0]
+        made = csv.writer(text, delimiter=separator)
+        names = [f"{table.columns[place]}_{axis}" for axis in "xyz"]
+        made.writerow([*table.columns[:place], *names, *table.columns[place + 1 :]])
+        for line, _ in islice(file.text_lines(), table.skip, None):
+            row = cells_of(line, separator)
+            vector = re.findall(_PART, row[place]) if len(row) > place else []
+            made.writerow([*row[:place], *vector, *row[place + 1 :]])
+        copy.write(text.getvalue().encode(file.encoding))
+
+    made = written(file, write)
+    made.encoding = file.encoding
+    return made
 
 
 def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:

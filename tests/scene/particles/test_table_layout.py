@@ -314,3 +314,14 @@ def test_elements_of_xml(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
     assert "rows with 4 values of" in notes_of(particles)
+
+
+@pytest.mark.parametrize("form", ['"[{0}, {1}, {2}]"', '"({0}; {1}; {2})"', "[{0} {1} {2}]"])
+def test_vectors_in_cells(tmp_path: Path, form: str) -> None:
+    """As pandas writes lists."""
+    rows = "".join(f"{n},{form.format(*point)},0.5\n" for n, point in enumerate(POINTS.tolist()))
+    path = write(tmp_path / "a.csv", f"id,position,radius\n{rows}")
+    particles = read(path)
+    np.testing.assert_array_equal(particles.centers, POINTS)
+    np.testing.assert_array_equal(particles.radius, [0.5] * 4)
+    assert read_row(DataFile(path), 2, 4)["id"] == 2

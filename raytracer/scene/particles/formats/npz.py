@@ -56,10 +56,11 @@ class Source(ColumnSource):
 
     @cached_property
     def _alone(self) -> str | None:
-        """The only array of vectors (N, 3) that has no usual name, or None."""
+        """The only array of vectors, (N, 3) or (T, N, 3), that has no usual name, or None."""
         vectors = [name for name, each in self._headers.items()
                    if each.dtype.kind == "f" and not naming.is_other(name)
-                   and (each.shape[1:] == (3,) or is_across(each.shape))]  # fmt: skip
+                   and (each.shape[-1:] == (3,) or is_across(each.shape))
+                   and len(each.shape) in (2, 3)]  # fmt: skip
         return vectors[0] if len(vectors) == 1 else None
 
     @property
