@@ -481,7 +481,7 @@ def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
     """Return the layout of a text that is certainly a table; one of a format that states the number
     of its rows is none if that format has failed, nor is one of numbers alone with a known ending.
     """
-    from raytracer.scene.particles.table_layout import tabular
+    from raytracer.scene.particles.rewritten import tabular
 
     with suppress(DataFileError):
         _, table = tabular(file)

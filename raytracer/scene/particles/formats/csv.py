@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_in, several_steps
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import HEAD_BYTES, count_lines, pieces, starts_with
+from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import (
     Column,
     Moment,
@@ -29,7 +29,7 @@ from raytracer.scene.particles.source import (
     Value,
     moment_of,
 )
-from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers, tabular
+from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -41,7 +41,7 @@ from raytracer.scene.particles.text_table import (
     Cell,
     Layout,
     cells_of,
-    number,
+    number_in,
 )
 
 MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
@@ -52,8 +52,6 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
 
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
-
-_DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
@@ -318,7 +316,7 @@ class Source(TextSource):
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
     def value(self, name: str, word: str) -> Value:
-        return number(re.sub(_DECIMAL_COMMA, r"\1.\2", word))
+        return number_in(word)
 
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:
