@@ -54,8 +54,11 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
     table = None if is_nested else table_of(file, skip)
     if table and (copy := _of_vectors(file, table)):
         return copy, table_of(copy, skip)
-    is_within = table and table.numbers and re.search(_OPENING, table.first.encode())
-    if table is None or is_within or (not table.has_numbers and re.search(_OPENING, start)):
+    first = table.first.encode() if table else b""
+    are_within = bool(re.match(rb"\s*[\[({<]?" + _OPENING, first)) or (
+        table is not None and bool(table.numbers) and bool(re.search(_OPENING, first))
+    )
+    if table is None or are_within or (not table.has_numbers and re.search(_OPENING, start)):
         copy = _without_brackets(file, is_nested)
         if (bare := table_of(copy, skip)).has_numbers:
             return copy, bare

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
@@ -42,6 +42,8 @@ _LISTED = (
 
 MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
+_HEADING = r"""(?ix)\W* (?:begin\s+)?
+    (?:nodes?|vertices|points?|coordinates?|coords?|coor_3d|atoms?|particles?|positions?)\b"""
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 
@@ -58,6 +60,7 @@ class Table(NamedTuple):
     is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
     is_alike: bool = False  # whether rows without names begin with one word, or with elements
     word: str = ""  # the word with which all rows begin, without names
+    is_headed: bool = False  # whether rows without names are below a word for places: Nodes
     is_bare: bool = False  # whether nearly all lines are rows of numbers alone
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
@@ -77,8 +80,8 @@ class Table(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
-        is_certain = self.is_plain or self.is_alike if self.numbers else _has_axes(self.columns)
-        return bool(self.first and is_certain)
+        is_certain = self.is_plain or self.is_alike or self.is_headed
+        return bool(self.first and (is_certain if self.numbers else _has_axes(self.columns)))
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
@@ -113,7 +116,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         table = Table(
             separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
             any(is_numbers(line.split()) for line in lines[:start]),
-            is_alike, word,
+            is_alike, word, _is_heading(lines[:start]),
             _are_bare(lines[start:], separator, len(cells)), mass=mass,
             before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
@@ -223,6 +226,25 @@ def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[
     varies = [min(each) < max(each) for each in columns]
     return min(mass) > 0 and all(both[3:]) and all(varies[1:4]) and (
         all(both) or not varies[0])  # fmt: skip
+
+
+def _is_heading(before: list[str]) -> bool:
+    """Whether the last text above rows, but for a number of them, is a word for places."""
+    texts = [line for line in before if line.strip() and not is_numbers(line.split())]
+    return bool(texts) and bool(re.match(_HEADING, texts[-1]))
+
+
+def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
+    """Return the offset after the rows of numbers that follow the first, and the line there."""
+    end, count = 0, len(_trimmed(cells_of(table.first, table.separator)))
+    for line, after in islice(file.text_lines(), table.skip, None):
+        cells = _trimmed(cells_of(line, table.separator))
+        if cells and not _is_comment(line) and (
+            len(cells) != count or not _is_row(cells, table.numbers)
+        ):  # fmt: skip
+            return end, line.strip()
+        end = after
+    return 0, ""
 
 
 def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -> tuple[bool, str]:
@@ -346,12 +368,15 @@ def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
 
 
 def _fitted(names: list[str], row: list[str]) -> list[str]:
-    """Leave out a word before the names; name a column of row numbers before those of names."""
+    """Leave out a word before the names; name a column of row numbers before those with names, and
+    one of texts behind them."""
     is_word = bool(names) and bool(re.fullmatch(r"\W*|\w|[A-Z]+/\w|\w+[:=]", names[0]))
     if len(names) == len(row) + 1 and names[-1] and is_word and _has_axes(names[1:]):
         return names[1:]
     if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):
         return ["row", *names]
+    if len(names) == len(row) - 1 and not is_numbers(row[-1:]) and _has_axes(names):
+        return [*names, "name"]
     return names
 
 

@@ -272,6 +272,9 @@ def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str)
 @pytest.mark.parametrize(
     "text",
     [
+        f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
+        '(z=4 4)\n("x" "y" "z" "u")\n'
+        + "".join(f"(({line}) inj:0)\n" for line in ROWS.splitlines()),
         "4 3 0 0\n" + "".join(f"{n} {line[:-2]}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
         "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
             f"{n} {line[:-2]}{' 1 2' * n}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
@@ -284,7 +287,7 @@ def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str)
         "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line[:-2].replace(' ', ';')}\n"
                                                for n, line in enumerate(ROWS.splitlines(), 1)),
     ],
-    ids=["tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
+    ids=["medit", "fluent", "tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
 )  # fmt: skip
 @pytest.mark.parametrize("ending", ["txt", "unknown"])
 def test_rows_of_other_programs(tmp_path: Path, text: str, ending: str) -> None:

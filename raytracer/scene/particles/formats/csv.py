@@ -29,7 +29,7 @@ from raytracer.scene.particles.source import (
     Value,
     moment_of,
 )
-from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers
+from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -73,14 +73,18 @@ class Source(TextSource):
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
         for where, line in (("above", self.table.before), ("after", self.table.after)):
             if line:
-                self.notes.append(("", f"{self.name}: the lines {where} the rows are left out, "
-                                   f"from '{shown(line, 40)}' on"))  # fmt: skip
+                self._note_left_out(where, line)
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
             self._name_columns()
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
+
+    def _note_left_out(self, where: str, line: str) -> None:
+        note = f"{self.name}: the lines {where} the rows are left out, from '{shown(line, 40)}' on"
+        self.notes = [each for each in self.notes if f"lines {where} the" not in each[1]]
+        self.notes.append(("", note))
 
     def _name_columns(self) -> None:
         """Name columns without names by the variant; otherwise the first numbers are x, y, z."""
@@ -240,6 +244,18 @@ class Source(TextSource):
             return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
         ends = (b"\n\n\n", b"\r\n\r\n\r\n")
         return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
+
+    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of all rows; those below a heading end at a line that is none."""
+        try:
+            return super().load_rows(layout._replace(end=self.layout.end), names)
+        except DataFileError:
+            end, line = end_of_rows(self.file, self.table) if self.table.is_headed else (0, "")
+            if not line or end == self.layout.end:
+                raise
+            self.layout = self.layout._replace(end=end)
+            self._note_left_out("after", line)
+            return self.load_rows(layout, names)
 
     def _rows(
         self, layout: Layout, names: Sequence[str], axes: Sequence[str]
