@@ -200,8 +200,19 @@ def of_rows(columns: list[Any]) -> dict[str, Any]:
     arrays = [_array(column) for column in columns]
     numbers = [place for place, each in enumerate(arrays)
                if each is not None and each.dtype.kind in "iuf" and each.ndim == 1]  # fmt: skip
+    first = [arrays[place] for place in numbers[:4]]
+    if len(first) == 4 and _counts(first[0]) and not any(_are_whole(each) for each in first[1:]):
+        del numbers[0]  # it counts the rows
     names = {place: axis for axis, place in zip("xyz", numbers, strict=False)}
     return {names.get(place, f"column {place + 1}"): column for place, column in enumerate(columns)}
+
+
+def _are_whole(values: NDArray[Any] | None) -> bool:
+    return values is not None and bool((values % 1 == 0).all())
+
+
+def _counts(values: NDArray[Any] | None) -> bool:
+    return values is not None and len(values) > 1 and bool((np.diff(values) == 1).all())
 
 
 def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:

@@ -12,7 +12,8 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, refusal, write
 from support.particle_texts import PLY, PLY_HEAD
@@ -271,3 +272,28 @@ def test_a_matrix_of_two_columns_is_flat(tmp_path: Path) -> None:
     particles = read(tmp_path / "a.npy")
     np.testing.assert_array_equal(particles.centers, np.pad(PLACES[:, :2], ((0, 0), (0, 1))))
     assert "all particles have z = 0" in particles.notes[0][1]
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "mat"])
+def test_rows_that_are_counted(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {"data": np.column_stack([np.arange(1.0, 21.0), PLACES])})
+    np.testing.assert_array_equal(read(path).centers, PLACES)
+
+
+def test_a_matrix_with_names_of_its_columns(tmp_path: Path) -> None:
+    """As FLASH writes them."""
+    names = np.array([[f"{name:24}".encode()] for name in ("tag", "posx", "posy", "posz", "velx")])
+    rows = np.column_stack([np.arange(20), PLACES, SPEEDS[:, 0]])
+    with_hdf5(tmp_path / "a.h5", {"tracer particles": rows, "particle names": names})
+    np.testing.assert_array_equal(read(tmp_path / "a.h5").centers, PLACES)
+    with source_of(tmp_path / "a.h5") as source:
+        np.testing.assert_array_equal(source.load(["velx"])["velx"], SPEEDS[:, 0])
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "npz"])
+def test_frames_without_a_usual_name(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {"run": np.stack([PLACES, PLACES + 1])})
+    assert frame_count(path) == 2
+    np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, PLACES + 1)

@@ -46,6 +46,7 @@ from raytracer.scene.particles.source import (
 )
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
+MAX_COLUMNS = 100  # columns from which a matrix is none of particles
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 NANOMETRE = 10.0  # angstrom
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
@@ -79,6 +80,8 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         source = Source(file, alone)
         source.notes.append(("", f"{source.name}: '{shown(alone)}' is taken as the coordinates"))
         return source
+    if not variant and source.has_matrix():
+        return hdf5_tables.Source(file, variant, source.root)
     files = source.files()
     return Snapshot(file, variant, files) if files else source
 
@@ -95,17 +98,26 @@ class Source(ColumnSource):
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
 
+    def has_matrix(self) -> bool:
+        """Whether there are rows of more than three numbers, but no coordinates with a name."""
+        if next(self._candidates(), None) is not None:
+            return False
+        shapes = [each.shape for group in self._groups() for each in _datasets(members(group))
+                  if each.dataset.dtype.kind == "f"]  # fmt: skip
+        return any(len(shape) == 2 and 3 < shape[1] < MAX_COLUMNS for shape in shapes)
+
     def only_vectors(self) -> str:
-        """Return the path of the only dataset (N, 3) of numbers, "" if there are none or others, or
-        coordinates with a usual name."""
+        """Return the path of the only dataset (N, 3) or (T, N, 3) of numbers, "" if there are none
+        or others, or coordinates with a usual name."""
         if next(self._candidates(), None) is not None:
             return ""
         found = [
             each.dataset.name.strip("/")
             for group in self._groups()
             for each in _datasets(members(group))
-            if not each.series and (each.shape[1:] == (3,) or is_across(each.shape))
-            and each.dataset.dtype.kind == "f" and not naming.is_other(each.name)
+            if not each.series and (each.shape[-1:] == (3,) or is_across(each.shape))
+            and len(each.shape) in (2, 3) and each.dataset.dtype.kind == "f"
+            and not naming.is_other(each.name)
         ]  # fmt: skip
         return found[0] if len(found) == 1 else ""
 
@@ -392,7 +404,7 @@ def _datasets(known: Mapping[str, Any], named: str = "") -> list[Member]:
                 datasets.append(Member(name, value, True, shape))
         elif shape := each.shape:
             is_series = len(shape) == 3 and shape[2] == 3
-            is_series = is_series and naming.usual("centers", [name]) is not None
+            is_series &= name == named or naming.usual("centers", [name]) is not None
             datasets.append(Member(name, each, is_series, shape))
     if _coordinates(datasets):
         return datasets
