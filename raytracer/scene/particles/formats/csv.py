@@ -200,13 +200,12 @@ class Source(TextSource):
             return None
         names = naming.known(naming.TRACKS, cells)
         rows = self.load_rows(self.layout, [step, *names])
-        times, numbers = np.unique(rows[step], return_inverse=True)
+        times, numbers = _numbered(rows[step])
         if not 1 < len(times) <= len(numbers) // 2 or np.isnan(times).any():
             return None
         for name in names:
-            tracks, track = np.unique(rows[name], return_inverse=True)
-            places = np.unique(track.astype(np.int64) * len(times) + numbers)
-            if len(places) == len(numbers) > len(tracks):
+            tracks, track = _numbered(rows[name])
+            if len(tracks) < len(track) == len(np.unique(track * len(times) + numbers)):
                 return rows[step], times
         self.notes += several_steps(self.name, step, times)
         return None
@@ -333,6 +332,19 @@ class Source(TextSource):
 
     def value(self, name: str, word: str) -> Value:
         return number_in(word)
+
+
+def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distinct values, sorted, and the index of each row; without sorting if they are
+    small integers."""
+    is_small = len(values) > 0 and values.dtype.kind == "f" and bool(
+        values.min() >= 0 and values.max() < 4 * len(values) and not np.any(values % 1)
+    )  # fmt: skip
+    if is_small:
+        codes = values.astype(np.int64)
+        is_there = np.bincount(codes) > 0
+        return np.flatnonzero(is_there).astype(float), (np.cumsum(is_there) - 1)[codes]
+    return np.unique(values, return_inverse=True)
 
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:
