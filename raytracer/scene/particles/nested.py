@@ -224,8 +224,10 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
     centers = arrays[place]
     if naming.usual("centers", [place]):
-        is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and len(centers) % 3 == 0
-        if is_flat:  # x, y, z, x, y, z, ...
+        count = len(centers) // 3
+        is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and 3 * count == len(centers)
+        others = [len(each) for name, each in arrays.items() if name != place]
+        if is_flat and not _has_axes(arrays) and (count in others or not others):  # x, y, z, x, ...
             centers = arrays[place] = centers.reshape(-1, 3)
         if is_across(centers.shape, min_across):
             count = centers.shape[1]

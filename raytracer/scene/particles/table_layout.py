@@ -122,9 +122,10 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         )  # fmt: skip
         return _ended(file, table, numbers)
     header, names = found
-    again = [place for place in range(header) if lines[place].strip() == lines[header].strip()]
-    if again:  # rows are above: the line after them is then a row with a mistake
-        header, start = again[0], again[0] + 1
+    again = next(place for place, line in enumerate(lines) if line.strip() == lines[header].strip())
+    between = (place for place in range(again + 1, header) if not _is_comment(lines[place]))
+    if (place := next(between, None)) is not None:  # a row: the one after the rows has a mistake
+        header, start = again, place
     # A row with a mistake is reported, and a line of units is not a row.
     axes = [names.index(each) for axis in "xyz" if (each := naming.usual(axis, names)) is not None]
     for place in range(header + 1, start):
@@ -151,7 +152,9 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     for line in reversed(tail.splitlines(keepends=True)):
         text = line.decode(file.encoding, "replace")
         cells = cells_of(text, table.separator)
-        is_other = len(table.word) > 0 and cells[:1] != [table.word]
+        is_other = bool(table.word) and cells[:1] != [table.word] and not _is_alike(
+            cells, cells_of(table.first, table.separator), places
+        )  # fmt: skip
         if is_other and text.strip():
             others.append(text.strip())
         elif text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
@@ -182,6 +185,13 @@ def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether cells have numbers, or nothing, at these places."""
     return all(place < len(cells) and (cells[place] in BLANK or is_numbers([cells[place]]))
                for place in places)  # fmt: skip
+
+
+def _is_alike(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
+    """Whether cells are a row as this one: as many, with decimals where it has some."""
+    forms = [any("." in each[place] for place in places if place < len(each))
+             for each in (cells, row)]  # fmt: skip
+    return len(_trimmed(cells)) == len(_trimmed(row)) and forms[0] == forms[1]
 
 
 def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
@@ -309,7 +319,7 @@ def _is_count(rows: list[str], separator: str | None) -> bool:
     """Whether the first row is none: it states their number, and those below are counted."""
     first = [cells_of(row, separator)[0] for row in rows]
     is_counted = len(first) == SAMPLE and first[1:] in (["0", "1", "2"], ["1", "2", "3"])
-    return is_counted and first[0].isdecimal() and int(first[0]) >= SAMPLE
+    return is_counted and first[0].isdecimal() and "." not in rows[0] and "." in rows[1]
 
 
 def _places(lines: list[str], separator: str | None) -> list[int]:

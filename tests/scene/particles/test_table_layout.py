@@ -151,6 +151,11 @@ def test_names_that_come_again_lose_no_rows(tmp_path: Path, mark: str, first: st
         read(write(tmp_path / "a.txt", text))
 
 
+def test_names_twice_above_the_rows(tmp_path: Path) -> None:
+    particles = read(write(tmp_path / "a.txt", f"# x y z id\n# made by hand\n# x y z id\n{ROWS}"))
+    np.testing.assert_array_equal(particles.centers, POINTS)
+
+
 def test_rows_above_the_rows_are_mentioned(tmp_path: Path) -> None:
     few = "".join(ROWS.splitlines(keepends=True)[:2])
     particles = read(write(tmp_path / "a.txt", f"2 0.0\n{few}4 0.5\n{ROWS}"))
@@ -293,6 +298,18 @@ def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str)
 def test_rows_of_other_programs(tmp_path: Path, text: str, ending: str) -> None:
     particles = read(write(tmp_path / f"a.{ending}", text))
     np.testing.assert_array_equal(particles.centers, POINTS)
+
+
+@pytest.mark.parametrize("types", [("wall", "grain"), ("A", "B"), ("C", "O"), ("H", "X")])
+@pytest.mark.parametrize("ending", ["txt", "unknown"])
+def test_rows_sorted_by_types_are_all_there(
+    tmp_path: Path, types: tuple[str, str], ending: str
+) -> None:
+    text = "".join(f"{kind} {line}\n" for kind in types for line in [*ROWS.splitlines()] * 2)
+    particles = read(write(tmp_path / f"a.{ending}", text))
+    np.testing.assert_array_equal(particles.centers, np.tile(POINTS, (4, 1)))
+    assert particles.labels is not None
+    assert particles.labels.names == list(types)
 
 
 @pytest.mark.parametrize("names", ["ra,dec,parallax", "Latitude,Longitude,depth"])
