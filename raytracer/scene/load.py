@@ -32,6 +32,7 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS
+from raytracer.scene.particles import naming as names
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
@@ -52,6 +53,10 @@ Values = dict[str, Any]
 TOML_MEMORY = 36  # most bytes of memory per byte of TOML, without the tables of its keys
 JSON_MEMORY = 32  # most bytes of memory per byte of JSON
 SMALL = 1 << 20  # size of a scene file that is read on any machine
+
+_TABLE = rb"""\[\[?[ \t]*[A-Za-z_"'][\w."'-]*[ \t]*\]"""
+_TOML = rb"""(?:#[^\n]*\n\s*)*(?:""" + _TABLE + rb"""|["']?([\w.-]+)["']?[ \t]*=)"""
+"""The first line of TOML: a table or a key."""
 
 
 def load(
@@ -167,34 +172,32 @@ def load_file(
 
 
 def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
-    """Read the scene of several particle files; all but the spheres is that of the first. Raises
-    UserError: a file has several frames, but not as many as the first."""
-    first, *others = source.alone()
-    scene = load_file(first, frame, columns, 0)
-    sets, meshes = list(scene.spheres), list(scene.meshes)
-    for place, other in enumerate(others, 1):
-        chosen = frame
-        if frame is not None:
-            counts = [source.counted.setdefault(str(each.scene), each.count_frames())
-                      for each in (first, other)]  # fmt: skip
-            if counts[1] not in (1, counts[0]):
-                raise UserError(
-                    f"{other.scene}: has {counts[1]:,} frames, but {first.scene} has "
-                    f"{counts[0]:,}: show files with as many frames, or with one"
-                )
-            chosen = frame if counts[1] > 1 else None
-        made = load_file(other, chosen, columns, place)
-        sets += made.spheres
-        meshes += made.meshes
+    """Read the scene of several files; all but spheres and meshes is that of the first. Files with
+    one frame stand still beside others. Raises UserError: their numbers of frames differ."""
+    parts = source.alone()
+    frames: list[int | None] = [None] * len(parts)
+    if frame is not None:
+        from raytracer.scene.particles.frames import checked
+
+        counts = source.frames_of_files()
+        number = checked(frame, max(counts), str(source.scene))
+        frames = [number if count > 1 else None for count in counts]
+    made = [load_file(each, chosen, columns, place)
+            for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
     from raytracer.scene.length_unit import warn_of_units  # late: few calls have several files
 
-    warn_of_units(sets)
-    return replace(scene, spheres=tuple(sets), meshes=tuple(meshes))
+    spheres = tuple(one for scene in made for one in scene.spheres)
+    warn_of_units(spheres)
+    meshes = tuple(one for scene in made for one in scene.meshes)
+    return replace(made[0], spheres=spheres, meshes=meshes)
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:
-    """Return ".toml" or ".json" for a scene file, "" for particles; standard input that is neither
-    particles nor JSON is TOML. ending: stated by the user; "" decides by name and content."""
+    """Return ".toml" or ".json" for a scene file, "" for particles.
+
+    ending: stated by the user; "" decides by name and content. Standard input is TOML if its first
+    line is that of a table or a key, but not of coordinates.
+    """
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
         if suffix == ".json" and not ending and is_particles(start_of(file)):
@@ -203,7 +206,14 @@ def scene_suffix(file: OpenFile, ending: str = "") -> str:
     start = start_of(file)
     if is_compressed(start) or by_content(start):
         return ""
-    return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return ".json"
+    line = re.match(_TOML, text)
+    if text and line is None:
+        return ""
+    keys = [line[1].decode("utf-8", "replace")] if line and line[1] else []
+    return "" if any(names.usual(part, keys) for part in ("centers", *"xyz")) else ".toml"
 
 
 def is_scene(path: Path) -> bool:

@@ -129,12 +129,30 @@ class Source:
         return suffix in MESH_SUFFIXES
 
     def count_frames(self, name: str | None = None) -> int:
-        """Return the number of frames of the file; `name` is for messages."""
+        """Return the number of frames, the largest of several files; `name` is for messages."""
+        if self.further:
+            return max(self.frames_of_files())
         if self.is_mesh and not may_be_series(self.scene, None):
             return 1
         from raytracer.scene.particles.read import frame_count
 
         return frame_count(self.scene, name, self.ending, self.topology)
+
+    def frames_of_files(self) -> list[int]:
+        """Return the number of frames of each file. Raises DataFileError: two have several, but
+        not as many."""
+        if "frames" not in self.counted:
+            self.counted["frames"] = [each.count_frames() for each in self.alone()]
+        counts: list[int] = self.counted["frames"]
+        paths = [self.scene, *self.further]
+        several = [(path, count) for path, count in zip(paths, counts, strict=True) if count > 1]
+        for path, count in several:
+            if count != several[0][1]:
+                raise DataFileError(
+                    f"{path}: has {count:,} frames, but {several[0][0]} has {several[0][1]:,}: "
+                    "show files with as many frames, or with one"
+                )
+        return counts
 
     @property
     def is_moved(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import raytracer
 from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, UserError
+from raytracer.files import access
 from raytracer.scene.particles.labels import type_color
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.viewer.watch import Watch
@@ -103,8 +106,22 @@ def test_frames_of_two_files(tmp_path: Path) -> None:
     assert source.files() == [moving, moving, still, other]
     places = [np.asarray(each.centers)[0, 0] for each in source.load(2).spheres]
     assert places == [2.0, 5.0, 2.0]
-    with pytest.raises(UserError, match=r"d.xyz: has 4 frames, but .*a.xyz has 3"):
-        load([moving, longer], frame=1)
+    for files in ([moving, longer], [still, moving, longer]):
+        with pytest.raises(UserError, match=r"d.xyz: has 4 frames, but .*a.xyz has 3"):
+            load(files, frame=1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "off"])
+def test_what_stands_still_may_come_first(tmp_path: Path, ending: str) -> None:
+    text = TABLE if ending == "csv" else "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+    still, moving = write(tmp_path / f"a.{ending}", text), write(tmp_path / "b.xyz", frames(3))
+    source = frames_of(Source.of([still, moving]))
+    assert source.count == 3
+    for frame in (1, 2, -1):
+        scene = load([still, moving], frame=frame)
+        assert np.asarray(scene.spheres[-1].centers)[0, 0] == frame % 3
+    with pytest.raises(DataFileError, match="there is no frame 3: it has 3 frames"):
+        load([still, moving], frame=3)
 
 
 def test_all_files_are_watched(tmp_path: Path) -> None:
@@ -153,3 +170,25 @@ def test_measure_takes_several_files(tmp_path: Path, capsys: pytest.CaptureFixtu
     with np.load(target) as measured:
         assert measured["set"].tolist() == [0, 1]
         assert (measured["accessible_area"] < 4 * np.pi).all()
+
+
+def given(text: str, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Return the scene of standard input, whose copy a process keeps."""
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    with collected(), access._spool("standard input", UserError) as copy:
+        monkeypatch.setattr(access, "_spooled", copy)
+        return load("-")
+
+
+@pytest.mark.parametrize("text", ["1 2 3\n4 5 6\n", "# from a script\n1,2,3\n4,5,6\n",
+                                  "points = [[1, 2, 3], [4, 5, 6]]\n"])  # fmt: skip
+def test_tables_without_names_on_standard_input(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    centers = given(text, monkeypatch).spheres[0].centers
+    np.testing.assert_array_equal(centers, [[1, 2, 3], [4, 5, 6]])
+
+
+@pytest.mark.parametrize(
+    "text", ["[[spheres]]\ncenters = [[1, 2, 3]]\nradius = 1\n", "# a\n\nspheres = []\n"]
+)
+def test_scenes_on_standard_input(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given(text, monkeypatch).count == text.count("radius")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -167,11 +168,16 @@ class ColumnSource(ParticleSource):
                     f"{self.name}: {self.noun} '{shown(named)}' cannot be the {axis} coordinate: "
                     f"it holds {_contents(columns[named])}, not one number per particle"
                 )
-            is_flat = axis == "z" and not any("z" in name.lower() for name in self.names)
+            is_flat = axis == "z" and not any(map(_may_be_z, self.names))
             if usual is None and is_flat:
                 self.notes.append(("", f"{self.name}: there is no {self.noun} z, so all particles "
                                    "have z = 0"))  # fmt: skip
                 return
+            if usual is None and (angles := naming.spherical(columns)):
+                raise DataFileError(
+                    f"{self.name}: {angles} are angles: compute x, y and z of them and a distance, "
+                    "and save these"
+                )
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
@@ -212,6 +218,16 @@ class ColumnSource(ParticleSource):
                 place = f"line {row}, column '{shown(name)}'"
                 raise DataFileError(f"{result.source}: {place}: {error}") from None
         result.color = np.array(colors, np.float64).reshape(-1, 3)
+
+
+def several_steps(source: str, name: str, steps: NDArray[Any]) -> Notes:
+    """Return the warning that particles of several times are shown together."""
+    if len(steps) < 2:
+        return []
+    return [("", (
+        f"{source}: rows with {len(steps):,} values of '{shown(name)}' are shown together: for one "
+        f"give --select '{shown(name)} == {steps[0]}'"
+    ))]  # fmt: skip
 
 
 def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
@@ -284,6 +300,11 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
             if all(_same(part[:, axis], columns[axis]) for axis in range(3)):
                 return part
     return np.stack(columns, axis=1)
+
+
+def _may_be_z(name: str) -> bool:
+    """Whether a name has a z at the border of a word; "size" has none."""
+    return bool(re.search(r"(?<![A-Za-z])[zZ]|[zZ](?![A-Za-z])|(?<=[a-z])Z", name))
 
 
 def _contents(column: Column) -> str:

@@ -34,6 +34,7 @@ USUAL = {
         "esd",
         "equivalent_spherical_diameter",
         "areashape_equivalentdiameter",
+        "equivalentdiameters",
         "durchmesser",
     ),
     "color": ("colors", "color", "colours", "colour", "rgb", "hex"),
@@ -64,7 +65,20 @@ for _index, _axis in enumerate("xyz"):
         f"axis_{2 - _index}",  # of napari: z, y, x
     )
 
-_PLACES = frozenset((*_CENTERS, *_STEMS[:16], "coor", "point", "barycenter", "bary", "world"))
+_PLACES = frozenset(
+    (
+        *_CENTERS,
+        *_STEMS[:16],
+        "centroids",
+        "koordinate",
+        "wert",
+        "coor",
+        "point",
+        "barycenter",
+        "bary",
+        "world",
+    )
+)
 """Words of names that are places."""
 
 _OTHERS = frozenset(
@@ -77,6 +91,14 @@ _OTHERS = frozenset(
 
 _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
+
+TRACKS = ("track_id", "trackid", "track", "track_index", "particle", "particle_id", "atom",
+          "atom_id", "cell_id", "object_id", "label", "id", "index", "trajectory")  # fmt: skip
+STEPS = ("frame", "frames", "t", "time", "step", "timestep", "time_step", "position_t", "frame_id",
+         "time_index", "timepoint", "time_point")  # fmt: skip
+"""Columns of tables that hold several frames: what moves, and when."""
+
+_SPHERICAL = (("ra", "dec"), ("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
@@ -158,6 +180,18 @@ def _named_last(names: list[str], part: str) -> str | None:
     last = ((name, re.findall(_WORDS, name)[1:]) for name in names)
     return next((name for name, words in last if words and words[-1].lower() in _CENTERS
                  and _OTHERS.isdisjoint(map(str.lower, words))), None)  # fmt: skip
+
+
+def known(usual: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Return the names that are among usual ones, the likeliest first; T is a temperature."""
+    by_plain = {plain(name): name for name in reversed(list(names)) if name != "T"}
+    return [by_plain[name] for name in usual if name in by_plain]
+
+
+def spherical(names: Iterable[str]) -> str:
+    """Return the names of angles that are a place on a sphere, or ""."""
+    known = {plain(name): name for name in names}
+    return next((f"{known[a]} and {known[b]}" for a, b in _SPHERICAL if {a, b} <= known.keys()), "")
 
 
 def is_other(name: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
+from raytracer.scene.particles.source import Notes
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
 MAX_VALUES = 10_000  # most values that are searched
+MIN_ACROSS = 10  # fewest columns of a matrix without names that are its particles
 BOHR = 0.529177210903  # angstrom
 
 PARTICLES = ("particles", "particle", "atoms", "spheres", "bodies", "sites", "data")
@@ -35,10 +37,10 @@ class NestedSource(LoadedSource):
     """A source whose file holds nested data.
 
     Attributes:
-        has_points_in_columns: whether a matrix (3, N) of coordinates is that of N points.
+        min_across: fewest columns of coordinates (3, N) that are those of N points.
     """
 
-    has_points_in_columns: ClassVar[bool] = False
+    min_across: int = MIN_ACROSS
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K).
@@ -58,7 +60,7 @@ class NestedSource(LoadedSource):
                 break
             inner, depth, key = pending.popleft()
             for table in _tables(inner):
-                columns = _of_one_length(table, self.has_points_in_columns)
+                columns = _of_one_length(table, self.min_across)
                 if not columns or not (naming.usual("centers", columns) or _has_axes(columns)):
                     first = first or list(columns)
                     others += [_of_commonest_length(columns)] if _is_whole(table, columns) else []
@@ -91,21 +93,27 @@ class NestedSource(LoadedSource):
         """Return the likeliest matrix, by name, and say which one is used."""
         usual = (*naming.USUAL["centers"], *PARTICLES)
         key, columns = next((each for each in matrices if _is_named(each[0], usual)), matrices[0])
-        unused = [name for name in dict.fromkeys(name for name, _ in matrices) if name != key]
+        unused = [
+            name
+            for name in dict.fromkeys(name for name, each in matrices if len(each["x"]) > 1)
+            if name != key
+        ]
         if unused:
             self.notes.append(("", f"{self.name}: the matrix '{shown(key)}' is taken as the "
                                f"particles, not {naming.listed(unused)}"))  # fmt: skip
-        self._tell_of_rows(columns)
+        self.notes += told_of_rows(self.name, columns)
         return columns
 
-    def _tell_of_rows(self, columns: Columns) -> None:
-        others = naming.listed([name for name in columns if name not in tuple("xyz")])
-        if not others:
-            return
-        self.notes.append(("", (
-            f"{self.name}: the columns have no names: the first three of numbers are taken as x, y "
-            f"and z, and the others are {others}: to choose, give --columns x=NAME,radius=NAME"
-        )))  # fmt: skip
+
+def told_of_rows(source: str, columns: Columns) -> Notes:
+    """Return the warning about columns without names."""
+    others = naming.listed([name for name in columns if name not in tuple("xyz")])
+    if not others:
+        return []
+    return [("", (
+        f"{source}: the columns have no names: the first three of numbers are taken as x, y and z, "
+        f"and the others are {others}: to choose, give --columns x=NAME,radius=NAME"
+    ))]  # fmt: skip
 
 
 def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -114,8 +122,9 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
         yield from _of_array(value)
     elif isinstance(value, list) and value:
         if all(isinstance(row, Mapping) for row in value):
-            if any(isinstance(each, Mapping) for each in value[0].values()):
-                value = _flat(value)
+            for _ in range(MAX_DEPTH):
+                if any(isinstance(each, Mapping) for each in value[0].values()):
+                    value = _flat(value)
             axes = [value[0].get(naming.usual(axis, map(str, value[0]))) for axis in "xyz"]
             if all(isinstance(each, list) for each in axes) or any(
                 isinstance(each, np.ndarray) for each in value[0].values()
@@ -124,7 +133,8 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
             names = dict.fromkeys(name for row in value[:MAX_INNER] for name in row)
             yield {str(name): [row.get(name) for row in value] for name in names}
         elif all(isinstance(row, list) and len(row) == len(value[0]) for row in value):
-            yield _of_rows([list(column) for column in zip(*value, strict=True)])
+            turned = is_across((len(value), len(value[0])), MIN_ACROSS)
+            yield of_rows(value if turned else [list(column) for column in zip(*value)])  # noqa: B905
     elif isinstance(value, Mapping) and value:
         yield from _of_mapping(value)
 
@@ -182,19 +192,30 @@ def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:
     if value.dtype.names and value.ndim == 1:
         yield {name: value[name] for name in value.dtype.names}
     elif value.ndim == 2 and value.dtype.kind in "iuf" and value.shape[1] >= 3:
-        yield _of_rows(list(value.T))
+        yield of_rows(list(value if is_across(value.shape, MIN_ACROSS) else value.T))
 
 
-def _of_rows(columns: list[Any]) -> Mapping[str, Any]:
+def of_rows(columns: list[Any]) -> dict[str, Any]:
     """Return columns by name: the first three of numbers are x, y and z."""
     arrays = [_array(column) for column in columns]
     numbers = [place for place, each in enumerate(arrays)
                if each is not None and each.dtype.kind in "iuf" and each.ndim == 1]  # fmt: skip
+    first = [arrays[place] for place in numbers[:4]]
+    if len(first) == 4 and _counts(first[0]) and not any(_are_whole(each) for each in first[1:]):
+        del numbers[0]  # it counts the rows
     names = {place: axis for axis, place in zip("xyz", numbers, strict=False)}
     return {names.get(place, f"column {place + 1}"): column for place, column in enumerate(columns)}
 
 
-def _of_one_length(table: Mapping[str, Any], has_points_in_columns: bool) -> Columns:
+def _are_whole(values: NDArray[Any] | None) -> bool:
+    return values is not None and bool((values % 1 == 0).all())
+
+
+def _counts(values: NDArray[Any] | None) -> bool:
+    return values is not None and len(values) > 1 and bool((np.diff(values) == 1).all())
+
+
+def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
     """Return the columns of a table that are arrays, and as long as its coordinates."""
     arrays = {str(name): array for name, each in table.items()
               if (array := _array(each)) is not None and array.ndim}  # fmt: skip
@@ -203,9 +224,16 @@ def _of_one_length(table: Mapping[str, Any], has_points_in_columns: bool) -> Col
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
     centers = arrays[place]
     if naming.usual("centers", [place]):
-        is_across = centers.ndim == 2 and centers.shape[0] == 3 != centers.shape[1]
-        if is_across and has_points_in_columns:
-            centers = arrays[place] = centers.T
+        count = len(centers) // 3
+        is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and 3 * count == len(centers)
+        others = [len(each) for name, each in arrays.items() if name != place]
+        if is_flat and not _has_axes(arrays) and (count in others or not others):  # x, y, z, x, ...
+            centers = arrays[place] = centers.reshape(-1, 3)
+        if is_across(centers.shape, min_across):
+            count = centers.shape[1]
+            arrays |= {name: each.T for name, each in arrays.items()
+                       if each.ndim == 2 and each.shape[1] == count != each.shape[0]}  # fmt: skip
+            centers = arrays[place]
         if centers.ndim != 2 or centers.shape[1] != 3:
             return {}
     return {name: array for name, array in arrays.items() if len(array) == len(centers)}
@@ -213,7 +241,7 @@ def _of_one_length(table: Mapping[str, Any], has_points_in_columns: bool) -> Col
 
 def _of_one_particle(value: Mapping[str, Any]) -> Columns:
     """Return the columns of a dictionary of one particle's values; {} if it is none."""
-    columns = _of_one_length({name: [each] for name, each in value.items()}, False)
+    columns = _of_one_length({name: [each] for name, each in value.items()}, MIN_ACROSS)
     axes = [columns[name] for axis in "xyz" if (name := naming.usual(axis, columns))]
     is_one = len(axes) == 3 and all(each.ndim == 1 for each in axes)
     return columns if is_one or naming.usual("centers", columns) else {}
@@ -229,6 +257,11 @@ def _of_commonest_length(columns: Columns) -> Columns:
     """Return the columns that have as many values as most others."""
     ((length, _),) = Counter(map(len, columns.values())).most_common(1)
     return {name: array for name, array in columns.items() if len(array) == length}
+
+
+def is_across(shape: Sequence[int], least: int = 4) -> bool:
+    """Whether an array has a row for each axis, (3, N), N at least `least`."""
+    return len(shape) == 2 and shape[0] == 3 and shape[1] >= least
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:

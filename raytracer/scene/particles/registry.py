@@ -131,7 +131,7 @@ _EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
 _NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
 _CONFIG = rf"[^\n]*+\n[ \t]*+[0-2][ \t]++[0-7][^\n]*+\n(?:{_EDGE}){{0,3}}{_NAMED}"
 _DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{(?!\s*"[^"]*"\s*:\s*["\d.-])'
-_CHARMM = r"(?:\*[^\n]*+\n)++[ \t]*+\d++"
+_CHARMM = r"(?:\*[^\n]*+\n)++[ \t]*+\d++(?![,;.\d])"
 _TITLE = r"(?![^\n]*\bx\b[^\n]*\by\b)[^\n]*+\n"  # not names of columns
 _RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
 _AMBER = rf"{_TITLE}(?:[ ]*+-?+\d++\.\d{{3}}){{3,10}}[ \t\r]*+\n"
@@ -141,11 +141,12 @@ _DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
 
 _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
 _COLUMN = rf"columns|index|data|schema|@module|[xyzXYZ]|{_PARTS}"
-_VALUE = r'(?:\[\s*(?:-?\d|")|\{\s*"\d+")'
+_VALUE = r'(?:\[\s*(?:(?:\[\s*)?-?\d|")|\{\s*"\d+")'
 _ROWS = r'\[\s*(?:\{\s*"|\[\s*(?:-?\d[^\s,\]]*+\s*[,\]]|null|"[^"]*"\s*,))|\{[^{}\[\]]*+\}\s*\{'
 _KEYS = "spheres|capsules|camera|render|lights|background"  # of scenes
 _HELD = rf'(?![\s\S]*?"(?:{_KEYS})"\s*:)(?=[\s\S]*?"(?:{_PARTS}|pos|geometry|[xX])"\s*:)'
 _JSON = rf'{_ROWS}|\{{{_HELD}|\{{\s*"(?:(?:{_COLUMN})"\s*:|\d+"\s*:\s*\{{|[^"]*"\s*:\s*{_VALUE})'
+_JSON += r"|\{\s*'"  # as Python prints it
 """JSON that is no scene: its first value is a table, or a column."""
 
 _ONE, _OTHER = r"\x00\x01\x00\x00", r"\x00\x00\x01\x00"  # 256, the size of the header
@@ -324,7 +325,6 @@ LAST_WAYS = {
     ".inp .mop .gin .zmat": "it may be the input of a program: save its positions as .xyz",
     ".zip": "it is empty or damaged",
     ".plt .szplt": "write it as text from Tecplot",
-    ".xml": "this kind of XML is not known: save its positions as .xyz or .csv",
 }
 """The same, for endings of which some files can be read by their content."""
 
@@ -464,7 +464,9 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
         yield Format("table", TABLE, ())
     if (failed is None and is_text) or (failed and failed.module.startswith("objects.")):
         yield from _by_library(file, suffix, failed)
-    if start.startswith(b"CDF"):
+    if _text_of(start).startswith(b"<"):
+        yield Format("XML", "formats.xml", ())
+    elif start.startswith(b"CDF"):
         yield Format("NetCDF", "formats.mat", (), variant=".nc")
     elif table is not None:
         yield Format("table", TABLE, ())
@@ -479,7 +481,7 @@ def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
     """Return the layout of a text that is certainly a table; one of a format that states the number
     of its rows is none if that format has failed, nor is one of numbers alone with a known ending.
     """
-    from raytracer.scene.particles.table_layout import tabular
+    from raytracer.scene.particles.rewritten import tabular
 
     with suppress(DataFileError):
         _, table = tabular(file)

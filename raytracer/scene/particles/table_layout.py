@@ -3,24 +3,22 @@
 The rows are the first lines with the same cells of which three are numbers. The names of the
 columns are in a line above them: the nearest that names coordinates, which may be a comment, or
 stand above others, a line of units or further tables; or in as many lines, one name each. Without
-names the first three columns of numbers are the coordinates, after one that counts the rows.
-Brackets around rows are spaces. The rows end with the last that has coordinates.
+names the first three columns of numbers are the coordinates, after one that counts the rows. The
+rows end with the last that has coordinates.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
-from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from itertools import islice, pairwise, takewhile
+from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
+from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.lines import pieces
 from raytracer.scene.particles.text_table import BLANK, cells_of, number_in
 
 SEPARATORS = (",", ";", "\t", "|")  # separators of cells; without any of these, white space
@@ -28,6 +26,8 @@ COMMENTS = ("#", "%", "//", "!", "@")
 HEAD_LINES = 1000  # most lines before the first row
 SAMPLE = 4  # rows that must have the same cells
 TAIL_BYTES = 1 << 16  # most bytes after the last row
+NBODY = 7  # columns of bodies without names: mass, coordinates, velocity
+MIN_BODIES = 8  # rows that show what their columns are
 MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
 
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
@@ -40,12 +40,11 @@ _LISTED = (
 )
 """Lines of which each has the name of one column, and of some its number."""
 
-_NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
+MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
-_OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
-_CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
-"""Words before brackets: points = array([[1,"""
-_BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
+_HEADING = r"""(?ix)\W* (?:begin\s+)?
+    (?:nodes?|vertices|points?|coordinates?|coords?|coor_3d|atoms?|particles?|positions?)\b"""
+_NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 
 class Table(NamedTuple):
@@ -59,9 +58,14 @@ class Table(NamedTuple):
     numbers: tuple[int, ...] = ()  # places of columns of numbers, if there are no names
     is_plain: bool = True  # whether there is nothing above the rows but names, comments and numbers
     is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
+    is_alike: bool = False  # whether rows without names begin with one word, or with elements
+    word: str = ""  # the word with which all rows begin, without names
+    is_headed: bool = False  # whether rows without names are below a word for places: Nodes
     is_bare: bool = False  # whether nearly all lines are rows of numbers alone
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
+    before: str = ""  # the first line above names and rows that may be a row
+    mass: int | None = None  # place of masses, which are before the coordinates, without names
 
     @property
     def named(self) -> bool:
@@ -76,47 +80,8 @@ class Table(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
-        return bool(self.first and (self.is_plain if self.numbers else _has_axes(self.columns)))
-
-
-def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
-    """Return a text and the layout of its table; the first lines are left out.
-
-    Where rows are in brackets, the text is a copy with spaces instead.
-
-    Raises:
-        DataFileError: a line is too long, or not text.
-    """
-    table = table_of(file, skip)
-    if not table.has_numbers:
-        start = os.pread(file.file.fileno(), TAIL_BYTES, 0)
-        if re.search(_OPENING, start):
-            copy = _without_brackets(file)
-            if (bare := table_of(copy, skip)).has_numbers:
-                return copy, bare
-    return file, table
-
-
-def _without_brackets(file: OpenFile) -> OpenFile:
-    """Return a copy of a text of the same length with spaces for brackets, and words before."""
-
-    def write(copy: IO[bytes]) -> None:
-        for number, piece in enumerate(pieces(file)):
-            if number == 0:
-                piece = re.sub(_CALL, lambda found: b" " * len(found[0]), piece)
-            copy.write(piece.translate(_BRACKETS))
-
-    return written(file, write)
-
-
-def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:
-    """Return what a function writes, as a file of the same name until it is no longer used."""
-    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
-    write(copy)
-    copy.flush()
-    text = OpenFile(copy, file.path, file.source)
-    weakref.finalize(text, copy.close)
-    return text
+        is_certain = self.is_plain or self.is_alike or self.is_headed
+        return bool(self.first and (is_certain if self.numbers else _has_axes(self.columns)))
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
@@ -138,28 +103,41 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         return _without_rows(lines)
     start, separator, numbers = rows
     cells = _trimmed(cells_of(lines[start], separator))
+    is_alike, word = _are_alike(lines[start:], separator, numbers)
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
+    if found and is_alike and len(found[1]) != len(cells) and not _has_axes(found[1]):
+        found = None  # a line of other text
     if found is None:
         # One line of a text with numbers, such as an identifier of a molecule, is no table.
         is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
         is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
+        places = _uncounted(lines[start:], separator, numbers)
+        mass = places[0] if _are_masses_first(lines[start:], separator, places) else None
         table = Table(
-            separator, cells, start, lines[start], 0, _uncounted(lines[start:], separator, numbers),
-            is_plain, any(is_numbers(line.split()) for line in lines[:start]),
-            _are_bare(lines[start:], separator, len(cells)),
+            separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
+            any(is_numbers(line.split()) for line in lines[:start]),
+            is_alike, word, _is_heading(lines[:start]),
+            _are_bare(lines[start:], separator, len(cells)), mass=mass,
+            before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
         return _ended(file, table, numbers)
     header, names = found
+    again = next(place for place, line in enumerate(lines) if line.strip() == lines[header].strip())
+    between = (place for place in range(again + 1, header) if not _is_comment(lines[place]))
+    if (place := next(between, None)) is not None:  # a row: the one after the rows has a mistake
+        header, start = again, place
     # A row with a mistake is reported, and a line of units is not a row.
+    axes = [names.index(each) for axis in "xyz" if (each := naming.usual(axis, names)) is not None]
     for place in range(header + 1, start):
         if not _is_comment(lines[place]):
             there = cells_of(lines[place], separator)
-            if len(there) >= len(cells) and any(is_numbers([cell]) for cell in there):
+            is_long = len(there) >= len(cells) or (len(axes) == 3 and _is_row(there, axes))
+            if is_long and any(is_numbers([cell]) for cell in there):
                 start = place
                 break
-    table = Table(separator, names, start, lines[start], header + 1)
-    return _ended(file, table, [names.index(each) for axis in "xyz"
-                                if (each := naming.usual(axis, names)) is not None])  # fmt: skip
+    above = _row_above(lines[skip:header], separator, cells)
+    table = Table(separator, names, start, lines[start], header + 1, before=above)
+    return _ended(file, table, axes)
 
 
 def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
@@ -174,23 +152,46 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     for line in reversed(tail.splitlines(keepends=True)):
         text = line.decode(file.encoding, "replace")
         cells = cells_of(text, table.separator)
-        if text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
+        is_other = bool(table.word) and cells[:1] != [table.word] and not _is_alike(
+            cells, cells_of(table.first, table.separator), places
+        )  # fmt: skip
+        if is_other and text.strip():
+            others.append(text.strip())
+        elif text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
             is_cut = len(others) == 1 and not tail.endswith((b"\n", b"\r"))
-            is_wrong = bool(others) and _is_nearly(
-                cells_of(others[-1], table.separator), cells, places
+            is_wrong = (
+                bool(others)
+                and not table.word
+                and _is_nearly(cells_of(others[-1], table.separator), cells, places)
             )
             end = 0 if place == len(tail) or is_cut or is_wrong else start + place
             return table._replace(end=end, after=others[-1] if others and end else "")
-        if not BLANK.issuperset(cells) and not _is_comment(text):
+        if not is_other and not BLANK.issuperset(cells) and not _is_comment(text):
             others.append(text.strip())
         place -= len(line)
     return table
+
+
+def _row_above(lines: list[str], separator: str | None, row: list[str]) -> str:
+    """Return the first of the lines above a table that has as many numbers as its rows, or ""."""
+    for line in lines:
+        cells = _trimmed(cells_of(line, separator))
+        if len(cells) == len(row) and not _is_comment(line) and is_numbers(cells):
+            return line.strip()
+    return ""
 
 
 def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether cells have numbers, or nothing, at these places."""
     return all(place < len(cells) and (cells[place] in BLANK or is_numbers([cells[place]]))
                for place in places)  # fmt: skip
+
+
+def _is_alike(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
+    """Whether cells are a row as this one: as many, with decimals where it has some."""
+    forms = [any("." in each[place] for place in places if place < len(each))
+             for each in (cells, row)]  # fmt: skip
+    return len(_trimmed(cells)) == len(_trimmed(row)) and forms[0] == forms[1]
 
 
 def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
@@ -213,6 +214,61 @@ def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> t
     ids = [int(each) for each in columns[0]] if leading else []
     is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
     return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
+
+
+def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[int]) -> bool:
+    """Whether numbers without names are certainly a mass, coordinates and a velocity.
+
+    The first is positive, the velocities have both signs, and so do the coordinates, or else all
+    masses are the same, but no coordinate is.
+    """
+    if len(places) < NBODY:
+        return False
+    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
+    rows = [row for row in rows if len(row) > places[-1]]
+    numbers = [[number_in(row[place]) for place in places[:NBODY]] for row in rows]
+    columns = list(zip(*(row for row in numbers if all(isinstance(n, (int, float)) for n in row)),
+                       strict=True))  # fmt: skip
+    if not columns or len(columns[0]) < MIN_BODIES:
+        return False
+    mass, *vectors = columns
+    both = [min(each) < 0 < max(each) for each in vectors]
+    varies = [min(each) < max(each) for each in columns]
+    return min(mass) > 0 and all(both[3:]) and all(varies[1:4]) and (
+        all(both) or not varies[0])  # fmt: skip
+
+
+def _is_heading(before: list[str]) -> bool:
+    """Whether the last text above rows, but for a number of them, is a word for places."""
+    texts = [line for line in before if line.strip() and not is_numbers(line.split())]
+    return bool(texts) and bool(re.match(_HEADING, texts[-1]))
+
+
+def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
+    """Return the offset after the rows of numbers that follow the first, and the line there."""
+    end, count = 0, len(_trimmed(cells_of(table.first, table.separator)))
+    for line, after in islice(file.text_lines(), table.skip, None):
+        cells = _trimmed(cells_of(line, table.separator))
+        if cells and not _is_comment(line) and (
+            len(cells) != count or not _is_row(cells, table.numbers)
+        ):  # fmt: skip
+            return end, line.strip()
+        end = after
+    return 0, ""
+
+
+def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -> tuple[bool, str]:
+    """Return whether rows begin with symbols of elements or the same word, and this word.
+
+    As in O 0.5 1.5 2.5 and GRID,1,,0.5,1.5,2.5.
+    """
+    rows = [cells for line in lines if len(cells := cells_of(line, separator)) > places[-1]]
+    words = {row[0] for row in rows[:SAMPLE]}
+    if len(rows) < SAMPLE or is_numbers([*words]) or len(places) < 3:
+        return False, ""
+    word = "" if len(words) > 1 else words.pop()
+    are_symbols = None not in map(symbol_of, words)
+    return bool(word) or are_symbols, "" if symbol_of(word) else word
 
 
 def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:
@@ -242,16 +298,28 @@ def _listed(before: list[str], count: int) -> tuple[int, list[str]] | None:
 
 def _first_row(lines: list[str]) -> tuple[int, str | None, list[int]] | None:
     """Return the line of the first row, its separator, and the places of its numbers."""
-    for start, line in enumerate(lines[:HEAD_LINES]):
-        if _is_comment(line) or not any(map(str.isdigit, line)):
-            continue
-        sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
-        for separator in (*SEPARATORS, None):
-            if (separator is None or separator in line) and (
-                places := _places(sample[:SAMPLE], separator)
-            ):
-                return start, separator, places
+    for is_short in (False, True):
+        for start, line in enumerate(lines[:HEAD_LINES]):
+            if _is_comment(line) or not any(map(str.isdigit, line)):
+                continue
+            sample = [each for each in lines[start : start + 2 * SAMPLE] if not _is_comment(each)]
+            for separator in (*SEPARATORS, None):
+                if separator is not None and separator not in line:
+                    continue
+                rows = sample[:SAMPLE]
+                if is_short:  # fewer rows of numbers alone, before other lines
+                    rows = [*takewhile(lambda row: is_numbers(_trimmed(cells_of(row, separator))),  # noqa: B023
+                                       rows)]  # fmt: skip
+                if rows and (places := _places(rows, separator)):
+                    return start + _is_count(rows, separator), separator, places
     return None
+
+
+def _is_count(rows: list[str], separator: str | None) -> bool:
+    """Whether the first row is none: it states their number, and those below are counted."""
+    first = [cells_of(row, separator)[0] for row in rows]
+    is_counted = len(first) == SAMPLE and first[1:] in (["0", "1", "2"], ["1", "2", "3"])
+    return is_counted and first[0].isdecimal() and "." not in rows[0] and "." in rows[1]
 
 
 def _places(lines: list[str], separator: str | None) -> list[int]:
@@ -310,12 +378,15 @@ def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
 
 
 def _fitted(names: list[str], row: list[str]) -> list[str]:
-    """Leave out a word before the names; name a column of row numbers before those of names."""
+    """Leave out a word before the names; name a column of row numbers before those with names, and
+    one of texts behind them."""
     is_word = bool(names) and bool(re.fullmatch(r"\W*|\w|[A-Z]+/\w|\w+[:=]", names[0]))
     if len(names) == len(row) + 1 and names[-1] and is_word and _has_axes(names[1:]):
         return names[1:]
     if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):
         return ["row", *names]
+    if len(names) == len(row) - 1 and not is_numbers(row[-1:]) and _has_axes(names):
+        return [*names, "name"]
     return names
 
 

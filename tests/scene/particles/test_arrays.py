@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.read import read
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, refusal, write
 from support.particle_texts import PLY, PLY_HEAD
@@ -200,3 +202,98 @@ def test_point_clouds_of_scanners(
     assert load(path).describe(6).values["intensity"] == 6
     path.write_bytes(path.read_bytes()[:300])
     assert refusal(path, capsys)
+
+
+# Arrays with a row for each axis, or without a usual name
+
+PLACES = np.random.default_rng(7).uniform(0.0, 9.0, (20, 3))
+SPEEDS = np.random.default_rng(8).normal(size=(20, 3))
+
+
+def with_hdf5(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        for name, values in arrays.items():
+            file[name] = values
+
+
+def with_matlab(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    pytest.importorskip("scipy.io").savemat(path, dict(arrays))
+
+
+def with_numpy(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    np.savez(path, allow_pickle=False, **arrays)
+
+
+WRITERS = {"hdf5": with_hdf5, "mat": with_matlab, "npz": with_numpy}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("name", ["positions", "p0"])
+def test_a_row_for_each_axis(tmp_path: Path, ending: str, name: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {name: PLACES.T, "velocity": SPEEDS.T, "id": np.arange(20)})
+    particles = read(path)
+    np.testing.assert_array_equal(particles.centers, PLACES)
+    if name == "positions":
+        with source_of(path) as source:
+            np.testing.assert_array_equal(source.load(["velocity"])["velocity"], SPEEDS)
+            assert source.count == 20
+            row = dict(source.row(3, 20, ()))
+        assert row["velocity"] == tuple(SPEEDS[3].tolist())
+    elif ending != "mat":
+        assert "'p0' is taken as the coordinates" in particles.notes[0][1]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_three_particles_are_rows(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {"positions": PLACES[:3]})
+    np.testing.assert_array_equal(read(path).centers, PLACES[:3])
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (PLACES.T, "(3, 20) is taken as x, y and z of 20 particles"),
+        (np.column_stack([PLACES, SPEEDS]), "the first three of numbers are taken as x, y and z"),
+        (np.column_stack([PLACES, SPEEDS]).T, "(6, 20) is taken as x, y and z of 20 particles"),
+    ],
+)
+def test_a_matrix(tmp_path: Path, values: np.ndarray, sentence: str) -> None:
+    np.save(tmp_path / "a.npy", values)
+    particles = read(tmp_path / "a.npy")
+    np.testing.assert_array_equal(particles.centers, PLACES)
+    assert sentence in " ".join(note for _, note in particles.notes)
+
+
+def test_a_matrix_of_two_columns_is_flat(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", PLACES[:, :2])
+    particles = read(tmp_path / "a.npy")
+    np.testing.assert_array_equal(particles.centers, np.pad(PLACES[:, :2], ((0, 0), (0, 1))))
+    assert "all particles have z = 0" in particles.notes[0][1]
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "mat"])
+def test_rows_that_are_counted(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {"data": np.column_stack([np.arange(1.0, 21.0), PLACES])})
+    np.testing.assert_array_equal(read(path).centers, PLACES)
+
+
+def test_a_matrix_with_names_of_its_columns(tmp_path: Path) -> None:
+    """As FLASH writes them."""
+    names = np.array([[f"{name:24}".encode()] for name in ("tag", "posx", "posy", "posz", "velx")])
+    rows = np.column_stack([np.arange(20), PLACES, SPEEDS[:, 0]])
+    with_hdf5(tmp_path / "a.h5", {"tracer particles": rows, "particle names": names})
+    np.testing.assert_array_equal(read(tmp_path / "a.h5").centers, PLACES)
+    with source_of(tmp_path / "a.h5") as source:
+        np.testing.assert_array_equal(source.load(["velx"])["velx"], SPEEDS[:, 0])
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "npz"])
+def test_frames_without_a_usual_name(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    WRITERS[ending](path, {"run": np.stack([PLACES, PLACES + 1])})
+    assert frame_count(path) == 2
+    np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, PLACES + 1)

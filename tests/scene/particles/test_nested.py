@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +177,12 @@ def test_the_memory_of_all_datasets_is_checked(
         columns = hdf5_tables.Source(stream, "", file).read()
     assert list(columns) == ["x", "y", "z"]
     assert sizes == [2 * (4 * 24 + 800)]
+
+
+@pytest.mark.parametrize("value", [
+    {"positions": [0, 1, 2, 3, 4, 5, 6, 7, 8], "radii": [1, 2, 3]},
+    {"items": [{"at": {"position": {"x": x, "y": x + 1, "z": x + 2}}} for x in (0, 3, 6)]},
+])  # fmt: skip
+def test_positions_one_after_another_or_deep(tmp_path: Path, value: object) -> None:
+    (spheres,) = load(write(tmp_path / "a.json", json.dumps(value))).spheres
+    np.testing.assert_array_equal(spheres.centers, np.arange(9).reshape(3, 3))

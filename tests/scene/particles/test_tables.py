@@ -18,27 +18,6 @@ from raytracer.scene.particles.summary import summary
 from support.particle_files import refusal, write
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".dat", ".asc", ".tsv"])
-def test_a_table_of_savetxt(tmp_path: Path, suffix: str) -> None:
-    points = np.random.default_rng(3).normal(size=(9, 4))
-    path = tmp_path / f"a{suffix}"
-    np.savetxt(path, points, header="x y z mass")
-    scene = load(path)
-    np.testing.assert_array_equal(scene.spheres[0].centers, points[:, :3])
-    assert scene.describe(8).values == {"mass": points[8, 3]}
-
-
-@pytest.mark.parametrize("comment", ["", "# made by hand\n\n"])
-def test_a_table_without_names(tmp_path: Path, comment: str) -> None:
-    points = np.random.default_rng(4).normal(size=(9, 5))
-    rows = "".join(" ".join(map(repr, row)) + "\n" for row in points.tolist())
-    path = write(tmp_path / "a.txt", comment + rows)
-    with pytest.warns(RaytracerWarning, match="columns 1, 2 and 3 are taken as x, y and z"):
-        scene = load(path)
-    np.testing.assert_array_equal(scene.spheres[0].centers, points[:, :3])
-    assert scene.describe(8).values == {"column 4": points[8, 3], "column 5": points[8, 4]}
-
-
 def test_what_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are no columns x, y and z" in refusal(
         write(tmp_path / "a.txt", "to be done\n"), capsys

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -17,11 +17,19 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import label_in
+from raytracer.scene.particles.columns import label_in, several_steps
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import count_lines
-from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import is_numbers, tabular
+from raytracer.scene.particles.lines import HEAD_BYTES, count_lines, pieces, starts_with
+from raytracer.scene.particles.rewritten import tabular
+from raytracer.scene.particles.source import (
+    Column,
+    Moment,
+    Notes,
+    Particles,
+    Value,
+    moment_of,
+)
+from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -33,9 +41,10 @@ from raytracer.scene.particles.text_table import (
     Cell,
     Layout,
     cells_of,
-    number,
+    number_in,
 )
 
+MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
@@ -43,8 +52,6 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
 
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
-
-_DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
@@ -64,15 +71,20 @@ class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
-        if self.table.after:
-            self.notes.append(("", f"{self.name}: the lines after the rows are left out, from "
-                               f"'{shown(self.table.after, 40)}' on"))  # fmt: skip
+        for where, line in (("above", self.table.before), ("after", self.table.after)):
+            if line:
+                self._note_left_out(where, line)
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
             self._name_columns()
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
+
+    def _note_left_out(self, where: str, line: str) -> None:
+        note = f"{self.name}: the lines {where} the rows are left out, from '{shown(line, 40)}' on"
+        self.notes = [each for each in self.notes if f"lines {where} the" not in each[1]]
+        self.notes.append(("", note))
 
     def _name_columns(self) -> None:
         """Name columns without names by the variant; otherwise the first numbers are x, y, z."""
@@ -81,18 +93,28 @@ class Source(TextSource):
         names = next((each for each in known if len(each) == count), [])
         if not names:
             names = [f"column {place}" for place in range(1, count + 1)]
-            for axis, place in zip("xyz", self.table.numbers, strict=False):
+            mass = self.table.mass
+            parts = "xyz" if mass is None else ("x", "y", "z", "vx", "vy", "vz")
+            for axis, place in zip(parts, self.table.numbers, strict=False):
                 names[place] = axis
             cells = cells_of(self.table.first, self.table.separator)
             others = [place for place in range(count) if place not in self.table.numbers]
+            if mass is not None:
+                names[mass] = "mass"
+                others.remove(mass)
             if others:  # the numbers of the rows, or a text
                 names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
-            which = [str(names.index(axis) + 1) for axis in "xyz"]
-            radius = "" if str(count) in which else f",radius={count}"
+            which = [names.index(axis) + 1 for axis in "xyz"]
+            after = "" if mass is None else f", column {mass + 1} as the mass"
+            why, other = "To choose others, give their numbers, as in", which
+            if mass is None and len(self.table.numbers) >= NBODY:
+                why = f"If column {which[0]} is another quantity, as the mass, give"
+                other = [place + 1 for place in self.table.numbers[1:4]]
+            radius = "" if count in other or other != which else f",radius={count}"
             self._taken = (
-                f"{self.name}: the columns have no names; columns {', '.join(which[:2])} and "
-                f"{which[2]} are taken as x, y and z. To choose others, give their numbers, as in "
-                f"--columns x={which[0]},y={which[1]},z={which[2]}{radius}"
+                f"{self.name}: the columns have no names; columns {which[0]}, {which[1]} and "
+                f"{which[2]} are taken as x, y and z{after}. {why} --columns x={other[0]},"
+                f"y={other[1]},z={other[2]}{radius}"
             )
         self.table = self.table._replace(columns=names)
 
@@ -110,7 +132,11 @@ class Source(TextSource):
             else:  # a text is then an error of its line
                 cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
         split = table.separator or SPACES
-        return Layout(cells, split, table.skip, len(table.columns), comment="#", end=table.end)
+        many = next((place for place, name in enumerate(table.columns) if MANY in name), None)
+        if many is not None and split == SPACES:  # rows differ in length from there on
+            cells = {name: cell for name, cell in cells.items() if cell.place < many}
+        count = len(table.columns) if many is None else 0
+        return Layout(cells, split, table.skip, count, comment="#", end=table.end)
 
     @property
     def where(self) -> str:
@@ -149,8 +175,86 @@ class Source(TextSource):
             left_out = len(kept) - np.count_nonzero(kept)
             note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
             self.notes += [("", note)] if ("", note) not in self.notes else []
-            rows = {name: values[kept] for name, values in rows.items()}
-        return {name: rows[name] for name in names}
+        kept = self._in_frame(kept)
+        return {name: rows[name] if kept is None else rows[name][kept] for name in names}
+
+    def _in_frame(self, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        """Return which of all rows are in the frame, of those that are kept."""
+        if self._steps is None:
+            return kept
+        values, times = self._steps
+        there: NDArray[np.bool_] = values == times[self.frame]
+        return there if kept is None else there & kept
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """The time of each row, and the distinct ones, if rows are those of tracks in time: each
+        track is there once at a time, and several times. None for other tables."""
+        cells = self.layout.cells
+        step = next(iter(naming.known(naming.STEPS, cells)), None)
+        if step is None or self.table.numbers or cells[step].kind == TEXT:
+            return None
+        place = cells[step].place
+        first, last = cells_of(self.table.first, self.table.separator), self._last_row()
+        if first[place : place + 1] == last[place : place + 1]:  # as in a table of one time
+            return None
+        names = naming.known(naming.TRACKS, cells)
+        rows = self.load_rows(self.layout, [step, *names])
+        times, numbers = _numbered(rows[step])
+        if not 1 < len(times) <= len(numbers) // 2 or np.isnan(times).any():
+            return None
+        for name in names:
+            tracks, track = _numbered(rows[name])
+            if len(tracks) < len(track) == len(np.unique(track * len(times) + numbers)):
+                return rows[step], times
+        self.notes += several_steps(self.name, step, times)
+        return None
+
+    def _last_row(self) -> list[str]:
+        end = self.table.end or self.file.size
+        start = max(end - HEAD_BYTES, 0)
+        lines = os.pread(self.file.file.fileno(), end - start, start).split(b"\n")
+        text = next((line for line in reversed(lines) if line.strip()), b"")
+        return cells_of(text.decode(self.file.encoding, "replace"), self.table.separator)
+
+    @property
+    def frames(self) -> int | None:
+        return 1 if self._steps is None else len(self._steps[1])
+
+    @property
+    def time(self) -> Moment | None:
+        return None if self._steps is None else moment_of(self._steps[1][self.frame])
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if self._most - self.table.skip - len(result.centers) > MIN_OTHERS and (
+            count := self._count_parts()
+        ) > 1:  # fmt: skip
+            self.notes.append(("", (
+                f"{self.name}: the rows of {count:,} parts are shown together, which the names of "
+                "columns or empty lines divide: for frames, write a file of each"
+            )))  # fmt: skip
+        return result
+
+    def _count_parts(self) -> int:
+        """Return the number of parts of a text, each below its names or two empty lines."""
+        header = self.table.header and self.file.lines(self.table.header)[-1].rstrip()
+        if header:
+            return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
+        ends = (b"\n\n\n", b"\r\n\r\n\r\n")
+        return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
+
+    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of all rows; those below a heading end at a line that is none."""
+        try:
+            return super().load_rows(layout._replace(end=self.layout.end), names)
+        except DataFileError:
+            end, line = end_of_rows(self.file, self.table) if self.table.is_headed else (0, "")
+            if not line or end == self.layout.end:
+                raise
+            self.layout = self.layout._replace(end=end)
+            self._note_left_out("after", line)
+            return self.load_rows(layout, names)
 
     def _rows(
         self, layout: Layout, names: Sequence[str], axes: Sequence[str]
@@ -220,16 +324,27 @@ class Source(TextSource):
         """Yield the cells of a line that are not blank."""
         axes = [name for axis in "xyz" if (name := naming.usual(axis, self.layout.cells))]
         may_lack = count_lines(self.file) - self.table.skip > count + 1
-        if (
-            axes
-            and may_lack
-            and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None
-        ):
+        kept = self._in_frame(_kept(list(self._rows(self.layout, axes, axes).values()))
+                              if axes and may_lack else None)  # fmt: skip
+        if kept is not None:
             index = int(np.flatnonzero(kept)[index])
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
     def value(self, name: str, word: str) -> Value:
-        return number(re.sub(_DECIMAL_COMMA, r"\1.\2", word))
+        return number_in(word)
+
+
+def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distinct values, sorted, and the index of each row; without sorting if they are
+    small integers."""
+    is_small = len(values) > 0 and values.dtype.kind == "f" and bool(
+        values.min() >= 0 and values.max() < 4 * len(values) and not np.any(values % 1)
+    )  # fmt: skip
+    if is_small:
+        codes = values.astype(np.int64)
+        is_there = np.bincount(codes) > 0
+        return np.flatnonzero(is_there).astype(float), (np.cumsum(is_there) - 1)[codes]
+    return np.unique(values, return_inverse=True)
 
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:

@@ -33,6 +33,7 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.nested import is_across
 from raytracer.scene.particles.snapshot_parts import parts_of
 from raytracer.scene.particles.source import (
     Box,
@@ -45,6 +46,7 @@ from raytracer.scene.particles.source import (
 )
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
+MAX_COLUMNS = 100  # columns from which a matrix is none of particles
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 NANOMETRE = 10.0  # angstrom
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
@@ -57,11 +59,12 @@ class Member(NamedTuple):
     dataset: Any  # of h5py
     series: bool  # whether its first axis is time
     shape: tuple[int, ...]  # shape of the dataset
+    turned: bool = False  # whether its last axis is that of the particles
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """Shape of the values of one frame."""
-        return self.shape[1:] if self.series else self.shape
+        """Shape of the values of one frame, (N, ...)."""
+        return self.shape[1:] if self.series else self.shape[:: -1 if self.turned else 1]
 
 
 def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
@@ -77,6 +80,8 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         source = Source(file, alone)
         source.notes.append(("", f"{source.name}: '{shown(alone)}' is taken as the coordinates"))
         return source
+    if not variant and source.has_matrix():
+        return hdf5_tables.Source(file, variant, source.root)
     files = source.files()
     return Snapshot(file, variant, files) if files else source
 
@@ -93,17 +98,26 @@ class Source(ColumnSource):
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
 
+    def has_matrix(self) -> bool:
+        """Whether there are rows of more than three numbers, but no coordinates with a name."""
+        if next(self._candidates(), None) is not None:
+            return False
+        shapes = [each.shape for group in self._groups() for each in _datasets(members(group))
+                  if each.dataset.dtype.kind == "f"]  # fmt: skip
+        return any(len(shape) == 2 and 3 < shape[1] < MAX_COLUMNS for shape in shapes)
+
     def only_vectors(self) -> str:
-        """Return the path of the only dataset (N, 3) of numbers, "" if there are none or others, or
-        coordinates with a usual name."""
+        """Return the path of the only dataset (N, 3) or (T, N, 3) of numbers, "" if there are none
+        or others, or coordinates with a usual name."""
         if next(self._candidates(), None) is not None:
             return ""
         found = [
             each.dataset.name.strip("/")
             for group in self._groups()
             for each in _datasets(members(group))
-            if not each.series and len(each.shape) == 2 and each.shape[1] == 3
-            and each.dataset.dtype.kind == "f" and not naming.is_other(each.name)
+            if not each.series and (each.shape[-1:] == (3,) or is_across(each.shape))
+            and len(each.shape) in (2, 3) and each.dataset.dtype.kind == "f"
+            and not naming.is_other(each.name)
         ]  # fmt: skip
         return found[0] if len(found) == 1 else ""
 
@@ -113,7 +127,7 @@ class Source(ColumnSource):
             named = found_at(self.root, self.variant)
             is_table = named is not None and not is_group(named) and named.dtype.names
             return named if is_table else None
-        if next(self._candidates(), None) is not None:
+        if next(self._candidates(across=False), None) is not None:
             return None
         return self.root if hdf5_tables.are_in(self.root, MAX_DEPTH) else None
 
@@ -129,14 +143,6 @@ class Source(ColumnSource):
             raise DataFileError(
                 f"{self.name}: has several sets of particles ({naming.listed(names)}): append one "
                 f"after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
-            )
-        across = (f"{group.name}/{each.name}".strip("/") for group in self._groups()
-                  for each in _datasets(members(group)) if each.shape[:1] == (3,) and
-                  len(each.shape) == 2 and naming.usual("centers", [each.name]))  # fmt: skip
-        if turned := next(across, ""):
-            raise DataFileError(
-                f"{self.name}: the coordinates '{shown(turned)}' have the shape (3, N): save them "
-                "transposed, as (N, 3)"
             )
         raise DataFileError(
             f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
@@ -233,7 +239,7 @@ class Source(ColumnSource):
             return None
         if len(times):
             return moment_of(times[0])
-        for name, dataset, series, shape in self._members:
+        for name, dataset, series, shape, _ in self._members:
             if series and name == self._centers:
                 clock = found_at(dataset.parent, "time")
                 if clock is not None and not is_group(clock) and clock.shape == shape[:1]:
@@ -250,6 +256,8 @@ class Source(ColumnSource):
             each.name: values_of(each.dataset, self.name, self.frame if each.series else None)
             for each in stored
         }
+        columns |= {each.name: np.ascontiguousarray(columns[each.name].T) for each in stored
+                    if each.turned}  # fmt: skip
         if self._scale != 1.0 and self._centers in columns:
             scale = columns[self._centers].dtype.type(self._scale)
             columns[self._centers] = columns[self._centers] * scale
@@ -314,9 +322,10 @@ class Source(ColumnSource):
         is_value = target.name.rpartition("/")[2] == VALUE and target.ndim == 3
         return parent.parent if is_value else parent
 
-    def _candidates(self) -> Iterator[Any]:
+    def _candidates(self, across: bool = True) -> Iterator[Any]:
+        """Yield the groups with coordinates; those of (3, N) count only if `across`."""
         for group in self._groups():
-            datasets = _datasets(members(group))
+            datasets = [each for each in _datasets(members(group)) if across or not each.turned]
             if _coordinates(datasets) or _has_axes(datasets):
                 yield group
 
@@ -338,7 +347,7 @@ class Source(ColumnSource):
 
     @cached_property
     def _members(self) -> list[Member]:
-        return _datasets(members(self._group))
+        return _datasets(members(self._group), self.variant.strip("/").rpartition("/")[2])
 
 
 class Snapshot(Source):
@@ -384,7 +393,8 @@ class Snapshot(Source):
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
-def _datasets(known: Mapping[str, Any]) -> list[Member]:
+def _datasets(known: Mapping[str, Any], named: str = "") -> list[Member]:
+    """Return the datasets of a group; `named` is one that the user says to be coordinates."""
     datasets = []
     for name, each in known.items():
         if is_group(each):
@@ -394,17 +404,18 @@ def _datasets(known: Mapping[str, Any]) -> list[Member]:
                 datasets.append(Member(name, value, True, shape))
         elif shape := each.shape:
             is_series = len(shape) == 3 and shape[2] == 3
-            is_series = is_series and naming.usual("centers", [name]) is not None
+            is_series &= name == named or naming.usual("centers", [name]) is not None
             datasets.append(Member(name, each, is_series, shape))
-    return datasets
+    if _coordinates(datasets):
+        return datasets
+    across = {each.name: each.shape[1] for each in datasets if is_across(each.shape)}
+    count = across.get(named) or across.get(naming.usual("centers", across) or "")
+    return [each._replace(turned=not each.series and each.shape[1:] == (count,) != each.shape[:1])
+            for each in datasets]  # fmt: skip
 
 
 def _coordinates(datasets: Sequence[Member]) -> str | None:
-    vectors = [
-        each.name
-        for each in datasets
-        if each.shape[-1:] == (3,) and len(each.shape) == (3 if each.series else 2)
-    ]
+    vectors = [each.name for each in datasets if each.row_shape[1:] == (3,)]
     return naming.usual("centers", vectors)
 
 

@@ -56,6 +56,14 @@ class Source(NestedSource):
             if isinstance(block, np.ndarray) and block.ndim == 2:
                 names = [str(np.char.decode(each)) for each in made[name]]
                 made |= dict(zip(names, block.T, strict=False))
+        arrays = {name: each for name, each in made.items() if isinstance(each, np.ndarray)}
+        words = [np.ravel(each) for each in arrays.values() if each.dtype.kind == "S"]
+        for block in [each for each in arrays.values() if each.ndim == 2]:  # as FLASH writes them
+            titles = next((each for each in words if len(each) == block.shape[1]), None)
+            if titles is not None:
+                made |= dict(
+                    zip((word.decode().strip() for word in titles.tolist()), block.T, strict=True)
+                )
         block = made.get("table")
         if isinstance(block, np.ndarray) and block.dtype.names:  # of PyTables
             made["table"] = _flat(block, {name: value["table"].attrs.get(f"{name}_kind")

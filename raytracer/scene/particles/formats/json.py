@@ -1,7 +1,8 @@
-"""Tables in JSON (.json, .jsonl), as pandas and other packages write them."""
+"""Tables in JSON (.json, .jsonl), as pandas and other packages write them, or as Python prints."""
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import Any
 
@@ -25,6 +26,8 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as problem:
+        if text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == "'":
+            return ast.literal_eval(text.strip())
         if problem.msg != "Extra data":
             raise
         return [json.loads(line) for line in text.splitlines() if line.strip()]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import NestedSource
+from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource
 
 MEMORY = 4  # bytes of memory per byte of the file while it is read
 
@@ -22,8 +22,8 @@ class Source(NestedSource):
     noun = "variable"
 
     @property
-    def has_points_in_columns(self) -> bool:  # type: ignore[override]
-        return self.variant != ".nc"
+    def min_across(self) -> int:  # type: ignore[override]
+        return MIN_ACROSS if self.variant == ".nc" else 4  # positions are columns of MATLAB
 
     def read(self) -> dict[str, NDArray[Any]]:
         scipy = library("scipy.io", self.name, "mat")

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from raytracer.files.npz import Header, read_header, read_npy
 from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.nested import MIN_ACROSS, of_rows, told_of_rows
 from raytracer.scene.particles.objects.arrays import columns_of, is_series
 from raytracer.scene.particles.source import Particles
 
+MAX_COLUMNS = 99  # most columns of particles; others are pictures and the like
 MIN_SPHERES, SAMPLE = 10, 1000  # for a guess about a column; and rows that are tested
 
 
@@ -28,7 +30,14 @@ class Source(LoadedSource):
     @property
     def count(self) -> int | None:
         shape = self._header.shape
-        return shape[1] if is_series(self._header) else shape[0] if shape else None
+        is_last = is_series(self._header) or self._is_across
+        return shape[1 if is_last else 0] if shape else None
+
+    @property
+    def _is_across(self) -> bool:
+        """Whether there is a row for each quantity, of few, not for each particle."""
+        shape = self._header.shape
+        return len(shape) == 2 and 3 <= shape[0] < MIN_ACROSS <= shape[1]
 
     @property
     def frames(self) -> int | None:
@@ -37,7 +46,18 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         if is_series(self._header):
             return {"centers": read_npy(self.file, self.frame)}
-        return columns_of(read_npy(self.file), self.name)
+        values = read_npy(self.file)
+        if self._is_across:
+            self.notes.append(("", f"{self.name}: its shape {values.shape} is taken as x, y and z "
+                               f"of {values.shape[1]:,} particles"))  # fmt: skip
+            values = np.ascontiguousarray(values.T)
+        if values.ndim == 2 and values.dtype.kind in "iuf" and (
+            values.shape[1] == 2 or 4 < values.shape[1] <= MAX_COLUMNS
+        ):  # fmt: skip
+            columns = of_rows(list(values.T))
+            self.notes += told_of_rows(self.name, columns)
+            return columns
+        return columns_of(values, self.name)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)

@@ -10,12 +10,13 @@ from zipfile import ZIP_STORED
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, shown
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.memory import size_text
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.nested import is_across
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -50,7 +51,22 @@ class Source(ColumnSource):
     def _shape(self) -> tuple[int, ...]:
         """Shape of the centres; () without any."""
         name = naming.usual("centers", self._headers) or naming.usual("x", self._headers)
+        name = name or self._alone
         return self._headers[name].shape if name is not None else ()
+
+    @cached_property
+    def _alone(self) -> str | None:
+        """The only array of vectors, (N, 3) or (T, N, 3), that has no usual name, or None."""
+        vectors = [name for name, each in self._headers.items()
+                   if each.dtype.kind == "f" and not naming.is_other(name)
+                   and (each.shape[-1:] == (3,) or is_across(each.shape))
+                   and len(each.shape) in (2, 3)]  # fmt: skip
+        return vectors[0] if len(vectors) == 1 else None
+
+    @property
+    def _is_across(self) -> bool:
+        """Whether the centres are (3, N): one row for each axis."""
+        return is_across(self._shape)
 
     @property
     def _is_series(self) -> bool:
@@ -59,7 +75,9 @@ class Source(ColumnSource):
 
     @property
     def count(self) -> int | None:
-        return self._shape[-2 if self._is_series else 0] if self._shape else None
+        if not self._shape:
+            return None
+        return self._shape[-2 if self._is_series else -1 if self._is_across else 0]
 
     @property
     def frames(self) -> int | None:
@@ -68,7 +86,8 @@ class Source(ColumnSource):
     @property
     def columns(self) -> Mapping[str, Column]:
         count = self.count
-        shapes = {name: header.shape[self._moves(name) :] for name, header in self._headers.items()}
+        shapes = {name: header.shape[:: -1 if self._is_turned(name) else 1][self._moves(name) :]
+                  for name, header in self._headers.items()}  # fmt: skip
         return {
             name: Column(kind_of(self._headers[name].dtype), shape[1:])
             for name, shape in shapes.items()
@@ -80,13 +99,22 @@ class Source(ColumnSource):
         header = self._headers.get(name)
         return self._is_series and header is not None and header.shape[:2] == self._shape[:2]
 
+    def _is_turned(self, name: str) -> bool:
+        """Whether the last axis of an array is that of the particles."""
+        header = self._headers.get(name)
+        shape = () if header is None else header.shape
+        return self._is_across and len(shape) == 2 and shape[1] == self.count != shape[0]
+
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         with Archive(self.file) as archive:
             archive.require_room([name for name in names if not self._moves(name)])
-            return {
-                name: archive.item(name, self.frame) if self._moves(name) else archive.array(name)
-                for name in names
-            }
+            return {name: self._values(archive, name) for name in names}
+
+    def _values(self, archive: Archive, name: str) -> NDArray[Any]:
+        if self._moves(name):
+            return archive.item(name, self.frame)
+        values = archive.array(name)
+        return np.ascontiguousarray(values.T) if self._is_turned(name) else values
 
     @property
     def box(self) -> Box | None:
@@ -114,6 +142,15 @@ class Source(ColumnSource):
             return list(archive.members)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        alone = self._alone
+        if (
+            alone
+            and not any(map(self._usual, ("centers", "x")))
+            and not {"centers", "x"} & {*names}
+        ):
+            names = {**names, "centers": alone}
+            text = f"array '{shown(alone)}' is taken as the coordinates"
+            self.notes.append(("", f"{self.name}: {text}"))
         chosen = super().choose(names)
         if "centers" not in chosen:
             self._guess_size(chosen)
@@ -144,6 +181,8 @@ class Source(ColumnSource):
         with Archive(self.file) as archive:
             for name, entry in archive.members.items():
                 header = self._headers.get(name)
+                if name not in used and self._is_turned(name):
+                    yield from _fields(name, archive.array(name)[:, index])
                 if name in used or header is None or header.shape[:1] != (count,):
                     continue
                 size, is_packed = header.nbytes // count, entry.compress_type != ZIP_STORED

@@ -15,7 +15,8 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.formats import csv
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.table_layout import table_of, written
+from raytracer.scene.particles.rewritten import written
+from raytracer.scene.particles.table_layout import table_of
 
 MEMORY = 60  # bytes of memory per byte of the file, which is compressed
 

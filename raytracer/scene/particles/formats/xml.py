@@ -1,0 +1,55 @@
+"""Elements of XML with the names of coordinates: spots of TrackMate, markers of Chimera, others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import several_steps
+from raytracer.scene.particles.loaded import LoadedSource, texts
+
+UNKNOWN = "this kind of XML is not known: save its positions as .xyz or .csv"
+MEMORY = 24  # bytes of memory per byte of the file while it is parsed
+
+
+class Source(LoadedSource):
+    """The commonest element whose attributes, or inner elements, are coordinates."""
+
+    noun = "attribute"
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        require_room(self.name, MEMORY * self.file.size)
+        found: dict[str, list[dict[str, str]]] = defaultdict(list)
+        for element in self._elements():
+            values = element.attrib | {each.tag: each.text or "" for each in element}
+            if all(naming.usual(axis, values) for axis in "xyz"):
+                found[element.tag].append(values)
+        rows = max(found.values(), key=len, default=[])
+        if not rows:
+            raise DataFileError(f"{self.name}: {UNKNOWN}")
+        columns = {name: _column([row.get(name, "") for row in rows]) for name in rows[0]}
+        for step in naming.known(naming.STEPS, columns)[:1]:
+            self.notes += several_steps(self.name, step, np.unique(columns[step]))
+        return columns
+
+    def _elements(self) -> Iterator[ElementTree.Element]:
+        try:
+            return ElementTree.fromstring(self.file.read(self.file.size)).iter()
+        except ElementTree.ParseError:
+            raise DataFileError(f"{self.name}: {UNKNOWN}") from None
+
+
+def _column(words: list[str]) -> NDArray[Any]:
+    """Return values as numbers if all are, or missing."""
+    try:
+        return np.array([float(word or "nan") for word in words])
+    except ValueError:
+        return texts(words)

@@ -1,0 +1,148 @@
+"""Texts whose rows are written otherwise than one a line: the same as a table, in a temporary file.
+
+Rows in brackets, as programs print lists and arrays, also on one line; lists with names, one for
+each column; and columns of vectors.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import weakref
+from collections.abc import Callable
+from io import StringIO
+from itertools import chain, islice
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.lines import HEAD_BYTES, pieces
+from raytracer.scene.particles.table_layout import Table, table_of
+from raytracer.scene.particles.text_table import cells_of
+
+_OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
+_CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
+"""Words before brackets: points = array([[1,"""
+_BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
+_BETWEEN = rb"[\])}>]([ \t]*,?[ \t]*)(?=[\[({<])"  # between rows on one line
+_LAST = rb"[\])}][ \t]*;"  # the end of a statement
+_INNER = rb"[\s\w.=]{0,99}(?:[A-Za-z_]\w{0,63}\(\s*)?(?:[\[({]\s*){2}[-+.\d]|[\[({<][^\n]*\s*\Z"
+"""The start of a text whose rows are in brackets within others, and a text of one line."""
+_KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
+_LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"
+_VALUES = rb"([^\[\](){}]*)[\])}]"
+"""A name and the start of its list, x = np.array([, and its values."""
+_PART = r"[-+.\d][^\s,;\[\](){}]*"
+_VECTOR = rf"[\[({{]\s*{_PART}(?:[\s,;]+{_PART}){{2}}\s*[\])}}]"  # a cell: [0.5, 1.5, 2.5]
+MAX_LISTS = 1 << 26  # most bytes of a text of lists
+
+
+def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
+    """Return a text and the layout of its table; the first lines are left out.
+
+    Where rows are in brackets, the text is a copy with spaces instead.
+
+    Raises:
+        DataFileError: a line is too long, or not text.
+    """
+    start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
+    if copy := _of_lists(file, start):
+        return copy, table_of(copy, skip)
+    is_nested = bool(re.match(_INNER, start))
+    table = None if is_nested else table_of(file, skip)
+    if table and (copy := _of_vectors(file, table)):
+        return copy, table_of(copy, skip)
+    first = table.first.encode() if table else b""
+    are_within = bool(re.match(rb"\s*[\[({<]?" + _OPENING, first)) or (
+        table is not None and bool(table.numbers) and bool(re.search(_OPENING, first))
+    )
+    if table is None or are_within or (not table.has_numbers and re.search(_OPENING, start)):
+        copy = _without_brackets(file, is_nested)
+        if (bare := table_of(copy, skip)).has_numbers:
+            return copy, bare
+    return file, table or table_of(file, skip)
+
+
+def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
+    """Return a table with three columns for one of quoted vectors, as pandas writes them, or None.
+
+    As in id,position and 1,"[0.5, 1.5, 2.5]".
+    """
+    separator, cells = table.separator, cells_of(table.first, table.separator)
+    vectors = [place for place, (name, cell) in enumerate(zip(table.columns, cells, strict=False))
+               if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
+    if not vectors or separator is None or file.size > MAX_LISTS:
+        return None
+
+    def write(copy: IO[bytes]) -> None:
+        text, place = StringIO(newline=""), vectors[0]
+        made = csv.writer(text, delimiter=separator)
+        names = [f"{table.columns[place]}_{axis}" for axis in "xyz"]
+        made.writerow([*table.columns[:place], *names, *table.columns[place + 1 :]])
+        for line, _ in islice(file.text_lines(), table.skip, None):
+            row = cells_of(line, separator)
+            vector = re.findall(_PART, row[place]) if len(row) > place else []
+            made.writerow([*row[:place], *vector, *row[place + 1 :]])
+        copy.write(text.getvalue().encode(file.encoding))
+
+    made = written(file, write)
+    made.encoding = file.encoding
+    return made
+
+
+def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
+    """Return a copy of a text of the same length with spaces for brackets, and words before.
+
+    If it is nested, rows that share a line get lines of their own.
+    """
+
+    def write(copy: IO[bytes]) -> None:
+        rest = b""
+        for number, piece in enumerate(chain(pieces(file), (b"",))):
+            text = rest + piece
+            if number == 0:
+                text = re.sub(_CALL, lambda found: b" " * len(found[0]), text)
+            end = len(text)
+            if is_nested:
+                text = re.sub(_LAST, lambda found: found[0][:1].ljust(len(found[0])), text)
+                text = re.sub(_BETWEEN, lambda found: b"\n" + b" " * len(found[1]), text)
+                end = max(map(text.rfind, (b"]", b")", b"}", b">", b"\n"))) if piece else end
+            copy.write(text[: max(end, 0)].translate(_BRACKETS))
+            rest = text[max(end, 0) :]
+
+    return written(file, write)
+
+
+def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
+    """Return a table of lists with the names of coordinates, one after another, or None.
+
+    As in x = [1, 2, 3], y = [4, 5, 6], z = [7, 8, 9].
+    """
+    if not re.search(_LIST + rb"\s*[-+.\d]", start) or file.size > MAX_LISTS:
+        return None
+    text = os.pread(file.file.fileno(), file.size, 0)
+    found = {name.decode(): re.findall(rb"[^\s,;]+", values)
+             for name, values in re.findall(_LIST + _VALUES, text)}  # fmt: skip
+    axes = [naming.usual(axis, found) for axis in "xyz"]
+    counts = {len(found[name]) for name in axes if name is not None}
+    if None in axes or len(counts) != 1:
+        return None
+    columns = {name: values for name, values in found.items() if len(values) in counts}
+
+    def write(copy: IO[bytes]) -> None:
+        copy.write(",".join(columns).encode() + b"\n")
+        copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
+
+    return written(file, write)
+
+
+def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:
+    """Return what a function writes, as a file of the same name until it is no longer used."""
+    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
+    write(copy)
+    copy.flush()
+    text = OpenFile(copy, file.path, file.source)
+    weakref.finalize(text, copy.close)
+    return text
