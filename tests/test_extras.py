@@ -29,7 +29,7 @@ print(json.dumps(missing))
 EXTRAS = (
     "MDAnalysis", "OpenEXR", "aiohttp", "anywidget", "ase", "astropy", "av", "chemfiles",
     "cmcrameri", "colorcet", "cuda", "gemmi", "gsd", "h5py", "imagecodecs", "laspy",
-    "matplotlib", "plyfile", "pxr", "pyarrow", "pycuda", "pyoidn", "pypcd4",
+    "matplotlib", "plyfile", "pxr", "pyarrow", "pycuda", "pye57", "pyoidn", "pypcd4",
     "python_calamine", "pytng", "rdkit", "scipy", "skimage", "trimesh", "vtkmodules", "yaml",
     "zstandard",
 )  # fmt: skip

@@ -63,7 +63,11 @@ class ColumnSource(ParticleSource):
         left = list(dict.fromkeys([*parts.values(), *self.also]))
         arrays = self.load(left)
         values = {part: arrays[name] for part, name in parts.items()}
-        result = Particles(self.name, _centers(values, self.name), notes=self._unused(parts))
+        if np.shape(centers := _centers(values, self.name))[1:] == (2,):
+            centers = np.pad(centers, ((0, 0), (0, 1)))
+            self.notes.append(("", f"{self.name}: '{shown(parts['centers'])}' has two numbers per "
+                               "particle, so all have z = 0"))  # fmt: skip
+        result = Particles(self.name, centers, notes=self._unused(parts))
         result.extra = {name: arrays[name] for name in self.also}
         if "radius" in values:
             result.radius = values["radius"]
@@ -133,7 +137,7 @@ class ColumnSource(ParticleSource):
         column, what = self.columns[name], "one number per sphere"
         possible: tuple[tuple[int, ...], ...] = ((),)
         if part == "centers":
-            possible, what = ((3,),), "three numbers per sphere"
+            possible, what = ((3,), (2,)), "three numbers per sphere, or two"
         elif part == "color":
             possible, what = ((), (3,), (4,)), "a text or three numbers per sphere"
             possible = possible[:1] if column.kind == "text" else possible
@@ -158,6 +162,8 @@ class ColumnSource(ParticleSource):
         columns = self.columns
         if "centers" not in chosen and not set("xyz") & set(chosen):
             usual = self._usual("centers", (3,))
+            if usual is None and not self._usual("x", ()):
+                usual = self._usual("centers", (2,))
             chosen |= {} if usual is None else {"centers": usual}
         if "centers" in chosen:
             return
@@ -218,16 +224,6 @@ class ColumnSource(ParticleSource):
                 place = f"line {row}, column '{shown(name)}'"
                 raise DataFileError(f"{result.source}: {place}: {error}") from None
         result.color = np.array(colors, np.float64).reshape(-1, 3)
-
-
-def several_steps(source: str, name: str, steps: NDArray[Any]) -> Notes:
-    """Return the warning that particles of several times are shown together."""
-    if len(steps) < 2:
-        return []
-    return [("", (
-        f"{source}: rows with {len(steps):,} values of '{shown(name)}' are shown together: for one "
-        f"give --select '{shown(name)} == {steps[0]}'"
-    ))]  # fmt: skip
 
 
 def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from raytracer.scene.particles.data_file import DataFile, split_inner
 
+CASE = ".foam"  # ending of the empty file that marks a case of OpenFOAM
 _PATTERN = frozenset("*?[%")  # characters of patterns for series of files
 
 
 def may_be_series(path: Path, frame: int | None) -> bool:
-    """Whether a path may be a pattern, or a folder, of a series with one frame per file."""
-    if frame is not None or not _PATTERN.isdisjoint(str(path)):
+    """Whether a path may be a pattern, folder or case of a series with one frame per file."""
+    if frame is not None or path.suffix == CASE or not _PATTERN.isdisjoint(str(path)):
         return True
     try:
         return path.is_dir()

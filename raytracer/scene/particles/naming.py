@@ -92,13 +92,7 @@ _OTHERS = frozenset(
 _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
-TRACKS = ("track_id", "trackid", "track", "track_index", "particle", "particle_id", "atom",
-          "atom_id", "cell_id", "object_id", "label", "id", "index", "trajectory")  # fmt: skip
-STEPS = ("frame", "frames", "t", "time", "step", "timestep", "time_step", "position_t", "frame_id",
-         "time_index", "timepoint", "time_point")  # fmt: skip
-"""Columns of tables that hold several frames: what moves, and when."""
-
-_SPHERICAL = (("ra", "dec"), ("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
+_SPHERICAL = (("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
@@ -106,7 +100,7 @@ GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a 
 _WORDS = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 _COMPONENT = r"(?i)[\[(]\s*([xyz012])\s*[\])]\s*$"  # of P[x], which is no unit
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
-_SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
+_SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad|radi[iu]\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
@@ -180,12 +174,6 @@ def _named_last(names: list[str], part: str) -> str | None:
     last = ((name, re.findall(_WORDS, name)[1:]) for name in names)
     return next((name for name, words in last if words and words[-1].lower() in _CENTERS
                  and _OTHERS.isdisjoint(map(str.lower, words))), None)  # fmt: skip
-
-
-def known(usual: Iterable[str], names: Iterable[str]) -> list[str]:
-    """Return the names that are among usual ones, the likeliest first; T is a temperature."""
-    by_plain = {plain(name): name for name in reversed(list(names)) if name != "T"}
-    return [by_plain[name] for name in usual if name in by_plain]
 
 
 def spherical(names: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
-from raytracer.scene.particles.source import Notes
+from raytracer.scene.particles.source import Column, Notes, kind_of
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
@@ -41,6 +42,34 @@ class NestedSource(LoadedSource):
     """
 
     min_across: int = MIN_ACROSS
+
+    @cached_property
+    def _times(self) -> tuple[int, ...]:
+        """Number of frames, and of particles; () if positions have no frames."""
+        name = naming.usual("centers", self.arrays)
+        shape = () if name is None else self.arrays[name].shape
+        return shape[:2] if are_frames(shape) else ()
+
+    @property
+    def frames(self) -> int | None:
+        return self._times[0] if self._times else 1
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        return {name: Column(kind_of(each.dtype), each.shape[1 + self._moves(name) :])
+                for name, each in self.arrays.items()}  # fmt: skip
+
+    @property
+    def count(self) -> int | None:
+        return self._times[1] if self._times else super().count
+
+    def _moves(self, name: str) -> bool:
+        """Whether the first axis of an array is time."""
+        return bool(self._times) and self.arrays[name].shape[:2] == self._times
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return {name: self.arrays[name][self.frame] if self._moves(name) else self.arrays[name]
+                for name in names}  # fmt: skip
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K).
@@ -234,7 +263,11 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
             arrays |= {name: each.T for name, each in arrays.items()
                        if each.ndim == 2 and each.shape[1] == count != each.shape[0]}  # fmt: skip
             centers = arrays[place]
-        if centers.ndim != 2 or centers.shape[1] != 3:
+        if are_frames(centers.shape):
+            times, count = centers.shape[:2]
+            return {name: each for name, each in arrays.items()
+                    if each.shape[:2] == (times, count) or len(each) == count}  # fmt: skip
+        if centers.ndim != 2 or centers.shape[1] not in (2, 3):
             return {}
     return {name: array for name, array in arrays.items() if len(array) == len(centers)}
 
@@ -257,6 +290,11 @@ def _of_commonest_length(columns: Columns) -> Columns:
     """Return the columns that have as many values as most others."""
     ((length, _),) = Counter(map(len, columns.values())).most_common(1)
     return {name: array for name, array in columns.items() if len(array) == length}
+
+
+def are_frames(shape: Sequence[int]) -> bool:
+    """Whether an array of coordinates has frames, (T, N, 3) or (T, N, 2)."""
+    return len(shape) == 3 and shape[2] in (2, 3) and shape[0] > 0
 
 
 def is_across(shape: Sequence[int], least: int = 4) -> bool:

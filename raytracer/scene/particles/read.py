@@ -16,9 +16,11 @@ from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
+from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.locate import locate
+from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
     Column,
@@ -175,6 +177,7 @@ def frame_source(
                 source = form.open(content, file.inner)
             else:
                 form, source = registry.opened_as(form, content, file.inner)
+            source = framed(placed(source))
             if file.frame is None:
                 yield source
                 return

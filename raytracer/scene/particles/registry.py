@@ -25,6 +25,7 @@ SNIFF_LONG = 1 << 16  # the same if the first line is longer
 
 LIBRARIES = {
     "formats.cif": "gemmi",
+    "formats.e57": "pye57",
     "formats.hdf5": "h5py",
     "formats.las": "laspy",
     "formats.mat": "scipy",
@@ -160,6 +161,9 @@ _HOOMD = r"(?i)(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:hoomd|galamost)_xm
 _TECPLOT = (
     r"(?i)(?:#[^\n]*\n\s*)*(?:title\s*=[^\n]*\n\s*)?(?:filetype\s*=[^\n]*\n\s*)?variables\s*="
 )
+_SITE = rf"[ \t]*+\d{{1,3}}+(?:[ \t]++{_NUMBER}){{5}}[ \t\r]*+\n"
+_MULTISLICE = rf"[^\n]*+\n{_LINE}(?:{_SITE}){{1,3}}+(?:{_SITE}|[ \t]*+-1\b)"
+_CLOUD = r"(?:/\*[\s\S]*?\*/\s*)?FoamFile\s*\{[^}]*class\s+\S*Cloud"
 _MAESTRO = r"(?:#[^\n]*\n\s*)*\{\s*s_m_m2io_version"
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
 
@@ -195,7 +199,9 @@ FORMATS = (
     Format("points with normals", TABLE, (".xyzn",), variant=".xyzn"),
     Format("points with colours", TABLE, (".xyzrgb",), variant=".xyzrgb"),
     Format("SWC", TABLE, (".swc",), variant=".swc"),
+    Format("multislice XYZ", "formats.multislice", (), pattern=_MULTISLICE),
     Format("STAR", TABLE, (".star",), variant=".star"),
+    Format("OpenFOAM cloud", "formats.foam", (), pattern=_CLOUD),
     Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
     Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
     Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
@@ -238,11 +244,12 @@ FORMATS = (
     Format(
         "VTK XML",
         "formats.vtk",
-        (".vtp", ".vtu", ".vts"),
+        (".vtp", ".vtu", ".vts", ".pvd", ".pvtu", ".pvtp", ".vtm", ".series"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
     Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "formats.las", (".las", ".laz"), (b"LASF",)),
+    Format("E57", "formats.e57", (".e57",), (b"ASTM-E57",)),
     Format("GSD", "objects.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
     Format("NetCDF", "formats.netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
     Format("Amber restart", "formats.inpcrd", (".inpcrd", ".rst7")),
@@ -301,12 +308,12 @@ WAYS = {
     ),
     ".bundle .xtd .gpw": "convert it with ASE: ase.io.write('a.xyz', ase.io.read('a.gpw'))",
     ".stl .obj .off": "it is a mesh: give it as --mesh, or in [[meshes]] of a scene file",
-    ".pvd .xdmf .xmf .case": "it lists other files: name these, as a pattern in quotes for frames, "
+    ".xdmf .xmf .case": "it lists other files: name these, as a pattern in quotes for frames, "
     "as in 'run_*.vtu'",
     ".bp .sdf5 .silo .exo .cgns .bgeo .vdb .bi4": "export its points as .vtk, .csv or .npz, for "
     "example with ParaView or Python",
-    ".pvtu .pvtp .vti .vtr .vtm": (
-        "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vtm').points)"
+    ".vti .vtr": (
+        "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vti').points)"
     ),
     ".dta .sav .sas7bdat .rds .rdata .html": "save it as .csv",
     ".pkl .pickle .joblib .pt .pth": (
@@ -314,7 +321,7 @@ WAYS = {
         "numpy.savez('a.npz', centers=points, radii=radii)"
     ),
     ".orc": "convert it: pyarrow.parquet.write_table(pyarrow.orc.read_table('a.orc'), 'a.parquet')",
-    ".e57 .rcp .fls": "convert it to .las or .ply, for example with CloudCompare",
+    ".rcp .fls": "convert it to .las or .ply, for example with CloudCompare",
     ".blend .usd .usda .usdc .usdz .abc .fbx .glb .gltf": "export its points as .ply",
     ".root": "convert it with uproot: numpy.savez('a.npz', **tree.arrays(library='np'))",
     ".restart": "read it with LAMMPS, and write it by the command write_data or write_dump",

@@ -1,7 +1,7 @@
 """Texts whose rows are written otherwise than one a line: the same as a table, in a temporary file.
 
 Rows in brackets, as programs print lists and arrays, also on one line; lists with names, one for
-each column; and columns of vectors.
+each column; columns of vectors; and rows of which each is a variable, with its name first.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ _VALUES = rb"([^\[\](){}]*)[\])}]"
 """A name and the start of its list, x = np.array([, and its values."""
 _PART = r"[-+.\d][^\s,;\[\](){}]*"
 _VECTOR = rf"[\[({{]\s*{_PART}(?:[\s,;]+{_PART}){{2}}\s*[\])}}]"  # a cell: [0.5, 1.5, 2.5]
+_VARIABLE = rb"(?m)^[ \t]*([A-Za-z\"][^\n,;\t]{0,99})[,;\t]([ \t]*[-+.\d][-+.\deE,; \t]*)\r?$"
+"""A row of numbers that begins with a name."""
+FEW_LINES = 20  # in the start of a text, if its rows are long
 MAX_LISTS = 1 << 26  # most bytes of a text of lists
 
 
@@ -48,7 +51,7 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
         DataFileError: a line is too long, or not text.
     """
     start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
-    if copy := _of_lists(file, start):
+    if copy := _of_lists(file, start) or _of_variables(file, start):
         return copy, table_of(copy, skip)
     is_nested = bool(re.match(_INNER, start))
     table = None if is_nested else table_of(file, skip)
@@ -136,6 +139,46 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
         copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
 
     return written(file, write)
+
+
+def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
+    """Return a table with a column for each row that is a variable with its name first, or None.
+
+    As in X:,1,2,3 and Y:,4,5,6. A name that comes again begins the rows of another time; a variable
+    with one value is that of all rows until then: "TIME:, 0.5" of EDEM.
+    """
+    names = [name for name, _ in re.findall(_VARIABLE, start)]
+    may_be = start.count(b"\n") < FEW_LINES or naming.usual("x", map(_variable, names))
+    if not names or not may_be or file.size > MAX_LISTS:
+        return None
+    text = os.pread(file.file.fileno(), file.size, 0)
+    blocks: list[dict[str, list[bytes]]] = [{}]
+    for name, values in re.findall(_VARIABLE, text):
+        if (key := _variable(name)) in blocks[-1]:
+            blocks.append({})
+        blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
+    axes = [naming.usual(axis, blocks[0]) for axis in "xyz"]
+    tables = []
+    for block in blocks:
+        counts = {len(block.get(name or "", ())) for name in axes}
+        if len(counts) != 1 or max(counts) < 2 or list(block) != list(blocks[0]):
+            return None
+        (count,) = counts
+        columns = [values * count if len(values) == 1 else values for values in block.values()]
+        if any(len(values) != count for values in columns):
+            return None
+        tables.append(zip(*columns, strict=True))
+
+    def write(copy: IO[bytes]) -> None:
+        copy.write(",".join(blocks[0]).encode() + b"\n")
+        copy.writelines(b",".join(row) + b"\n" for row in chain.from_iterable(tables))
+
+    return written(file, write)
+
+
+def _variable(name: bytes) -> str:
+    """Return the name of a variable without the number of a query, as in "Q02 : Position X:"."""
+    return re.sub(r"^\w+\s*:\s+", "", name.decode("latin-1").strip()).strip(' :"')
 
 
 def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:

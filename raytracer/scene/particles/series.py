@@ -1,4 +1,4 @@
-"""Series of files, one per frame: named by a pattern, or all files of a folder.
+"""Series of files, one per frame: named by a pattern, all files of a folder, or a case of OpenFOAM.
 
 A pattern has shell wildcards, as in `snap_*.h5`, or a number, as in `frame_%04d.xyz`. Files are
 sorted by the numbers in their names: `snap_9` precedes `snap_10`.
@@ -17,13 +17,19 @@ from raytracer.files.access import is_file, reason
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.locate import CASE
 from raytracer.scene.particles.registry import SUFFIXES
 
 MAX_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
 
+LISTS = frozenset((".pvd", ".series"))  # endings of lists of the files beside them
+
 BOXES = "boundingbox"  # in the names of files of the domain, which LIGGGHTS writes beside others
+
+CLOUD = r"positions(\.gz)?"  # names of files with the positions of a cloud of OpenFOAM
+_TIME = r"\d+(\.\d+)?(e[-+]?\d+)?"
 
 _NUMBER = re.compile(r"%0?\d*d")
 
@@ -55,6 +61,8 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
         DataFileError: there are no files, or they have different formats.
     """
     path = Path(path)
+    if files := _clouds(path):
+        return Series(str(path), files)
     try:
         if str(path) == "-" or is_file(path):
             return None
@@ -89,6 +97,9 @@ def files_beside(path: Path, count: int) -> list[Path]:
     Returns:
         Files whose names differ only in numbers; only the file itself if their number differs.
     """
+    if re.fullmatch(CLOUD, path.name):
+        case, cloud = path.parents[3], path.parent.name
+        return [each for each in _clouds(case / f"a{CASE}") if each.parent.name == cloud]
     numbers = list(re.finditer(r"\d+", path.name))
     names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
     names.append(re.sub(r"\d+", "%d", path.name))
@@ -105,6 +116,33 @@ def frame_of(file: DataFile, count: int) -> int:
     if file.series > 1:
         return files_beside(file.path, file.series).index(file.path)
     return (file.frame or 0) % count
+
+
+def _clouds(path: Path) -> list[Path]:
+    """Return the positions of a cloud at the times of a case of OpenFOAM, [] for another path.
+
+    Args:
+        path: the folder of the case, or a file there that marks it.
+
+    Raises:
+        DataFileError: there is no cloud, or several.
+    """
+    folder = path.parent if path.suffix == CASE else path
+    try:
+        if folder == path and not is_file(folder / "system" / "controlDict"):
+            return []
+        found = [each for each in folder.glob("*/lagrangian/*/*") if re.fullmatch(CLOUD, each.name)
+                 and re.fullmatch(_TIME, each.parents[2].name)]  # fmt: skip
+    except (OSError, ValueError):
+        return []
+    clouds = sorted({each.parent.name for each in found})
+    if len(clouds) != 1:
+        held = f"several clouds ({', '.join(map(shown, clouds))})" if clouds else "no cloud"
+        raise DataFileError(
+            f"{path}: the case has {held} at TIME/lagrangian/CLOUD/positions: name such a file, "
+            "after reconstructPar if the case is decomposed"
+        )
+    return sorted(found, key=lambda each: float(each.parents[2].name))
 
 
 def _matching(path: Path) -> list[Path]:
@@ -137,7 +175,7 @@ def _in_folder(folder: Path) -> list[Path]:
         there = [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as problem:
         raise DataFileError(f"{folder}: {reason(problem)}") from None
-    known = frozenset(SUFFIXES) - DOCUMENTS
+    known = frozenset(SUFFIXES) - DOCUMENTS - LISTS
     files = [path for path in there if ending(path) in known and is_file(path)
              and BOXES not in path.stem.lower()]  # fmt: skip
     endings = sorted({ending(path) for path in files})

@@ -46,18 +46,27 @@ def h5py() -> Any:
     return pytest.importorskip("h5py")
 
 
-def test_one_of_several_types(
-    tmp_path: Path, h5py: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.filterwarnings("ignore")
+def test_several_types(tmp_path: Path, h5py: Any) -> None:
+    """All are shown together, each once, or the one that is named."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         for kind in (0, 1):
             file[f"PartType{kind}/Coordinates"] = POINTS + kind
             file[f"PartType{kind}/Masses"] = MASSES + kind
         file["PartType1/Other"] = POINTS * 2
-    said = refusal(path, capsys)
-    assert "several sets of particles ('PartType0', 'PartType1'): append one" in said
-    assert "'a.h5:PartType0'" in said
+        file["GasParticles"] = h5py.SoftLink("/PartType0")
+        file["Cells/Centres"] = POINTS[:2]
+    data = read(path, wanted=lambda columns: [name for name in columns if name != "Coordinates"])
+    np.testing.assert_array_equal(data.centers, np.concatenate([POINTS, POINTS + 1]))
+    np.testing.assert_array_equal(data.extra["Masses"], np.concatenate([MASSES, MASSES + 1]))
+    assert data.extra["type"].tolist() == [b"PartType0"] * 12 + [b"PartType1"] * 12
+    assert data.labels is not None
+    assert data.labels.names == ["PartType0", "PartType1"]
+    assert "drawn together: PartType0 (12), PartType1 (12); for one alone" in data.notes[-1][1]
+    assert "'a.h5:PartType0'" in data.notes[-1][1]
+    assert load(path).describe(15).values == {"type": "PartType1", "Masses": 4.0, "Other": (
+        tuple((POINTS[3] * 2).tolist()))}  # fmt: skip
     for inner, expected in (
         ("PartType1", POINTS + 1),
         ("/PartType1/Coordinates", POINTS + 1),
@@ -70,6 +79,39 @@ def test_one_of_several_types(
     assert load(write(tmp_path / "a.toml", text)).count == 12
     with pytest.raises(Exception, match="particles are in 'PartType0'"):
         load(f"{path}:PartType7")
+
+
+def test_species_of_openpmd(tmp_path: Path, h5py: Any) -> None:
+    """All of an iteration, also where it lacks one, or the one that is named."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["openPMD"] = "1.1.0"
+        for step, kinds in ((0, ("ions",)), (5, ("ions", "electrons"))):
+            for place, axis in enumerate("xyz"):
+                for kind in kinds:
+                    values = POINTS[: len(kind), place] + step
+                    file[f"data/{step}/particles/{kind}/position/{axis}"] = values
+    assert frame_count(path) == 2
+    assert len(read(DataFile(path, frame=0)).centers) == 4
+    data = read(DataFile(path, frame=1), wanted=lambda columns: ["type"])
+    np.testing.assert_array_equal(data.centers, np.concatenate([POINTS[:9], POINTS[:4]]) + 5)
+    assert data.extra["type"].tolist() == [b"electrons"] * 9 + [b"ions"] * 4
+    np.testing.assert_array_equal(read(DataFile(path, None, "ions", 1)).centers, POINTS[:4] + 5)
+
+
+@pytest.mark.parametrize("name", ["Step#{}", "run/frame_{:03}", "t/time={}.5/particles"])
+def test_groups_of_steps_are_frames(tmp_path: Path, h5py: Any, name: str) -> None:
+    """As H5Part writes them; their names are sorted by numbers."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        for step in (2, 10, 1):
+            for place, axis in enumerate("xyz"):
+                file[f"{name.format(step)}/{axis}"] = POINTS[: 1 + step, place] + step
+    assert frame_count(path) == 3
+    for frame, step in enumerate((1, 2, 10)):
+        data = read(DataFile(path, frame=frame))
+        np.testing.assert_array_equal(data.centers, POINTS[: 1 + step] + step)
+    assert "has 3 frames" in str(read(path).notes)
 
 
 def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:

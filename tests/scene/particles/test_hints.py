@@ -28,7 +28,7 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
         ("state.xml", STATE, "this kind of XML is not known: save its positions as .xyz or .csv"),
         ("job.mop", MOPAC, "may be the input of a program: save its positions as .xyz"),
         ("job.gin", GULP, "may be the input of a program: save its positions as .xyz"),
-        ("run.pvd", "<VTKFile/>", "lists other files: name these"),
+        ("run.xdmf", "<Xdmf/>", "lists other files: name these"),
         ("run.xmf", "<Xdmf/>", "lists other files: name these"),
     ],
 )

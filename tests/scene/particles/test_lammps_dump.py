@@ -85,7 +85,6 @@ GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])
     [
         (GOOD.replace("ATOMS\n2", "ATOMS\n3"), ["line 4 states 3 atoms, but there are 2"]),
         (GOOD.replace("4 5 6", "4 5 six"), ["line 11, column 'z': 'six' is not a number"]),
-        (GOOD.replace("id x y z", "id x y x"), ["line 9: the column 'x' is named twice"]),
         (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRY"), ["no line 'ITEM: ATOMS'"]),
         (dump("xs ys zs", ["0 0 0"], ORTHOGONAL.replace("0 3", "0 b")), ["line 7: '0 b' is not a"]),
     ],
@@ -96,3 +95,13 @@ def test_what_is_wrong_is_said(
     said = refusal(write(tmp_path / "a.dump", text), capsys)
     for part in parts:
         assert part in said
+
+
+def test_a_column_that_is_named_twice(tmp_path: Path) -> None:
+    """The first counts, as in dumps of LIGGGHTS with `type` twice."""
+    text = GOOD.replace("id x y z", "id x y z x")
+    head, _, rows = text.partition("id x y z x\n")
+    rows = "".join(f"{line} 99\n" for line in rows.splitlines())
+    path = write(tmp_path / "a.dump", f"{head}id x y z x\n{rows}")
+    expected = read(write(tmp_path / "b.dump", GOOD)).centers
+    np.testing.assert_array_equal(read(path).centers, expected)

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import UserError
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import frame_count, read
 
 COUNT = 5
 POINTS = np.random.default_rng(1).normal(size=(COUNT, 3))
@@ -136,3 +139,35 @@ def test_a_process_prints_no_warnings_of_numpy() -> None:
     done = run("render", "huge.npz", *RENDER, "--color-by", "speed")
     assert "Warning" not in done.stderr
     assert run("info", "huge.npz").stderr == ""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".h5", ".mat", "(N, K, T).mat"])
+def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
+    """(T, N, 2) and (T, N, 3), with other values per particle, of each frame or of all."""
+    frames = np.random.default_rng(41).normal(size=(4, 9, width))
+    speeds, radii = np.arange(36.0).reshape(4, 9), np.linspace(0.1, 0.2, 9)
+    arrays = {"positions": frames, "speed": speeds, "radii": radii}
+    path = tmp_path / f"a{ending[-4:]}"
+    if ending == ".npy":
+        np.save(path, frames)
+    elif ending == ".npz":
+        np.savez(path, **arrays)
+    elif ending == ".h5":
+        path = tmp_path / "a.h5"
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file.update(arrays)
+    else:
+        if ending != ".mat":
+            arrays |= {"positions": frames.transpose(1, 2, 0), "speed": speeds.T}
+        pytest.importorskip("scipy.io").savemat(path, arrays)
+    assert frame_count(path) == 4
+    data = read(DataFile(path, frame=2))
+    np.testing.assert_array_equal(data.centers[:, :width], frames[2])
+    np.testing.assert_array_equal(data.centers[:, width:], 0)
+    assert ("has two numbers per particle, so all have z = 0" in str(data.notes)) == (width == 2)
+    if ending != ".npy":
+        np.testing.assert_array_equal(data.radius, radii)
+    if ending.endswith(".mat"):
+        assert load(path).describe(5).values == {"speed": 5.0}

@@ -10,7 +10,7 @@ import pytest
 from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import frame_count, read, read_row
+from raytracer.scene.particles.read import frame_count, read, read_row, source_of
 from raytracer.scene.particles.source import Particles
 from support.particle_files import write
 
@@ -263,7 +263,7 @@ def test_detections_at_several_times_are_mentioned(
 ) -> None:
     particles = read(write(tmp_path / "a.csv", f"{names}\n{TRACKS}"))
     assert len(particles.centers) == 12
-    assert notes_of(particles).endswith(sentence and "for one give --select 'frame == 0.0'")
+    assert notes_of(particles).endswith(sentence and "for one give --select 'frame == 0'")
     assert sentence in notes_of(particles)
 
 
@@ -312,7 +312,7 @@ def test_rows_sorted_by_types_are_all_there(
     assert particles.labels.names == list(types)
 
 
-@pytest.mark.parametrize("names", ["ra,dec,parallax", "Latitude,Longitude,depth"])
+@pytest.mark.parametrize("names", ["theta,phi,r", "Latitude,Longitude,depth"])
 def test_angles_are_no_coordinates(tmp_path: Path, names: str) -> None:
     first, second, _ = names.split(",")
     with pytest.raises(DataFileError, match=f"{first} and {second} are angles: compute x, y and z"):
@@ -329,11 +329,11 @@ def test_a_letter_within_a_word_is_no_axis(tmp_path: Path) -> None:
     "<p><x>{0}</x><y>{1}</y><z>{2}</z><radius>0.5</radius><time>{3}</time></p>",
 ])  # fmt: skip
 def test_elements_of_xml(tmp_path: Path, form: str) -> None:
-    rows = "".join(form.format(*point, n) for n, point in enumerate(POINTS.tolist()))
+    rows = "".join(form.format(*point, n // 2) for n, point in enumerate(POINTS.tolist()))
     particles = read(write(tmp_path / "a.xml", f'<?xml version="1.0"?>\n<a b="1">{rows}</a>\n'))
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
-    assert "rows with 4 values of" in notes_of(particles)
+    assert "rows with 2 values of" in notes_of(particles)
 
 
 @pytest.mark.parametrize("form", ['"[{0}, {1}, {2}]"', '"({0}; {1}; {2})"', "[{0} {1} {2}]"])
@@ -345,3 +345,54 @@ def test_vectors_in_cells(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
     assert read_row(DataFile(path), 2, 4)["id"] == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("separator", [",", ", ", ";", "\t"])
+def test_rows_that_are_variables(tmp_path: Path, separator: str) -> None:
+    """Results of EDEM: a row for each query, the rows of each time below it."""
+    text = "EDEM results data\nDeck: a.dem\n"
+    for time in (0.5, 0.75):
+        text += f"\nTIME:{separator}{time}\n"
+        rows = [("Q01 : Particle ID", range(4))]
+        rows += [(f"Q0{n + 2} : Particle Position {axis}", POINTS[:, n] + time)
+                 for n, axis in enumerate("XYZ")]  # fmt: skip
+        rows += [("Q05 : Particle Radius", [0.5, 1, 1.5, 2])]
+        text += "".join(f"{name}:{separator}{separator.join(map(str, values))}\n"
+                        for name, values in rows)  # fmt: skip
+    path = write(tmp_path / "a.csv", text)
+    assert frame_count(path) == 2
+    particles = read(DataFile(path, frame=1))
+    np.testing.assert_allclose(particles.centers, POINTS + 0.75)
+    np.testing.assert_array_equal(particles.radius, [0.5, 1, 1.5, 2])
+    assert particles.time is not None
+    assert particles.time.value == 0.75
+
+
+def test_rows_that_begin_with_axes_are_no_variables(tmp_path: Path) -> None:
+    """Variables have as many values, and two at least; other rows are those of a table."""
+    lines = "x,1,2,3\ny,4,5,6\nz,7,8,9\nx,1,2,4\n"
+    particles = read(write(tmp_path / "a.csv", f"label,x,y,z\n{lines}"))
+    np.testing.assert_array_equal(particles.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 2, 4]])
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_atoms_for_multislice_programs(tmp_path: Path, count: int) -> None:
+    """Of Kirkland and Prismatic: the last line is no atom."""
+    rows = "".join(f"{place + 6} {x} {y} {z} 1.00 0.085\n"
+                   for place, (x, y, z) in enumerate(POINTS[:count].tolist()))  # fmt: skip
+    path = write(tmp_path / "a.xyz", f"Gold, zone axis 001\n 4 5 6.5\n{rows}-1\n")
+    with source_of(path) as source:
+        assert source.box is not None
+        np.testing.assert_array_equal(source.box.edges, np.diag([4, 5, 6.5]))
+    particles = read(path)
+    np.testing.assert_array_equal(particles.centers, POINTS[:count])
+    assert particles.labels is not None
+    assert particles.labels.meaning == "elements"
+    assert particles.labels.names == [str(place + 6) for place in range(count)]
+    path.write_text(path.read_text() + "1 2 3\n")  # after the end
+    assert len(read(path).centers) == count
+    path.write_text(path.read_text().replace("-1\n", "6 1 2 3 1\n-1\n"))
+    if count == 4:  # the start is certain
+        with pytest.raises(DataFileError, match="line 7: is not 6 numbers"):
+            read(path)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.scene.particles.read import read
+from raytracer.errors import DataFileError
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import frame_count, read, source_of
 from support.particle_files import refusal, write
 
 TEXT = """\
@@ -62,3 +64,51 @@ def test_damaged_files_are_refused(
     pytest.importorskip("vtkmodules")
     text = FILES[name].replace(old, new)
     assert "is damaged, or not a valid VTK" in refusal(write(tmp_path / name, text), capsys)
+
+
+def _piece(path: Path, x: float, name: str = "mass") -> None:
+    write(path, XML.replace("1 2 3", f"{x} 2 3").replace("mass", name))
+
+
+def test_times_of_a_collection_are_frames(tmp_path: Path) -> None:
+    """Files of one time are its parts, with the arrays that all of them have."""
+    pytest.importorskip("vtkmodules")
+    (tmp_path / "a").mkdir()
+    for place, name in enumerate(("mass", "mass", "other")):
+        _piece(tmp_path / f"a/{place}.vtp", place, name)
+    entries = "".join(
+        f'<DataSet part="{place}" file="a/{place}.vtp" timestep="{time}"/>\n'
+        for place, time in enumerate((0.5, 1.5, 1.5))
+    )
+    path = write(
+        tmp_path / "a.pvd",
+        f'<VTKFile type="Collection"><Collection>{entries}</Collection></VTKFile>',
+    )
+    assert frame_count(path) == 2
+    assert read(path).centers[:, 0].tolist() == [0, 4]
+    with source_of(DataFile(path, frame=1)) as source:
+        assert source.particles({}).centers[:, 0].tolist() == [1, 4, 2, 4]
+        assert source.time == (1.5, "")
+        assert set(source.columns) == {"position", "radius"}
+        assert [file.name for file in source.further_files] == ["1.vtp", "2.vtp"]
+    (tmp_path / "a/1.vtp").unlink()
+    with pytest.raises(DataFileError, match=r"1\.vtp: there is no such file"):
+        read(DataFile(path, frame=1))
+
+
+def test_a_series_and_parts(tmp_path: Path) -> None:
+    pytest.importorskip("vtkmodules")
+    write(tmp_path / "0.vtk", TEXT)
+    _piece(tmp_path / "1.vtp", 7)
+    text = '{"files": [{"name": "1.vtp", "time": 3}, {"name": "0.vtk", "time": 2}]}'
+    series = write(tmp_path / "a.vtk.series", text)
+    assert read(series).centers[:, 0].tolist() == [1, 4]
+    assert read(DataFile(series, frame=1)).centers[:, 0].tolist() == [7, 4]
+    parts = '<VTKFile type="PPolyData"><PPolyData>{}</PPolyData></VTKFile>'
+    listed = "".join(f'<Piece Source="{name}"/>' for name in ("0.vtk", "1.vtp"))
+    assert len(read(write(tmp_path / "a.pvtp", parts.format(listed))).centers) == 4
+    circle = write(tmp_path / "b.pvtp", parts.format('<Piece Source="b.pvtp"/>'))
+    with pytest.raises(DataFileError, match="lists of lists of files without end"):
+        read(circle)
+    with pytest.raises(DataFileError, match="lists no files"):
+        read(write(tmp_path / "c.pvtp", parts.format("")))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -17,17 +17,15 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import label_in, several_steps
+from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import HEAD_BYTES, count_lines, pieces, starts_with
+from raytracer.scene.particles.lines import count_lines, pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import (
     Column,
-    Moment,
     Notes,
     Particles,
     Value,
-    moment_of,
 )
 from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
@@ -44,10 +42,14 @@ from raytracer.scene.particles.text_table import (
     number_in,
 )
 
+MIN_SHARE = 1e-3  # of the box that spheres fill, if a column without a name is their radius
+PARSECS = {"pc": 1e-6, "kpc": 1e-3, "Mpc": 1.0}  # units of catalogues of haloes
+_VIRIAL = ("rvir", "r_vir", "r200", "r200c", "r200m", "r_200", "r500", "r500c")
 MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
+
 
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
 
@@ -175,58 +177,24 @@ class Source(TextSource):
             left_out = len(kept) - np.count_nonzero(kept)
             note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
             self.notes += [("", note)] if ("", note) not in self.notes else []
-        kept = self._in_frame(kept)
         return {name: rows[name] if kept is None else rows[name][kept] for name in names}
 
-    def _in_frame(self, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-        """Return which of all rows are in the frame, of those that are kept."""
-        if self._steps is None:
-            return kept
-        values, times = self._steps
-        there: NDArray[np.bool_] = values == times[self.frame]
-        return there if kept is None else there & kept
-
-    @cached_property
-    def _steps(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """The time of each row, and the distinct ones, if rows are those of tracks in time: each
-        track is there once at a time, and several times. None for other tables."""
-        cells = self.layout.cells
-        step = next(iter(naming.known(naming.STEPS, cells)), None)
-        if step is None or self.table.numbers or cells[step].kind == TEXT:
-            return None
-        place = cells[step].place
-        first, last = cells_of(self.table.first, self.table.separator), self._last_row()
-        if first[place : place + 1] == last[place : place + 1]:  # as in a table of one time
-            return None
-        names = naming.known(naming.TRACKS, cells)
-        rows = self.load_rows(self.layout, [step, *names])
-        times, numbers = _numbered(rows[step])
-        if not 1 < len(times) <= len(numbers) // 2 or np.isnan(times).any():
-            return None
-        for name in names:
-            tracks, track = _numbered(rows[name])
-            if len(tracks) < len(track) == len(np.unique(track * len(times) + numbers)):
-                return rows[step], times
-        self.notes += several_steps(self.name, step, times)
-        return None
-
-    def _last_row(self) -> list[str]:
-        end = self.table.end or self.file.size
-        start = max(end - HEAD_BYTES, 0)
-        lines = os.pread(self.file.file.fileno(), end - start, start).split(b"\n")
-        text = next((line for line in reversed(lines) if line.strip()), b"")
-        return cells_of(text.decode(self.file.encoding, "replace"), self.table.separator)
-
-    @property
-    def frames(self) -> int | None:
-        return 1 if self._steps is None else len(self._steps[1])
-
-    @property
-    def time(self) -> Moment | None:
-        return None if self._steps is None else moment_of(self._steps[1][self.frame])
-
     def particles(self, names: Mapping[str, str]) -> Particles:
+        wanted, guess, factor = self.also, *self._possible_radius(names)
+        self.also = list(dict.fromkeys([*wanted, guess] if guess else wanted))
         result = super().particles(names)
+        if guess and result.radius is None and (
+            factor or _are_radii(result.extra[guess], result.centers)
+        ):  # fmt: skip
+            result.radius = result.extra[guess] * (factor or 1.0)
+            result.columns["radius"], result.names["radius"] = (guess,), guess
+            why = "in the unit of the positions" if factor else (
+                "since its values are positive and the spheres fit between the centres"
+            )  # fmt: skip
+            result.notes = [note for note in result.notes if note[0] != "radius"]
+            self.notes.append(("radius", f"{self.name}: '{shown(guess)}' is taken as the radius, "
+                               f"{why}; for another give --radius NUMBER"))  # fmt: skip
+        self.also, result.extra = wanted, {name: result.extra[name] for name in wanted}
         if self._most - self.table.skip - len(result.centers) > MIN_OTHERS and (
             count := self._count_parts()
         ) > 1:  # fmt: skip
@@ -235,6 +203,22 @@ class Source(TextSource):
                 "columns or empty lines divide: for frames, write a file of each"
             )))  # fmt: skip
         return result
+
+    def _possible_radius(self, names: Mapping[str, str]) -> tuple[str, float]:
+        """Return a column that may be the radius, and its unit in that of the positions, 0 if
+        unknown: the last after id, x, y and z without names, or that of haloes if a unit is stated
+        for both.
+        """
+        columns = self.table.columns
+        if self._taken and not names and columns[:-1] == ["id", *"xyz"]:
+            return columns[-1], 0.0
+        name = next((each for each in columns if naming.plain(each) in _VIRIAL), "")
+        if not name or {"radii", "diameters"} & set(names) or naming.usual("radius", columns):
+            return "", 0.0
+        head = "".join(self.file.lines(self.table.skip))
+        length = _parsecs(name, "radii", head)
+        place = _parsecs(naming.usual("x", columns) or "", "positions", head)
+        return (name, length / place) if length and place else ("", 0.0)
 
     def _count_parts(self) -> int:
         """Return the number of parts of a text, each below its names or two empty lines."""
@@ -324,9 +308,11 @@ class Source(TextSource):
         """Yield the cells of a line that are not blank."""
         axes = [name for axis in "xyz" if (name := naming.usual(axis, self.layout.cells))]
         may_lack = count_lines(self.file) - self.table.skip > count + 1
-        kept = self._in_frame(_kept(list(self._rows(self.layout, axes, axes).values()))
-                              if axes and may_lack else None)  # fmt: skip
-        if kept is not None:
+        if (
+            axes
+            and may_lack
+            and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None
+        ):
             index = int(np.flatnonzero(kept)[index])
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
@@ -334,17 +320,23 @@ class Source(TextSource):
         return number_in(word)
 
 
-def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the distinct values, sorted, and the index of each row; without sorting if they are
-    small integers."""
-    is_small = len(values) > 0 and values.dtype.kind == "f" and bool(
-        values.min() >= 0 and values.max() < 4 * len(values) and not np.any(values % 1)
-    )  # fmt: skip
-    if is_small:
-        codes = values.astype(np.int64)
-        is_there = np.bincount(codes) > 0
-        return np.flatnonzero(is_there).astype(float), (np.cumsum(is_there) - 1)[codes]
-    return np.unique(values, return_inverse=True)
+def _parsecs(name: str, what: str, head: str) -> float:
+    """Return the unit of a column by its name, or by lines such as "Positions in Mpc / h", else 0.
+
+    Lengths per h are not told from others: both columns have the same.
+    """
+    stated = re.search(rf"(?i:{what})\b[^\n]* in ([kM]?pc)\b", head)
+    word = naming.unit(name).partition("/")[0] or (stated[1] if stated else "")
+    return PARSECS.get(word, 0.0)
+
+
+def _are_radii(values: NDArray[Any], centers: NDArray[Any]) -> bool:
+    """Whether numbers can be radii: positive, and of spheres that fill a part of their box."""
+    if not len(values) or not np.isfinite(values).all() or values.min() <= 0:
+        return False
+    sides = np.ptp(centers, axis=0) + 2 * values.max()
+    share = 4 / 3 * np.pi * float((values**3).sum()) / float(np.prod(sides))
+    return bool(2 * values.max() < np.ptp(centers, axis=0).max()) and MIN_SHARE < share < 1
 
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:

@@ -1,11 +1,12 @@
 """Snapshots in HDF5: Gadget, AREPO, SWIFT and others, H5MD, and any group of arrays.
 
-The group of particle columns is found by its coordinates; if there are several, the user names one,
-as in `snapshot.hdf5:PartType1`. Read by h5py.
+The group of particle columns is found by its coordinates. Of several, all are drawn together, or
+the one that the user names, as in `snapshot.hdf5:PartType1`. Read by h5py.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -33,7 +34,7 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import is_across
+from raytracer.scene.particles.nested import are_frames, is_across
 from raytracer.scene.particles.snapshot_parts import parts_of
 from raytracer.scene.particles.source import (
     Box,
@@ -44,9 +45,14 @@ from raytracer.scene.particles.source import (
     kind_of,
     moment_of,
 )
+from raytracer.scene.particles.together import Together
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
 MAX_COLUMNS = 100  # columns from which a matrix is none of particles
+_TYPE = re.compile(r"PartType\d+")
+_STEP = re.compile(
+    r"(?i)(.*?)(step|frame|time|snap|snapshot|iteration|iter|cycle|dump)[^a-z\d]*(\d+(?:\.\d+)?)(.*)"
+)
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 NANOMETRE = 10.0  # angstrom
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
@@ -71,7 +77,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     """Return the source of an HDF5 file for its convention."""
     source = Source(file, variant)
     if openpmd.is_openpmd(source.root, variant):
-        return openpmd.Source(file, variant, source.root)
+        return openpmd.opened_source(file, variant, source.root)
     if found := source.tables():
         return hdf5_tables.Source(file, variant, found)
     if mdtraj.is_trajectory(source.root):
@@ -82,6 +88,10 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         return source
     if not variant and source.has_matrix():
         return hdf5_tables.Source(file, variant, source.root)
+    if not variant and len(sets := source.sets()) > 1:
+        if steps := _in_time(sets):
+            return Steps(file, steps)
+        return Together(file, lambda _: {name: opened_source(file, name) for name in sets})
     files = source.files()
     return Snapshot(file, variant, files) if files else source
 
@@ -121,6 +131,13 @@ class Source(ColumnSource):
         ]  # fmt: skip
         return found[0] if len(found) == 1 else ""
 
+    def sets(self) -> list[str]:
+        """Return the paths of the groups with particles; beside those of Gadget's types there are
+        none, but cells of SWIFT."""
+        names = [group.name.strip("/") or "/" for group in self._candidates()]
+        types = [name for name in names if _TYPE.fullmatch(name)]
+        return types or names
+
     def tables(self) -> Any:
         """Return the group in which a table is, or None if there are arrays of coordinates."""
         if self.variant:
@@ -135,15 +152,8 @@ class Source(ColumnSource):
     def _group(self) -> Any:
         if self.variant:
             return self._named_group()
-        groups = list(self._candidates())
-        if len(groups) == 1:
-            return groups[0]
-        if groups:
-            names = [group.name.strip("/") for group in groups]
-            raise DataFileError(
-                f"{self.name}: has several sets of particles ({naming.listed(names)}): append one "
-                f"after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
-            )
+        if names := self.sets():
+            return found_at(self.root, names[0])
         raise DataFileError(
             f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
             f"after a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"
@@ -310,7 +320,7 @@ class Source(ColumnSource):
         """Return the group that the user named, or the group of the named dataset."""
         target = found_at(self.root, self.variant)
         if target is None:
-            names = [group.name.strip("/") for group in self._candidates()]
+            names = self.sets()
             hint = f"; particles are in {naming.listed(names)}" if names else ""
             raise DataFileError(
                 f"{self.name}: there is no group or dataset '{shown(self.variant)}' in this file, "
@@ -338,7 +348,7 @@ class Source(ColumnSource):
                 continue
             seen.add(group.id)
             yield group
-            for inner in members(group).values():
+            for inner in _links_last(group):
                 looked += 1
                 if looked > MAX_OBJECTS:
                     return
@@ -348,6 +358,26 @@ class Source(ColumnSource):
     @cached_property
     def _members(self) -> list[Member]:
         return _datasets(members(self._group), self.variant.strip("/").rpartition("/")[2])
+
+
+class Steps(Source):
+    """Groups of which each is a frame, as of H5Part: Step#0, Step#1, ..., in this order."""
+
+    def __init__(self, file: OpenFile, names: Sequence[str]) -> None:
+        super().__init__(file)
+        self._names = names
+
+    def sets(self) -> list[str]:
+        return [self._names[self.frame]]
+
+    @property
+    def frames(self) -> int | None:
+        return len(self._names)
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        for name in ("_group", "_members", "_centers", "_rows", "_mass", "_scale", "columns"):
+            vars(self).pop(name, None)
 
 
 class Snapshot(Source):
@@ -393,6 +423,22 @@ class Snapshot(Source):
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
+def _in_time(names: Sequence[str]) -> list[str]:
+    """Return names that differ in the number of a step alone, in its order; else []."""
+    found = [_STEP.fullmatch(name) for name in names]
+    alike = {each and each.group(1, 2, 4) for each in found}
+    if None in alike or len(alike) > 1:
+        return []
+    return sorted(names, key=lambda name: float(found[names.index(name)][3]))  # type: ignore[index]
+
+
+def _links_last(group: Any) -> list[Any]:
+    """Return the members of a group, first those that are not soft links to others."""
+    known = members(group)
+    links = {name for name in known if hasattr(group.get(name, getlink=True), "path")}
+    return [known[name] for name in sorted(known, key=links.__contains__)]
+
+
 def _datasets(known: Mapping[str, Any], named: str = "") -> list[Member]:
     """Return the datasets of a group; `named` is one that the user says to be coordinates."""
     datasets = []
@@ -403,7 +449,7 @@ def _datasets(known: Mapping[str, Any], named: str = "") -> list[Member]:
             if len(shape) >= 2:
                 datasets.append(Member(name, value, True, shape))
         elif shape := each.shape:
-            is_series = len(shape) == 3 and shape[2] == 3
+            is_series = are_frames(shape)
             is_series &= name == named or naming.usual("centers", [name]) is not None
             datasets.append(Member(name, each, is_series, shape))
     if _coordinates(datasets):
@@ -415,8 +461,9 @@ def _datasets(known: Mapping[str, Any], named: str = "") -> list[Member]:
 
 
 def _coordinates(datasets: Sequence[Member]) -> str | None:
-    vectors = [each.name for each in datasets if each.row_shape[1:] == (3,)]
-    return naming.usual("centers", vectors)
+    vectors = ([each.name for each in datasets if each.row_shape[1:] == (width,)]
+               for width in (3, 2))  # fmt: skip
+    return next((name for each in vectors if (name := naming.usual("centers", each))), None)
 
 
 def _has_axes(datasets: Sequence[Member]) -> bool:

@@ -75,15 +75,12 @@ class Source(TextSource):
         names = title.split()
         if not names:
             raise DataFileError(f"{self.name}: line {skip}: the section has no column names")
-        if double := [name for name in names if names.count(name) > 1]:
-            raise DataFileError(
-                f"{self.name}: line {skip}: the column '{shown(double[0])}' is named twice"
-            )
         first = self._lines[skip].split() if skip < len(self._lines) else []
         is_text = [isinstance(number(word), str) for word in first]
         self.layout = Layout({
             name: Cell(TEXT if is_text[place : place + 1] == [True] else NUMBER, place, TEXT_BYTES)
-            for place, name in enumerate(names)
+            for name in names  # LIGGGHTS may write one twice; the first is read
+            for place in [names.index(name)]
         }, skip=skip)  # fmt: skip
 
     @cached_property

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
+from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource
+from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource, are_frames
 
 MEMORY = 4  # bytes of memory per byte of the file while it is read
 
@@ -37,8 +38,18 @@ class Source(NestedSource):
             size = sum(prod(shape) * _bytes(kind) for _, shape, kind in stated)
             require_room(self.name, 2 * size)
             self.file.file.seek(0)
-            variables = scipy.loadmat(self.file.file, simplify_cells=True)
+            variables = _times_first(scipy.loadmat(self.file.file, simplify_cells=True))
         return self.found({k: v for k, v in variables.items() if k[:2] != "__"})
+
+
+def _times_first(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return variables with positions (N, 3, T), as MATLAB stacks frames, as (T, N, 3)."""
+    name = naming.usual("centers", variables)
+    shape: tuple[int, ...] = np.shape(variables[name]) if name else ()
+    if name is None or len(shape) != 3 or shape[1] not in (2, 3) or are_frames(shape):
+        return variables
+    values = {key: each.T for key, each in variables.items() if np.shape(each) == shape[::2]}
+    return variables | values | {name: np.moveaxis(variables[name], 2, 0)}
 
 
 def _bytes(kind: str) -> int:

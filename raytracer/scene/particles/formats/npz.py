@@ -16,7 +16,7 @@ from raytracer.memory import size_text
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.nested import is_across
+from raytracer.scene.particles.nested import are_frames, is_across
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -59,8 +59,8 @@ class Source(ColumnSource):
         """The only array of vectors, (N, 3) or (T, N, 3), that has no usual name, or None."""
         vectors = [name for name, each in self._headers.items()
                    if each.dtype.kind == "f" and not naming.is_other(name)
-                   and (each.shape[-1:] == (3,) or is_across(each.shape))
-                   and len(each.shape) in (2, 3)]  # fmt: skip
+                   and (each.shape[1:] == (3,) or are_frames(each.shape)
+                        or is_across(each.shape))]  # fmt: skip
         return vectors[0] if len(vectors) == 1 else None
 
     @property
@@ -70,8 +70,8 @@ class Source(ColumnSource):
 
     @property
     def _is_series(self) -> bool:
-        """Whether the centres are (T, N, 3), of several frames."""
-        return len(self._shape) == 3 and self._shape[2] == 3 and self._shape[0] > 0
+        """Whether the centres are (T, N, 3) or (T, N, 2), of several frames."""
+        return are_frames(self._shape)
 
     @property
     def count(self) -> int | None:

@@ -28,7 +28,14 @@ from raytracer.scene.particles.hdf5_members import (
     text_of,
     values_of,
 )
-from raytracer.scene.particles.source import Column, Moment, kind_of, moment_of
+from raytracer.scene.particles.source import (
+    Column,
+    Moment,
+    ParticleSource,
+    kind_of,
+    moment_of,
+)
+from raytracer.scene.particles.together import Together
 
 POSITION, OFFSET = "position", "positionOffset"
 
@@ -69,6 +76,29 @@ def is_openpmd(file: Any, inner: str) -> bool:
     return len(parts) == 1 or (len(parts) == 4 and parts[0] == "data" and parts[3] != "")
 
 
+def opened_source(file: OpenFile, variant: str, opened: Any) -> ParticleSource:
+    """Return the source of a species, or of all of an iteration if the variant names none."""
+
+    first = Source(file, "", opened)
+
+    def species(frame: int) -> dict[str, Source]:
+        first.show(frame)
+        sources = {name: Source(file, name, opened) for name in first.species_names}
+        if not sources:
+            raise first.without_particles()
+        for each in sources.values():
+            each.go_to(frame)
+        return sources
+
+    def are_several(frame: int) -> bool:
+        first.show(frame)
+        return len(first.species_names) > 1
+
+    if not variant and any(map(are_several, range(first.frames or 0))):
+        return Together(file, species)
+    return Source(file, variant, opened)
+
+
 class Source(ColumnSource):
     """A file of openPMD; the variant is the name of a species or its path."""
 
@@ -101,24 +131,35 @@ class Source(ColumnSource):
         return found_at(self._file, f"data/{self._iterations[self.frame]}")
 
     @cached_property
-    def _species(self) -> Any:
+    def _particles(self) -> Any:
+        """The group of the species at the iteration, or None."""
         path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
         particles = found_at(self._iteration, path) if is_group(self._iteration) else None
-        names = names_in(particles) if is_group(particles) else []
+        return particles if is_group(particles) else None
+
+    def show(self, frame: int) -> None:
+        """Select another frame of which only the names of species are asked."""
+        self.frame = frame
+        vars(self).pop("_particles", None)
+
+    def without_particles(self) -> DataFileError:
+        where = f"iteration {self._iterations[self.frame]}"
+        return DataFileError(f"{self.name}: has no particles at {where}")
+
+    @property
+    def species_names(self) -> list[str]:
+        return [] if self._particles is None else names_in(self._particles)
+
+    @cached_property
+    def _species(self) -> Any:
+        wanted, names = self._species_name, self.species_names
         if not names:
-            where = f"iteration {self._iterations[self.frame]}"
-            raise DataFileError(f"{self.name}: has no particles at {where}")
-        wanted = self._species_name
-        if not wanted and len(names) > 1:
-            raise DataFileError(
-                f"{self.name}: has several species of particles ({naming.listed(names)}): append "
-                f"one after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
-            )
+            raise self.without_particles()
         if wanted and wanted not in names:
             raise DataFileError(
                 f"{self.name}: there is no species '{shown(wanted)}'; {suggestion(wanted, names)}"
             )
-        species = found_at(particles, wanted or names[0])
+        species = found_at(self._particles, wanted or names[0])
         if not is_group(species):
             raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is not a species")
         return species

@@ -1,18 +1,42 @@
-"""Points of VTK's files (.vtk, .vtp, .vtu, .vts) with the arrays of point data. Read by vtk."""
+"""Points of VTK's files (.vtk, .vtp, .vtu, .vts) with the arrays of point data. Read by vtk.
+
+Lists of files (.pvd, .series; .pvtu, .pvtp, .vtm of parts) are frames by their times; files of the
+same time are its parts. Their entries are read here, since the files that they name must be opened
+as any other.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from math import prod
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
+from raytracer.scene.particles.source import Moment, ParticleSource, moment_of
 
 MEMORY = 10  # bytes of memory per byte of the file while it is parsed
 LEGACY = ".vtk"  # variant of files with sections after lines of words
+MAX_LIST = 1 << 26  # most bytes of a list of files
+MAX_LEVELS = 3  # most lists that name lists
+_ENTRY = r"<(?:DataSet|Piece)\b([^>]*)>"
+_ATTRIBUTE = r"([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')"
 PARTS = ("Scalars", "Vectors", "Normals", "Tensors", "ColorScalars", "TCoords", "Fields")
+
+
+def opened_source(file: OpenFile, variant: str) -> ParticleSource:
+    """Return the source of a file, or of a list of files."""
+    listed = [] if variant == LEGACY else _listed(file)
+    return Collection(file, variant, listed) if listed else Source(file, variant)
 
 
 class Source(LoadedSource):
@@ -37,7 +61,7 @@ class Source(LoadedSource):
 
     def _data(self) -> Any:
         """Return the data set of the file."""
-        if self.variant == LEGACY:
+        if self.variant == LEGACY or self.file.path.suffix.lower() == LEGACY:
             module = library("vtkmodules.vtkIOLegacy", self.name, "vtk")
             reader = module.vtkGenericDataObjectReader()
             for part in PARTS:
@@ -48,3 +72,72 @@ class Source(LoadedSource):
         reader.SetFileName(self.file.name)
         reader.Update()
         return reader.GetOutput()
+
+
+class Collection(LoadedSource):
+    """The files of a list, each with its time; those of one time are the parts of a frame."""
+
+    def __init__(self, file: OpenFile, variant: str, listed: Sequence[tuple[float, Path]]) -> None:
+        super().__init__(file, variant)
+        self._listed = listed
+        self._times = sorted({time for time, _ in listed})
+
+    @property
+    def frames(self) -> int | None:
+        return len(self._times)
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._times[self.frame]) if len(self._times) > 1 else None
+
+    @property
+    def further_files(self) -> Sequence[Path]:
+        return [path for time, path in self._listed if time == self._times[self.frame]]
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        parts = list(_parts(self.further_files, MAX_LEVELS))
+        parts = [part for part in parts if len(part["position"])] or parts[:1]
+        common = {name: values.shape[1:] for name, values in parts[0].items()
+                  if all(name in part and part[name].shape[1:] == values.shape[1:]
+                         for part in parts)}  # fmt: skip
+        count = sum(len(part["position"]) for part in parts)
+        require_room(self.name, 8 * count * sum(map(prod, common.values())))
+        return {name: np.concatenate([part[name] for part in parts]) for name in common}
+
+
+def _parts(paths: Sequence[Path], levels: int) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the columns of files, and of those that they list."""
+    for path in paths:
+        with opened(path) as file:
+            inner = [each for _, each in _listed(file)]
+            if inner and not levels:
+                raise DataFileError(f"{file.source}: is in lists of lists of files without end")
+            if inner:
+                yield from _parts(inner, levels - 1)
+            else:
+                yield Source(file, "").read()
+
+
+def _listed(file: OpenFile) -> list[tuple[float, Path]]:
+    """Return the files that a list names, with their times; [] if a file is none."""
+    file.file.seek(0)
+    start = file.file.read(1 << 12).lstrip()
+    is_xml = re.search(rb"<VTKFile[^>]*type\s*=\s*.(Collection|P[A-Z]|vtkMulti)", start)
+    if not (is_xml or start.startswith(b"{")) or file.size > MAX_LIST:
+        return []
+    file.file.seek(0)
+    text = file.file.read(MAX_LIST).decode("utf-8", "replace")
+    if is_xml:
+        found = [re.findall(_ATTRIBUTE, attributes) for attributes in re.findall(_ENTRY, text)]
+        entries = [{name: unescape(one or other) for name, one, other in each} for each in found]
+    else:
+        entries = [each for each in json.loads(text)["files"] if isinstance(each, dict)]
+    listed = []
+    for entry in entries:
+        name = entry.get("file", entry.get("Source", entry.get("name")))
+        moment = moment_of(entry.get("timestep", entry.get("time", 0.0)))
+        if name:
+            listed.append((moment.value if moment else 0.0, file.path.parent / str(name)))
+    if not listed:
+        raise DataFileError(f"{file.source}: lists no files")
+    return listed

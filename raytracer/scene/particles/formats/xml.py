@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import several_steps
 from raytracer.scene.particles.loaded import LoadedSource, texts
 
 UNKNOWN = "this kind of XML is not known: save its positions as .xyz or .csv"
@@ -35,10 +34,7 @@ class Source(LoadedSource):
         rows = max(found.values(), key=len, default=[])
         if not rows:
             raise DataFileError(f"{self.name}: {UNKNOWN}")
-        columns = {name: _column([row.get(name, "") for row in rows]) for name in rows[0]}
-        for step in naming.known(naming.STEPS, columns)[:1]:
-            self.notes += several_steps(self.name, step, np.unique(columns[step]))
-        return columns
+        return {name: _column([row.get(name, "") for row in rows]) for name in rows[0]}
 
     def _elements(self) -> Iterator[ElementTree.Element]:
         try:

@@ -11,6 +11,7 @@ import numpy as np
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles.naming import USUAL, plain
+from raytracer.scene.particles.nested import are_frames
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
 from raytracer.scene.particles.source import Particles
 
@@ -69,7 +70,9 @@ class Source(ObjectSource):
                         f"{self.name}: array '{name}': {has} for {counted(count, 'particle')}"
                     )
             return {name: each for name, each in arrays.items() if each.ndim}
-        return columns_of(array[self.frame] if is_series(array) else array, self.name)
+        if is_series(array):
+            return {"centers": array[self.frame]}
+        return columns_of(array, self.name)
 
 
 def _count(arrays: Mapping[str, NDArray[Any]]) -> int:
@@ -80,9 +83,8 @@ def _count(arrays: Mapping[str, NDArray[Any]]) -> int:
 
 
 def is_series(array: Header | NDArray[Any]) -> bool:
-    """Whether an array has frames, (T, N, 3)."""
-    shape = array.shape
-    return len(shape) == 3 and shape[2] == 3 and shape[0] > 0 and not array.dtype.names
+    """Whether an array has frames, (T, N, 3) or (T, N, 2)."""
+    return are_frames(array.shape) and not array.dtype.names
 
 
 def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:

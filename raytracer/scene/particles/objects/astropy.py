@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles import naming
+from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Column, kind_of
@@ -44,7 +44,8 @@ class FileSource(LibraryFile, Source):
                       for each in units if hasattr(each, "columns")]  # fmt: skip
         if not tables:
             raise DataFileError(f"{self.name}: has no table: its data are images")
-        known = (each for each in tables if naming.usual("x", each.colnames))
+        known = (each for each in tables if naming.usual("x", each.colnames)
+                 or celestial.directions(each.colnames))  # fmt: skip
         return next(known, tables[0]), 1
 
 

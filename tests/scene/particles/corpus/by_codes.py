@@ -121,7 +121,8 @@ TEXTS: Iterable[tuple[str, str, str, Written]] = (
      "Cloud<basicKinematicCollidingParcel>;\n    location    \"0.5/lagrangian/cloud\";\n"
      "    object      positions;\n}\n// * * * * * * * * * * * * * * * * * * * //\n\n"
      f"{COUNT}\n(\n" + "".join(f"({x!r} {y!r} {z!r}) {n}\n" for n, (x, y, z) in
-                               enumerate(POINTS.tolist())) + ")\n\n// **** //\n", NAMELESS),
+                               enumerate(POINTS.tolist())) + ")\n\n// **** //\n",
+     Written(POINTS, symbols=())),
     ("ESyS-Particle, geometry", "packing.geo",
      "LSMGeometry 1.2\nBoundingBox 0 0 0 10 11 12\nPeriodicBoundaries 0 0 0\nDimension 3D\n"
      f"BeginParticles\nSimple\n{COUNT}\n" + text_of(POINTS, RADII, NUMBERS, ZEROS[:, 0])

@@ -9,6 +9,7 @@ from scene.particles.corpus import (
     by_others,
     by_ovito,
     by_programs,
+    by_series,
     by_sheets,
     by_tables,
     by_vtk,
@@ -16,5 +17,5 @@ from scene.particles.corpus import (
 
 __all__ = [
     "by_ase", "by_chemfiles", "by_codes", "by_hand", "by_mdanalysis", "by_others", "by_ovito",
-    "by_programs", "by_sheets", "by_tables", "by_vtk",
+    "by_programs", "by_series", "by_sheets", "by_tables", "by_vtk",
 ]  # fmt: skip

@@ -1,0 +1,148 @@
+"""Positions from celestial coordinates: two angles, and a distance, a parallax or a redshift.
+
+For tables without Cartesian coordinates. Axes are those of the angles: x points to (0, 0), z to the
+pole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import shown
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.selected import Selected
+from raytracer.scene.particles.source import Particles, ParticleSource
+
+LIGHT_SPEED = 299_792.458  # km/s
+HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
+PARSEC = 1000.0  # distance in pc times parallax in mas
+
+_END = r"(_?(j2000|icrs|deg|mean|degrees))?"
+_ANGLES = (
+    (rf"(target_)?(ra|right_ascension){_END}", rf"(target_)?(de|dec|decl|declination){_END}"),
+    (r"glon|gal_lon|gal_l|l", r"glat|gal_lat|gal_b|b"),
+)
+"""Names of longitudes and latitudes: equatorial, galactic."""
+
+_DISTANCE = r"(comoving_)?(distance|dist)(_(?P<unit>[kmg]?pc|ly))?|rgeo|r_med_geo"
+_PARALLAX = r"(parallax|plx)(_mas)?"
+_REDSHIFT = r"redshift|z(_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true))?"
+
+_DEGREES = {"h": 15.0, "hr": 15.0, "hour": 15.0, "hourangle": 15.0, "rad": 180.0 / np.pi}
+_MILLIARCSECONDS = {"arcsec": 1000.0, "as": 1000.0, "uas": 0.001, "µas": 0.001}
+"""Factors of the units that are not degrees, or mas."""
+
+
+class Far(NamedTuple):
+    """What a table says about distances."""
+
+    name: str  # of the column; "" is none
+    factor: float  # of a distance, in `unit`
+    unit: str
+    formula: str
+    is_inverse: bool = False  # whether the column is a parallax
+
+
+def directions(names: Iterable[str]) -> tuple[str, str] | None:
+    """Return the columns of longitude and latitude, or None."""
+    known = list(names)
+    for pair in _ANGLES:
+        lon, lat = (next((name for name in known if re.fullmatch(each, naming.plain(name))), "")
+                    for each in pair)  # fmt: skip
+        if lon and lat:
+            return lon, lat
+    return None
+
+
+def placed(source: ParticleSource) -> ParticleSource:
+    """Return a source with positions from celestial coordinates if it has no others."""
+    if source.has_pieces or (source.frames or 1) > 1:
+        return source
+    columns = source.columns
+    numbers = [name for name, each in columns.items()
+               if not each.shape and each.kind in ("number", "integer")]  # fmt: skip
+    angles = directions(numbers)
+    has_places = naming.usual("centers", columns) or all(
+        naming.usual(axis, numbers) for axis in "xy"
+    )
+    return source if angles is None or has_places else Celestial(source, *angles, numbers)
+
+
+class Celestial(Selected):
+    """The rows of a table with known distances.
+
+    Args:
+        table: the source of all rows.
+        lon, lat: its columns of angles.
+        numbers: its columns of numbers.
+    """
+
+    def __init__(self, table: ParticleSource, lon: str, lat: str, numbers: list[str]) -> None:
+        super().__init__(table)
+        self._angles = lon, lat
+        self._far = self._distances([each for each in numbers if each not in self._angles])
+        self._is_stated = False  # whether the user stated the coordinates
+
+    def _distances(self, numbers: list[str]) -> Far:
+        for pattern in (_DISTANCE, _PARALLAX, _REDSHIFT):
+            for name in numbers:
+                if found := re.fullmatch(pattern, naming.plain(name)):
+                    unit = self.columns[name].unit
+                    if pattern == _PARALLAX:
+                        factor = PARSEC / _MILLIARCSECONDS.get(unit, 1.0)
+                        return Far(name, factor, "pc", "1000 / parallax in mas", True)
+                    if pattern == _REDSHIFT:
+                        formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
+                        return Far(name, LIGHT_SPEED / HUBBLE, "Mpc", formula)
+                    return Far(name, 1.0, unit or found["unit"] or "", "as in the file")
+        return Far("", 1.0, "", "")
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        far = self._far
+        wanted = [] if self._is_stated else [*self._angles, *([far.name] if far.name else [])]
+        columns = self.table.load(wanted or [self._angles[0]])
+        known = np.ones(len(columns[self._angles[0]]), bool)
+        for name in wanted:
+            known &= np.isfinite(columns[name])
+            if name == far.name:
+                known &= columns[name] > 0 if far.is_inverse else columns[name] >= 0
+        return known
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        self._is_stated = not {"centers", "x", "y", "z"}.isdisjoint(names)
+        if self._is_stated:
+            return super().particles(names)
+        lon, lat = self._angles
+        result = super().particles({**names, "x": lon, "y": lat, "z": self._far.name or lat})
+        result.centers = self._cartesian(np.asarray(result.centers, np.float64))
+        result.unit, result.columns["centers"] = self._far.unit, ()  # other values than theirs
+        result.notes.append(("", self._told(int(np.count_nonzero(~self.mask)))))
+        return result
+
+    def _cartesian(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return positions from longitude, latitude and distance, parallax or redshift, (N, 3)."""
+        factors = [_DEGREES.get(self.columns[name].unit, 1.0) for name in self._angles]
+        lon, lat = np.radians(given[:, :2] * factors).T
+        far, radius = self._far, np.ones(len(given))
+        if far.name:
+            radius = far.factor / given[:, 2] if far.is_inverse else far.factor * given[:, 2]
+        axes = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
+        return np.stack(axes, axis=1) * radius[:, None]
+
+    def _told(self, left: int) -> str:
+        far = self._far
+        lon, lat = (f"'{shown(name)}'" for name in self._angles)
+        if not far.name:
+            text = f"{lon} and {lat}, on the unit sphere: there is no distance"
+        else:
+            unit = f", in {shown(far.unit)}" if far.unit else ""
+            text = f"{lon}, {lat} and '{shown(far.name)}' (distance: {far.formula}{unit})"
+        what = f"; rows without a {'positive ' if far.is_inverse else ''}value are left out"
+        return f"{self.name}: positions are from {text}" + (f"{what}: {left:,}" if left else "")

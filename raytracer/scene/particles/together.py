@@ -1,0 +1,141 @@
+"""Several sets of particles of one file as one, with the column `type` of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import shown
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.loaded import texts
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Moment,
+    Particles,
+    ParticleSource,
+    Value,
+)
+
+TYPE = "type"  # the column with the name of the set of each particle
+
+
+class Together(ParticleSource):
+    """The particles of several sets in sequence, with the columns that all of them have.
+
+    Args:
+        file: the file.
+        sets: returns the sources of a frame by the names of the sets, of which none is empty.
+    """
+
+    def __init__(self, file: OpenFile, sets: Callable[[int], Mapping[str, ParticleSource]]) -> None:
+        super().__init__(file)
+        self._sets = sets
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        for name in ("sets", "columns"):
+            vars(self).pop(name, None)
+
+    @cached_property
+    def sets(self) -> Mapping[str, ParticleSource]:
+        return self._sets(self.frame)
+
+    @property
+    def _first(self) -> ParticleSource:
+        return next(iter(self.sets.values()))
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        common = dict(self._first.columns)
+        for each in self.sets.values():  # units may differ
+            alike = {name: column[:2] for name, column in each.columns.items()}
+            common = {name: column for name, column in common.items()
+                      if alike.get(name) == column[:2]}  # fmt: skip
+        return {**common, TYPE: Column("text")}
+
+    @property
+    def _counts(self) -> list[int]:
+        return [int(each.count or 0) for each in self.sets.values()]
+
+    @property
+    def count(self) -> int | None:
+        return sum(self._counts)
+
+    @property
+    def frames(self) -> int | None:
+        return self._first.frames
+
+    @property
+    def box(self) -> Box | None:
+        return self._first.box
+
+    @property
+    def time(self) -> Moment | None:
+        return self._first.time
+
+    @property
+    def length(self) -> float:
+        return self._first.length
+
+    @property
+    def further_files(self) -> Sequence[Path]:
+        files = (path for each in self.sets.values() for path in each.further_files)
+        return list(dict.fromkeys(files))
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        stored = [name for name in names if name != TYPE]
+        parts = [each.load(stored) for each in self.sets.values()]
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in stored}
+        if TYPE in names:
+            columns[TYPE] = np.repeat(texts(list(self.sets)), self._counts)
+        return {name: columns[name] for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        parts = []
+        for each in self.sets.values():
+            each.also = [name for name in self.also if name != TYPE]
+            parts.append(each.particles(names))
+            self.notes += each.notes
+        counts = [len(part.centers) for part in parts]
+        result = parts[0]
+        result.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+        result.centers = np.concatenate([part.centers for part in parts])
+        radii = [part.radius for part in parts if part.radius is not None]
+        whole = len(radii) == len(parts)
+        result.radius = np.concatenate(
+            [np.broadcast_to(each, n) for each, n in zip(radii, counts, strict=True)]
+        ) if whole else None  # fmt: skip
+        result.color = result.color_id = None
+        result.labels = Labels(list(self.sets), np.repeat(np.arange(len(parts)), counts)
+                               .astype(np.int32), "types")  # fmt: skip
+        result.extra = {name: np.concatenate([part.extra[name] for part in parts])
+                        for name in self.also if name != TYPE}  # fmt: skip
+        if TYPE in self.also:
+            result.extra |= self.load([TYPE])
+        if len(counts) > 1:
+            result.notes.append(("", self._told(counts)))
+        return result
+
+    def _told(self, counts: Sequence[int]) -> str:
+        held = [f"{shown(name)} ({count:,})" for name, count in zip(self.sets, counts, strict=True)]
+        alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
+        return (
+            f"{self.name}: its sets of particles are drawn together: {', '.join(held)}; for one "
+            f"alone, append it after a colon, as in '{alone}'"
+        )
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        for (name, each), length in zip(self.sets.items(), self._counts, strict=True):
+            if index < length:
+                if TYPE not in used:
+                    yield TYPE, name
+                yield from each.row(index, length, used)
+                return
+            index -= length

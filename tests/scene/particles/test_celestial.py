@@ -1,0 +1,61 @@
+"""Positions from celestial coordinates in tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import load
+from raytracer.scene.particles.read import read
+from support.particle_files import write
+
+ROWS = "0,0,{a}\n90,0,{b}\n0,90,{c}\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "distances", "unit", "sentence"),
+    [
+        ("ra,dec,parallax", (10, 100, 4), (100, 10, 250), "pc", "1000 / parallax in mas, in pc"),
+        ("RAJ2000,DEJ2000,Plx", (1, 2, 4), (1000, 500, 250), "pc", "in pc"),
+        ("RA,DEC,Z", (0.07, 0.7, 0), (299.792458, 2997.92458, 0), "Mpc", "H0 = 70 km/s/Mpc"),
+        ("glon,glat,distance_kpc", (8, 2, 1), (8, 2, 1), "kpc", "as in the file, in kpc"),
+        ("l [deg],b [deg],dist [pc]", (8, 2, 1), (8, 2, 1), "pc", "in pc"),
+        ("target_ra,target_dec,mag", (8, 2, 1), (1, 1, 1), "", "on the unit sphere"),
+    ],
+)
+def test_distances(
+    tmp_path: Path, names: str, values: tuple[float, ...], distances: tuple[float, ...],
+    unit: str, sentence: str,
+) -> None:  # fmt: skip
+    a, b, c = values
+    path = write(tmp_path / "a.csv", f"{names}\n{ROWS.format(a=a, b=b, c=c)}")
+    data = read(path)
+    np.testing.assert_allclose(data.centers, np.eye(3) * distances, rtol=1e-6, atol=1e-6)
+    assert data.unit == unit
+    assert sentence in str(data.notes)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_without_a_distance_are_left_out(tmp_path: Path) -> None:
+    rows = ROWS.format(a=10, b=-1, c=0) + "0,-90,\n180,0,2\n"
+    path = write(tmp_path / "a.csv", f"ra,dec,parallax\n{rows}")
+    data = read(path, wanted=lambda columns: ["parallax"])
+    np.testing.assert_allclose(data.centers, [[100, 0, 0], [-500, 0, 0]], atol=1e-9)
+    assert data.extra["parallax"].tolist() == [10, 2]
+    assert "rows without a positive value are left out: 3" in str(data.notes)
+    assert load(path).describe(1).values == {"ra": 180.0, "dec": 0.0, "parallax": 2.0}
+
+
+def test_units_of_angles(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "ra [h],dec [rad],dist\n6,0,1\n0,1.5707963267948966,2\n")
+    np.testing.assert_allclose(read(path).centers, [[0, 1, 0], [0, 0, 2]], atol=1e-12)
+
+
+def test_stated_columns_and_cartesian_ones_take_precedence(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", f"ra,dec,parallax\n{ROWS.format(a=-1, b=0, c=5)}")
+    stated = read(path, {"x": "ra", "y": "dec", "z": "parallax"}).centers
+    np.testing.assert_array_equal(stated, [[0, 0, -1], [90, 0, 0], [0, 90, 5]])
+    both = write(tmp_path / "b.csv", "x,y,z,ra,dec\n1,2,3,4,5\n1,3,3,4,5\n")
+    np.testing.assert_array_equal(read(both).centers, [[1, 2, 3], [1, 3, 3]])

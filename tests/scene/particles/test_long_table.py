@@ -1,0 +1,70 @@
+"""Trajectories in one table, and tables with times that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import frame_count, read
+from support.particle_files import write
+
+POINTS = np.random.default_rng(31).normal(size=(3, 5, 3)).round(6)
+"""Positions of five particles at three times."""
+
+
+def table(names: str, rows: list[tuple[object, ...]]) -> str:
+    return "\n".join([names, *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+ROWS = [(t, 0.5 * t, n, *POINTS[t, n]) for t in range(3) for n in range(5)]
+
+
+def test_frames(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", table("step,time_ps,id,x,y,z", ROWS))
+    assert frame_count(path) == 3
+    np.testing.assert_array_equal(read(path).centers, POINTS[0])
+    last = read(DataFile(path, frame=2), wanted=lambda columns: ["id"])
+    np.testing.assert_array_equal(last.centers, POINTS[2])
+    np.testing.assert_array_equal(last.extra["id"], np.arange(5))
+    assert last.time is not None
+    assert last.time == (1.0, "ps")
+    assert "rows with the same 'step' are a frame, since each 'id' recurs" in str(last.notes)
+
+
+def test_rows_in_any_order_and_without_a_track(tmp_path: Path) -> None:
+    """TrackMate has spots that are in no track."""
+    rows: list[tuple[object, ...]] = [*ROWS, (1, 0.5, "None", 9, 9, 9)]
+    mixed = [rows[place] for place in np.random.default_rng(32).permutation(len(rows))]
+    path = write(tmp_path / "a.csv", table("FRAME,POSITION_T,TRACK_ID,x,y,z", mixed))
+    assert frame_count(path) == 3
+    second = read(DataFile(path, frame=1)).centers
+    assert {*map(tuple, second.tolist())} == {*map(tuple, [*POINTS[1].tolist(), [9, 9, 9]])}
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ("t,id,x,y,z", [(0.1 * n, n, n, 0, 0) for n in range(12)]),  # each has its own time
+        ("frame,id,x,y,z", [(n % 3, n, n, 0, 0) for n in range(12)]),  # of localisations
+        ("time,id,x,y,z", [(n // 6, n % 2, n, 0, 0) for n in range(12)]),  # of a group
+        ("T,id,x,y,z", [(n % 3, n // 3, n, 0, 0) for n in range(12)]),  # temperatures
+        ("frame,id,x,y,z", [(7, n, n, 0, 0) for n in range(12)]),  # of one time
+    ],
+)
+def test_tables_that_are_no_trajectories(
+    tmp_path: Path, names: str, rows: list[tuple[object, ...]]
+) -> None:
+    path = write(tmp_path / "a.csv", table(names, rows))
+    assert frame_count(path) == 1
+    assert len(read(path).centers) == 12
+
+
+def test_other_formats_than_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    step, _, ident, x, y, z = np.array(ROWS).T
+    np.savez(path, frame=step, id=ident, x=x, y=y, z=z)
+    assert frame_count(path) == 3
+    np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, POINTS[1])
