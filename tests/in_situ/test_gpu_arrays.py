@@ -51,7 +51,7 @@ class Gpu:
         monkeypatch.setattr(CpuScene, "update", take)
         monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
         monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
-        monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(0))
+        monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(0))
 
     @property
     def copies(self) -> int:

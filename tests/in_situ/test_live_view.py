@@ -66,7 +66,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     for module in (outlets, live_view):
         monkeypatch.setattr(module, "perf_counter", made)
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+    monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(None))
     return made
 
 
@@ -248,7 +248,7 @@ def test_a_file_is_checked_before_a_page_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(live_view, "_runner", lambda *_: pytest.fail("a page was opened"))
+    monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: pytest.fail("a page was opened"))
     with pytest.raises(raytracer.UserError, match="there is no folder"):
         raytracer.live(open="page", record=tmp_path / "no" / "#.png", say=said.append, **SETTINGS)
     assert said == []
@@ -429,7 +429,7 @@ def test_without_memory_that_processes_share_arrays_come_to_the_host(
         raise BackendError("no memory for other processes")
 
     with_host_memory(monkeypatch)
-    monkeypatch.setattr(outlets, "GpuMemory", refuse)
+    monkeypatch.setattr(outlets.GpuMemory, "handle", refuse)
     monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
     positions = grid(3).astype(np.float32)
     with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
@@ -576,7 +576,7 @@ def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
 
 
 def test_the_first_picture_has_all_sets_of_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(None))
+    monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(None))
     more = [grid(2, shift=5.0), grid(4, shift=9.0)]
 
     def sleep(_: float) -> None:
