@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import dist, floor, hypot, log10
 from typing import Any
 
 from raytracer.files import toml_text
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing.lighting import background_up
 from raytracer.scene.scene import Scene
-from raytracer.viewer.command_line import look_options, tone_options
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10  # digits of printed numbers; float32, in which pictures are rendered, has seven
@@ -68,19 +64,8 @@ def camera_values(camera: Camera) -> dict[str, Any]:
     return {k: _rounded(v, distance if k in PLACES else 0.0) for k, v in values.items()}
 
 
-def view_tables(
-    camera: Camera,
-    scene: Scene,
-    edits: Edits,
-    tone: ToneSettings,
-    command: Sequence[str] = (),
-    options: Sequence[str] = (),
-    more: Mapping[str, Any] | None = None,
-) -> str:
-    """Return camera and edits as tables that replace those of a scene file, and the command.
-
-    command: name and arguments without options. more: other tables.
-    """
+def view_tables(camera: Camera, scene: Scene, edits: Edits) -> dict[str, Any]:
+    """Return camera and edits as tables that replace those of a scene file."""
     edited = edits.applied_to(scene)
     tables: dict[str, Any] = {"camera": camera_values(camera)}
     if scene.camera is not None and scene.camera.shutter:  # which no view shows
@@ -98,18 +83,10 @@ def view_tables(
     ):
         background = replace(background, up=up)  # or it would follow the new camera
     if background != scene.background:
-        tables["background"] = background_values(background)
+        tables["background"] = {k: v for k, v in vars(background).items() if v}
     if edits.shadow_catcher is not None and scene.ground is not None:
         tables["ground"] = vars(edited.ground)
-    text = document({name: _rounded(table) for name, table in (tables | dict(more or {})).items()})
-    words = [*options, *look_options(scene, edits), *tone_options(tone, scene.tone)]
-    if not words:
-        return text
-    return f"{text}\n# {shlex.join(['raytracer', *command, *words])}\n"
-
-
-def background_values(background: Background) -> dict[str, Any]:
-    return {k: v for k, v in vars(background).items() if v}
+    return {name: _rounded(table) for name, table in tables.items()}
 
 
 def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:

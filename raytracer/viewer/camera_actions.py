@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import hypot
-
-import numpy as np
 
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.views import VIEWS, looking
@@ -17,7 +14,6 @@ from raytracer.viewer.picking import giant_picked, hit_place
 from raytracer.viewer.state import Snapshot, ViewerState
 
 APERTURE = 0.03  # diameter of the lens that the key sets, relative to the focus distance
-MAX_AXIS_ERROR = 0.05  # sine of the angle between requested axis and view
 MAX_VIEWS, MAX_LETTERS = 100, 40  # most saved views, and the longest name of one
 
 
@@ -66,8 +62,7 @@ def toggle_projection(viewer: ViewerState) -> None:
     """Switch between perspective and orthographic."""
     if not viewer.view.orthographic:
         viewer.vertical_fov = viewer.camera.vertical_fov
-    extent = viewer.loaded_scene.giants.extent
-    viewer.move(moves.toggle(viewer.view, extent, viewer.vertical_fov))
+    viewer.move(moves.toggle(viewer.view, viewer.vertical_fov))
     viewer.notify(viewer.view.pose.kind)
 
 
@@ -77,17 +72,13 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
     length = hypot(x, y, z)
     if not length:
         raise UserError("along: 0, 0, 0 is not a direction")
-    x, y, z = x / length, y / length, z / length
-    viewer.move(moves.along(viewer.view, (x, y, z)))
-    if hypot(*np.cross(viewer.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
-        viewer.notify("a large sphere is in the way: look along the opposite axis")
+    viewer.move(moves.along(viewer.view, (x / length, y / length, z / length)))
 
 
 @action(undo=True)
 def fit_all(viewer: ViewerState) -> None:
     """Fit all spheres except giants, such as a ground ball."""
-    fit = partial(viewer.showing_all, whole=False)
-    viewer.set_view(viewer.loaded_scene.giants.fitted(viewer.view, fit))
+    viewer.move(viewer.showing_all(viewer.view, whole=False))
 
 
 @action(undo=True)

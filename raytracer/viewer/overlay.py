@@ -1,17 +1,15 @@
-"""Text over the picture: status, messages, picked sphere, panel, help."""
+"""Text over the picture: status, messages, picked sphere, help."""
 
 from __future__ import annotations
 
 from functools import cache
-from math import floor
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 import pyglet
 
-from raytracer.viewer import panel
 from raytracer.viewer.bars import bars, room_for
-from raytracer.viewer.controls import GROUPS, key_of
+from raytracer.viewer.controls import GROUPS
 from raytracer.viewer.help_pages import COLUMN_GAP, heads_in, help_pages
 from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Bars, Color, draw_picks
 from raytracer.viewer.picking import measures, picked_lines
@@ -99,17 +97,6 @@ class Sheet:
             document, dpi=self._dpi, multiline=True, width=UNBROKEN, anchor_y="top"
         )
 
-    def line_at(self, x: float, y: float) -> int | None:
-        """Return the number of the line at a point; None outside the sheet."""
-        paper = self.paper
-        if paper is None or not (
-            0 <= x - paper.x <= paper.width and 0 <= y - paper.y <= paper.height
-        ):
-            return None
-        pad = borders(self._dpi)[1]
-        line = floor((paper.y + paper.height - pad - y) * self.count / (paper.height - 2 * pad))
-        return min(max(line, 0), self.count - 1)
-
 
 class Overlay:
     def __init__(self, dpi: int) -> None:
@@ -119,8 +106,6 @@ class Overlay:
         self._picked = Sheet((1.0, 1.0), dpi)
         self._reload_error = Sheet((0.5, 0.0), dpi, ALARM, wraps=True)
         self._help = Sheet((0.5, 0.5), dpi, heads=GROUPS)
-        self._data = Sheet((0.0, 0.0), dpi, heads=panel.TITLES)
-        self._data_rows: list[panel.Row] = []
         self._bars = Bars(dpi)
 
     def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
@@ -141,17 +126,6 @@ class Overlay:
             return
         picked = picked_lines(viewer) + measures(viewer)
         self._draw_corners(status if viewer.overlay else [], picked, room)
-        self._data_rows, text = _panel_lines(viewer) if viewer.panel else ([], "")
-        self._data.draw(text, room)
-
-    def draw_alone(self, text: str, window: tuple[int, int]) -> None:
-        """Draw a text in the middle of an otherwise empty window."""
-        self._help.draw(text, Box(0, 0, *window))
-
-    def row_at(self, x: float, y: float) -> panel.Row | None:
-        """Return the row of the panel at a point, in pixels from the lower left."""
-        line = self._data.line_at(x, y) if self._data_rows else None
-        return None if line is None else self._data_rows[line]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
         """Draw two texts at the top, one below the other if the window is narrow."""
@@ -196,24 +170,6 @@ def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
     if len(lines) > rows:
         lines = [*lines[: rows - 1], f"… {len(lines) - rows + 1} more"]
     return [line if len(line) <= columns else line[: columns - 1] + "…" for line in lines]
-
-
-def _panel_lines(viewer: ViewerState) -> tuple[list[panel.Row], str]:
-    """Return the rows of the panel, with headings, and their lines: label, value, key."""
-    rows: list[panel.Row] = []
-    lines: list[tuple[str, str, str]] = []
-    for title, section in list(panel.sections(viewer).items())[:4]:  # keys do the rest
-        labelled = [row for row in section if row.label and row.calls()]
-        rows += [panel.Row(title), *labelled]
-        lines.append((title, "", ""))
-        for row in labelled:
-            name, values = next(iter(row.calls()), ("", {}))
-            lines.append((f"  {row.label}", row.shown, key_of(name, values)))
-    wide, values_wide, _ = (max(map(len, parts)) for parts in zip(*lines, strict=True))
-    text = [
-        f"{one:<{wide}}  {two:<{values_wide}}  {three:>7}".rstrip() for one, two, three in lines
-    ]
-    return rows, "\n".join(text)
 
 
 def _message(viewer: ViewerState) -> str:

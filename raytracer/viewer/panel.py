@@ -1,4 +1,4 @@
-"""The panel: rows that a window draws as text and a page as fields."""
+"""The panel of a page: rows that it shows as fields."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 from raytracer.viewer import data_actions
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
 from raytracer.viewer.state import ViewerState
-
-TITLES = (LOOK, COLOUR, SOLIDS, "Select", "View", "Motion")
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
 DIGITS = "123456789"  # names of saved views with buttons and keys
@@ -30,46 +28,23 @@ class Row:
     """A row of the panel."""
 
     label: str
-    # "choice", "text", "switch", "share" (a number in 0..1), "buttons", or "step": two buttons
-    # that lower and raise the value, and others.
-    kind: str = "buttons"
+    kind: str = "buttons"  # or "choice", "text", "switch", "share" (a number in 0..1)
     value: Any = None  # current value; in words if only buttons change it
     action: str = ""  # that sets the value
     argument: str = ""  # of the action, for the value; a switch has none
     choices: Sequence[Any] = ()
     hint: str = ""  # examples of a text, the name of a switch or of the choice None
     buttons: Sequence[Button] = ()
-    step: str = ""  # window action that selects the next value, or asks
     fixed: Mapping[str, Any] = field(default_factory=dict)  # other arguments of the action
-    words: str = ""  # the value as a window shows it
-
-    @property
-    def shown(self) -> str:
-        """The value in a window."""
-        if self.words or self.value is not None:
-            return self.words or short(str(self.value) or "none", MAX_LETTERS)
-        return self.hint if self.kind == "choice" else self.buttons[0].text
-
-    def calls(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the calls of a click or a turn of the wheel, and of a turn the other way."""
-        if self.argument == "value":
-            return [(self.step, {"step": step}) for step in (1, -1)]
-        if self.step:
-            return [(self.step, {})]
-        buttons = self.buttons[1::-1] if self.kind == "step" else self.buttons[:1]
-        return [(each.action, dict(each.values)) for each in buttons]
-
-
-def sections(viewer: ViewerState) -> dict[str, list[Row]]:
-    return {
-        LOOK: _look(viewer), COLOUR: _choices(viewer, COLOUR), SOLIDS: _choices(viewer, SOLIDS),
-        "Select": _selection(viewer), "View": _view(viewer), "Motion": _motion(viewer),
-    }  # fmt: skip
 
 
 def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
-    """Return the sections as JSON types, for a page."""
-    return {title: [_filled(row) for row in rows] for title, rows in sections(viewer).items()}
+    """Return the rows by section, as JSON types."""
+    sections = {
+        LOOK: _look(viewer), COLOUR: _choices(viewer, COLOUR), SOLIDS: _choices(viewer, SOLIDS),
+        "Select": _selection(viewer), "View": _view(viewer), "Motion": _motion(viewer),
+    }  # fmt: skip
+    return {title: [_filled(row) for row in rows] for title, rows in sections.items()}
 
 
 def _filled(row: Row) -> dict[str, Any]:
@@ -93,10 +68,7 @@ def _chosen(viewer: ViewerState, choice: Choice) -> Row:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
     hint = choice.example if choice.kind == "text" else choice.none
-    return Row(
-        choice.label, choice.kind, value, choice.name, "value", offered, hint,
-        step=f"next-{choice.name}", words=choice.words(viewer),
-    )  # fmt: skip
+    return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint)
 
 
 def _look(viewer: ViewerState) -> list[Row]:
@@ -107,7 +79,7 @@ def _look(viewer: ViewerState) -> list[Row]:
     viewers = Button("light here", "light from the viewer's upper left", "light-from-viewer")
     return [
         *_choices(viewer, LOOK),
-        Row("Exposure", "step", exposure, buttons=(
+        Row("Exposure", value=exposure, buttons=(
             Button("−", "darker by 1/3 stop", "expose", {"stops": -1 / 3}),
             Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
             Button("auto", "automatic exposure", "toggle-automatic"),
@@ -121,8 +93,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
     condition = chosen.condition if chosen else ""
     rows = [
         *_of_picked(viewer),
-        Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3",
-            step="ask-selection"),
+        Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
         Row("Selected", value=f"{data_actions.selected(viewer):,}", buttons=(
             Button("hide", "hide what is selected", "hide-selected"),
             Button("isolate", "hide the rest", "hide-rest"),
@@ -132,7 +103,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
             Button("show all", "show all particles", "show-all"),
         )),
         Row("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
-            [None, *"xyz"], "none", step="next-slice"),
+            [None, *"xyz"], "none"),
     ]  # fmt: skip
     if slice_ is not None:
         at = Row("Place", "share", slice_.position, "slice", "position")

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import ClosedError, UserError, shown
+from raytracer.errors import UserError
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.film import png
@@ -20,7 +20,6 @@ from raytracer.pipeline import VIEW_SETTINGS, Notice
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
@@ -36,8 +35,6 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
-
-START = RenderSettings()  # default size of a window whose scene is not loaded yet
 
 
 @dataclass(frozen=True)
@@ -137,8 +134,7 @@ def preview(
         The last camera, and measurements of an offscreen run.
 
     Raises:
-        UserError: the scene or an argument is wrong, there is no display, or the window was closed
-            before the scene was loaded.
+        UserError: the scene or an argument is wrong, or there is no display.
     """
     check_names(preview, settings)
     truth(interop, "interop", UserError)
@@ -158,29 +154,18 @@ def preview(
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
-    frames = Frames.of(options)
     with outputs, ExitStack() as undo:
-        if offscreen is not None:
-            loaded_scene = frames.first(backend, notice)
-            undo.callback(loaded_scene.close)
-            window = opening.open_window(_size_of(loaded_scene), loaded_scene.name, True)
-            undo.callback(window.close)
-        else:
-            overrides = options.overrides
-            window = opening.open_window(
-                (overrides.get("width") or START.width, overrides.get("height") or START.height),
-                f"{_name_of(options.source.scene)} - raytracer",
-                False,
-            )
-            undo.callback(window.close)
-            loaded_scene = _loaded_in(window, frames, backend, notice)
-            undo.callback(loaded_scene.close)
+        frames = Frames.of(options)
+        loaded_scene = frames.first(backend, notice)
+        undo.callback(loaded_scene.close)
+        title = f"{loaded_scene.name} - raytracer"
+        window = opening.open_window(_size_of(loaded_scene), title, offscreen is not None)
+        undo.callback(window.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
         for sentence in loaded_scene.job.warnings:
             warn(sentence)  # also in the terminal: window messages disappear
         from raytracer.viewer.presenters import Presenter
-        from raytracer.viewer.session import Session
 
         size = window.get_framebuffer_size()
         window.switch_to()
@@ -194,34 +179,6 @@ def preview(
         return _run(window, session, offscreen, target)
     finally:
         window.close()
-
-
-def _loaded_in(
-    window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
-) -> LoadedScene:
-    """Load the first frame while a window shows the stages; then resize it to the picture."""
-    size, name = window.get_size(), _name_of(frames.source.scene)
-
-    def stage(text: str) -> None:
-        if notice is not None:
-            notice(text)
-        window.wait_with(f"Loading {name} ...\n{text}")
-        if window.wants_to_close:
-            raise ClosedError
-
-    stage("")
-    try:
-        loaded_scene = frames.first(backend, stage)
-    except ClosedError:
-        raise ClosedError(f"the window was closed before {name} was loaded") from None
-    if window.get_size() == size:  # otherwise the user has resized it
-        opening.resize(window, _size_of(loaded_scene))
-    return loaded_scene
-
-
-def _name_of(scene: object) -> str:
-    name = scene.name if isinstance(scene, Path) else ""
-    return shown(name or (scene.title if isinstance(scene, Scene) else "") or "scene")
 
 
 def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:

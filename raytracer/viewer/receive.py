@@ -24,12 +24,6 @@ def toggle_overlay(viewer: ViewerState) -> None:
 
 
 @action()
-def toggle_panel(viewer: ViewerState) -> None:
-    """Show or hide the panel of colours and selection."""
-    viewer.panel = not viewer.panel
-
-
-@action()
 def toggle_full_screen(viewer: ViewerState) -> None:
     """Fill the screen, or return to a window."""
     viewer.full_screen = not viewer.full_screen
@@ -152,7 +146,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         same = view.rebased(viewer.view, old.buffers, loaded.buffers)
-        viewer.view = loaded.giants.kept_out(same, same)
+        viewer.view = view.unclipped(same, loaded.extent)
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:
         buffers = viewer.pack()

@@ -110,7 +110,6 @@ class ViewerState:
     picks: dict[int, list[str]] = field(default_factory=dict)
 
     overlay: int = PLAIN  # level of the text
-    panel: bool = False
     full_screen: bool = False
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1
@@ -194,8 +193,8 @@ class ViewerState:
         self.request_render()
 
     def move(self, changed: View) -> None:
-        """Render a view, unless a giant is in the way."""
-        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
+        """Render a view; an orthographic camera is moved back until it clips nothing."""
+        self.set_view(view.unclipped(changed, self.loaded_scene.extent))
 
     def set_edits(self, changed: Edits) -> None:
         self.edits = changed
@@ -286,10 +285,6 @@ class ViewerState:
             self.notify(warnings[0] + more)
         if not self.loaded_scene.buffers.count:
             self.notify(f"{self.loaded_scene.name} has no spheres")
-
-    def ask(self, question: Question) -> None:
-        """Open the prompt with a question; this closes the help."""
-        self.help, self.question, self.prompt = 0, question, ""
 
     # Undo
 

@@ -35,22 +35,18 @@ if TYPE_CHECKING:
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
-LATER = ("on_mouse", "on_text", "on_key_release")
-"""Prefixes of events that a window ignores until it is attached."""
-
 MAX_TIMES = 1000  # of frames; enough for a second
 
 
 class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
-    """The window of a viewer; see `attach`. If opening it fails, nothing stays open."""
+    """The window of a viewer. It is complete when `attach` has been called; if opening it fails,
+    nothing stays open."""
 
     viewer: ViewerState
     presenter: Presenter
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         self._attached = False
-        self.wants_to_close = False  # before it is attached
-        self._said: str | None = None  # while it loads
         self._waiting = False  # whether `on_render` is queued
         self._fading = False  # whether the end of a message is scheduled
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events
@@ -80,28 +76,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._fixed, self._marks = Layer(), Layer()
         self._held_bar = ""  # kind of the bar whose knob is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
-
-    def dispatch_event(self, name: str, *arguments: Any) -> Any:
-        """Handle an event; before the window is attached, only those of the window itself."""
-        if self._attached or not name.startswith(LATER):
-            return super().dispatch_event(name, *arguments)
-        return False
-
-    def wait_with(self, text: str) -> None:
-        """Handle events and show a text before the window is attached.
-
-        Meanwhile it can be closed, moved and resized.
-        """
-        if gl.current_context is not self.context:
-            self.switch_to()
-        self.dispatch_events()
-        if text == self._said or self.context is None:
-            return
-        self._said = text
-        self._use_pixels()
-        self.picture_canvas.draw(self.get_framebuffer_size())
-        self._overlay.draw_alone(text, self.get_framebuffer_size())
-        self.flip()
 
     def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
@@ -241,7 +215,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     # Events
 
     def on_resize(self, width: int, height: int) -> None:
-        self._said = None
         if self._attached:
             self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
@@ -255,23 +228,16 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_expose(self) -> None:
         """Redraw areas that were covered."""
-        self._said = None
         if self._attached:
             self.paint()
 
     def on_close(self) -> None:
-        """End loading, or the preview once a picture is saved."""
-        self.wants_to_close = True
-        if self._attached:
-            self.viewer.do("close")
-            self.paint()
+        """End the preview."""
+        self.viewer.do("close")
+        self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
-        if not self._attached:
-            control = find(_name(symbol, modifiers))
-            self.wants_to_close |= control is not None and control.action == "close"
-            return
         control = find(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
@@ -315,7 +281,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         self._held_bar, self._box = "", None
         place = self._pixels(x, y)
-        if button != mouse.LEFT or self._press_panel(*place):
+        if button != mouse.LEFT or self._press_bar(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
@@ -330,28 +296,18 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         hidden = self.hides_text
         return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
 
-    def _press_panel(self, x: float, y: float) -> bool:
-        """Handle a click on a bar or a row of the panel; return whether there is one."""
-        for bar in self._bars():
-            if bar.holds(x, y):
-                if bar.on_button(x):
-                    self._do("play")
-                else:
-                    self._held_bar = bar.kind
-                    self._slide(x)
-                self.paint()
-                return True
-        row = self._overlay.row_at(x, y) if self.viewer.panel else None
-        if row is None:
+    def _press_bar(self, x: float, y: float) -> bool:
+        """Handle a click on a bar; return whether there is one."""
+        bar = next((each for each in self._bars() if each.holds(x, y)), None)
+        if bar is None:
             return False
-        self._call(row.calls()[:1])
-        return True
-
-    def _call(self, calls: list[tuple[str, dict[str, Any]]]) -> None:
-        for name, values in calls:
-            self._do(name, **values)
-        self._status_due = 0.0
+        if bar.on_button(x):
+            self._do("play")
+        else:
+            self._held_bar = bar.kind
+            self._slide(x)
         self.paint()
+        return True
 
     def _slide(self, x: float) -> None:
         bar = next((each for each in self._bars() if each.kind == self._held_bar), None)
@@ -409,15 +365,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self.paint()
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, with Shift the field of view; turn if sideways.
-
-        Over a row of the panel, its value changes.
-        """
-        row = self._overlay.row_at(*self._pixels(x, y)) if self.viewer.panel else None
-        if row is not None:
-            calls = row.calls()
-            self._call(calls[:1] if scroll_y < 0 else calls[-1:])
-            return
+        """Change the distance, with Shift the field of view; turn if sideways."""
         if self._keys.shift:
             self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
             return

@@ -175,7 +175,7 @@ class Host:
         viewer.picked = viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
-        viewer.picks, viewer.panel = {}, False
+        viewer.picks = {}
         viewer.time.playing = False
         first = replace(
             viewer.content,
@@ -207,19 +207,6 @@ class Host:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
         self._window.picture_canvas.fill(pixels)
         return self.shot()
-
-    def papers(self) -> list[tuple[int, int, int, int]]:
-        """Left, bottom, width and height of what the text covers, in pixels."""
-        self.shot(text=True)
-        panels = vars(self._window._overlay).values()
-        boxes = filter(None, (getattr(panel, "paper", None) for panel in panels))
-        return [(box.x, box.y, box.width, box.height) for box in boxes]
-
-    def panel(self) -> list[str]:
-        """The lines of the panel."""
-        from raytracer.viewer.overlay import _panel_lines
-
-        return _panel_lines(self._window.viewer)[1].split("\n")
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

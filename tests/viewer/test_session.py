@@ -17,7 +17,7 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
-from raytracer.viewer import data_actions, panel
+from raytracer.viewer import data_actions
 from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.picking import keep_pick, measures
@@ -95,13 +95,13 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     state = json.loads(json.dumps(session.state()))
     assert state["spheres"] == 40
     assert state["frame"]["count"] == 1
-    json.dumps(panel.about(session.viewer))
     for action in (("step", 1), ("play",)):
         session.do(*action)
         assert session.state()["notice"] == "there is one frame"
-    rows = {row.label.lower(): row for row in panel.sections(session.viewer)["Look"]}
+    sections = json.loads(json.dumps(session.panel()))
+    rows = {row["label"].lower(): row for row in sections["Look"]}
     for name in ("look", "background"):
-        for value in rows[name].choices:
+        for value in rows[name]["choices"]:
             session.do(f"next-{name}")
             session.do(name, value)
             assert session.state()[name] == value
@@ -436,9 +436,8 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
         counts = partial(counts_after, session)
-        rows = {row.label: row for row in panel.sections(session.viewer)[SOLIDS]}
-        arrows = rows["Arrows"]
-        assert arrows.choices == ["", "velocity"]
+        rows = {row["label"]: row for row in session.panel()[SOLIDS]}
+        assert rows["Arrows"]["choices"] == ["", "velocity"]
         assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
         assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
         assert counts("style", "wire")["capsule"] == 208

@@ -203,7 +203,7 @@ def test_a_png_of_the_size_that_is_typed(
     type_text(viewer, "99")
     erase(viewer)
     assert viewer.prompt is None
-    viewer.do("ask-size")
+    viewer.do("ask", "size")
     for text in ("1", "3", "0\n", "x", "2", "0", " ", "55"):
         type_text(viewer, text)
     erase(viewer)
@@ -218,7 +218,7 @@ def test_a_png_of_the_size_that_is_typed(
     again = raytracer.render(scene, camera=camera, backend="cpu", width=130, height=20, samples=5)
     np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
     worker.save_job = None  # as the render thread does when it is done
-    viewer.do("ask-size")
+    viewer.do("ask", "size")
     enter(viewer)
     assert worker.save_job.path == Path("scene-view-2.png")
     assert worker.save_job._request.size == (64, 48)
@@ -230,7 +230,7 @@ def test_a_png_of_the_size_that_is_typed(
 
 def test_cancel_leaves_one_thing_after_the_other(viewer: ViewerState, tmp_path: Path) -> None:
     picked(viewer, 1)
-    viewer.do("ask-size")
+    viewer.do("ask", "size")
     viewer.do("toggle-help")
     save(viewer, (8, 8), 1, tmp_path / "kept.png")
     left: list[Callable[[], bool]] = [

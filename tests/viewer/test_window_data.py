@@ -91,15 +91,6 @@ def test_a_box_selects_what_is_in_it(window: Remote, display: Display) -> None:
     assert window.state.camera == camera
 
 
-def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
-    window.press("TAB")
-    left, bottom, _, height = max(window.ask("papers"), key=lambda paper: paper[3])
-    lines = window.ask("panel")
-    row = next(number for number, line in enumerate(lines) if line.startswith("  By "))
-    window.ask("click", left + 40, bottom + height - (row + 0.5) * height / len(lines))
-    window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
-
-
 def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:
     assert (window.ask("over_draft") == 255).all()
     do(window, ("color-by", "mass"))
