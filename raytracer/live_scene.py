@@ -26,7 +26,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
-from raytracer.moving_set import ValueScale, changed, check, check_labels, moving_set
+from raytracer.moving_set import ValueScale, changed, check, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
@@ -594,8 +594,6 @@ class LiveScene:
         check(spheres)
         job, (scene, buffers) = self._open(), self._kept
         settings, pose = self._settings, self._pose
-        if spheres.count != self._spheres.count:
-            check_labels(scene, spheres, self._spheres)
         scene = self._with(spheres)
         plan = None if job.plan is None else plan_of(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.arguments import whole
-from raytracer.errors import SceneError, counted, naming, shown
+from raytracer.errors import SceneError, counted, naming
 from raytracer.scene.arrays import (
     Where,
     aligned,
@@ -103,17 +103,6 @@ def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
         raise SceneError(f"{replaced} radii: give radii too")
     if isinstance(spheres.opacity, np.ndarray):
         raise SceneError(f"{replaced} opacities: make a new LiveScene")
-
-
-def check_labels(scene: Scene, spheres: SphereSet, old: SphereSet) -> None:
-    """Refuse another number of spheres whose labels show a column of the old ones."""
-    labels = scene.annotations.labels if scene.annotations else None
-    by = labels.by if labels is not None else "index"
-    if by != "index" and not spheres.columns.has(by):
-        raise SceneError(
-            f"positions: {counted(spheres.count, 'sphere')} in place of {old.count:,} with labels "
-            f"of the column '{shown(by)}': make a new LiveScene"
-        )
 
 
 def check(spheres: SphereSet) -> None:

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 import pyglet
 
-from raytracer.viewer.bars import bars, room_for
-from raytracer.viewer.controls import GROUPS
-from raytracer.viewer.help_pages import COLUMN_GAP, heads_in, help_pages
-from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Bars, Color, draw_picks
+from raytracer.viewer.help_pages import COLUMN_GAP, help_pages
+from raytracer.viewer.overlay_shapes import INK, PAPER, Color, TimeLine, draw_picks
 from raytracer.viewer.picking import measures, picked_lines
 from raytracer.viewer.state import ViewerState
 
@@ -40,12 +38,10 @@ class Sheet:
         dpi: int,
         ink: Color = INK,
         wraps: bool = False,
-        heads: tuple[str, ...] = (),
     ) -> None:
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
-        self._heads = heads
         self.paper: Box | None = None
-        self.count = 0  # of lines
+
         self._drawn: tuple[str, Box] | None = None
         self._label: Any = None
         self._sheet: Any = None
@@ -74,8 +70,10 @@ class Sheet:
         if columns < 1 or rows < 1:
             return None
         lines = _fitted(lines, columns, rows)
-        self.count = len(lines)
-        self._label = self._label_of("\n".join(lines), points)
+        self._label = pyglet.text.Label(
+            "\n".join(lines), font_name=FONTS, font_size=points, color=self._ink, dpi=self._dpi,
+            multiline=True, width=UNBROKEN, anchor_y="top",
+        )  # fmt: skip
         margin, pad = borders(self._dpi)
         border = margin + pad
         width, height = self._label.content_width, self._label.content_height
@@ -86,17 +84,6 @@ class Sheet:
         self._sheet = pyglet.shapes.Rectangle(*paper, color=PAPER)
         return paper
 
-    def _label_of(self, text: str, points: float) -> Any:
-        """Return a label whose headings have a colour of their own."""
-        document = pyglet.text.document.FormattedDocument(text)
-        style: Any = {"font_name": FONTS, "font_size": points, "color": self._ink}
-        document.set_style(0, len(text), style)
-        for start, end in heads_in(text, self._heads):
-            document.set_style(start, end, {"color": ACCENT})
-        return pyglet.text.DocumentLabel(
-            document, dpi=self._dpi, multiline=True, width=UNBROKEN, anchor_y="top"
-        )
-
 
 class Overlay:
     def __init__(self, dpi: int) -> None:
@@ -105,16 +92,14 @@ class Overlay:
         self._notice = Sheet((0.0, 0.0), dpi, wraps=True)
         self._picked = Sheet((1.0, 1.0), dpi)
         self._reload_error = Sheet((0.5, 0.0), dpi, ALARM, wraps=True)
-        self._help = Sheet((0.5, 0.5), dpi, heads=GROUPS)
-        self._bars = Bars(dpi)
+        self._help = Sheet((0.5, 0.5), dpi)
+        self.time_line = TimeLine(dpi)
 
     def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
         """Draw all text, the messages at the bottom and the rest above them."""
         draw_picks(viewer, window)
         width, height = window
-        shown = bars(viewer, window, self._dpi)
-        self._bars.draw(shown)
-        used = room_for(shown, self._dpi)
+        used = round(self.time_line.draw(viewer, width))
         used += self._notice.draw(_message(viewer), Box(0, used, width, height - used))
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
         used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))

@@ -14,8 +14,7 @@ from pyglet import gl
 from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError, UserError
-from raytracer.viewer.bars import Bar, bars
-from raytracer.viewer.canvas import Canvas, fence, require_room
+from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.keys import TAP, HeldKeys
@@ -56,7 +55,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             super().__init__(
                 *size, caption=title, config=config, resizable=True, vsync=not offscreen
             )  # fmt: skip
-            require_room(self.get_framebuffer_size())
             self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
         except BaseException:
             self.close()
@@ -74,7 +72,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
         self._fixed, self._marks = Layer(), Layer()
-        self._held_bar = ""  # kind of the bar whose knob is dragged
+        self._scrubs = False  # whether the knob of the time line is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
     def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
@@ -279,9 +277,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        self._held_bar, self._box = "", None
+        self._scrubs, self._box = False, None
         place = self._pixels(x, y)
-        if button != mouse.LEFT or self._press_bar(*place):
+        if button != mouse.LEFT or self._press_time_line(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
@@ -292,41 +290,31 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         width, height = self.get_framebuffer_size()
         return x * width / self.width, y * height / self.height
 
-    def _bars(self) -> list[Bar]:
-        hidden = self.hides_text
-        return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
-
-    def _press_bar(self, x: float, y: float) -> bool:
-        """Handle a click on a bar; return whether there is one."""
-        bar = next((each for each in self._bars() if each.holds(x, y)), None)
-        if bar is None:
+    def _press_time_line(self, x: float, y: float) -> bool:
+        """Handle a click on the time line; return whether it was there."""
+        line = self._overlay.time_line
+        if self.hides_text or not line.holds(x, y):
             return False
-        if bar.on_button(x):
+        if line.on_button(x):
             self._do("play")
+            self.paint()
         else:
-            self._held_bar = bar.kind
-            self._slide(x)
-        self.paint()
+            self._scrubs = True
+            self._scrub(x)
         return True
 
-    def _slide(self, x: float) -> None:
-        bar = next((each for each in self._bars() if each.kind == self._held_bar), None)
-        if bar is None:
-            return
-        share = bar.share_at(x)
-        if bar.kind == "time":
-            self._do("play", False)
-            self._do("frame", round(share * (self.viewer.time.count - 1)))
-        elif self.viewer.content.slice is not None:
-            self._do("slice", self.viewer.content.slice.axis, share)
+    def _scrub(self, x: float) -> None:
+        share = self._overlay.time_line.share_at(x)
+        self._do("play", False)
+        self._do("frame", round(share * (self.viewer.time.count - 1)))
+        self.paint()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
         """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
-        if self._held_bar:
-            self._slide(self._pixels(x, y)[0])
-            self.paint()
+        if self._scrubs:
+            self._scrub(self._pixels(x, y)[0])
             return
         if self._box is not None:
             self._box = (*self._box[:2], *self._pixels(x, y))
@@ -345,7 +333,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Pick the clicked sphere; a double click also centres it."""
-        box, self._box, self._held_bar = self._box, None, ""
+        box, self._box, self._scrubs = self._box, None, False
         if box is not None and self._clicks.dragged(x, y):
             self._select(box)
             return

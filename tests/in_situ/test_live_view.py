@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import urllib.error
@@ -91,18 +90,6 @@ def test_a_page_is_served_from_the_first_state_until_the_end(page: raytracer.Liv
     page.log_points("points", grid(5))  # nothing happens
 
 
-def test_the_address_is_printed_and_a_view_that_never_had_a_state_ends(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with raytracer.live(open="page", **SETTINGS) as view:
-        first, second = capsys.readouterr().out.splitlines()
-    assert view.closed
-    assert first == f"simulation is shown at {view.address}"
-    port = re.search(r":(\d+)/\?token=", view.address)
-    assert port is not None
-    assert second.startswith(f"from another machine: ssh -N -L {port[1]}:127.0.0.1:{port[1]} ")
-
-
 @pytest.mark.slow
 def test_an_exception_in_the_simulation_leaves_no_process(tmp_path: Path) -> None:
     with script(HEAD + "raise RuntimeError('unstable')\n", tmp_path) as process:
@@ -133,15 +120,6 @@ def test_a_simulation_goes_on_when_its_view_dies() -> None:
     with pytest.warns(raytracer.RaytracerWarning, match=r"the view ended \(signal 9\)"):
         wait_for(lambda: view.closed, "the end of the view")
     view.log_points("points", grid(3))
-    view.close()
-
-
-def test_wait_returns_when_the_view_has_ended() -> None:
-    view = raytracer.live(open="page", say=quiet, **SETTINGS)
-    view.log_points("points", grid(3))
-    view._outlets[0].runner.close()  # as the user does
-    view.wait()
-    assert view.closed
     view.close()
 
 
@@ -190,13 +168,6 @@ def pixels(path: Path) -> Any:
         return np.asarray(picture)
 
 
-def test_a_movie_of_nothing_is_not_written(tmp_path: Path) -> None:
-    view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
-    with pytest.raises(raytracer.UserError, match="not written, because no points were logged"):
-        view.close()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> None:
     folder = tmp_path / "frames"
     folder.mkdir()
@@ -232,26 +203,6 @@ def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> Non
         raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS),
     ):
         raise ZeroDivisionError
-
-
-@pytest.mark.slow
-def test_a_view_that_is_never_closed_ends_with_a_sentence(tmp_path: Path) -> None:
-    text = "import raytracer\nview = raytracer.live(open=None, record='run.mp4', backend='cpu')\n"
-    with script(text, tmp_path) as process:
-        _, errors = process.communicate(timeout=60.0)
-    assert re.search(r"RaytracerWarning: .*run.mp4: not written, because no points", errors)
-    assert "Traceback" not in errors
-    assert not (tmp_path / "run.mp4").exists()
-
-
-def test_a_file_is_checked_before_a_page_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: pytest.fail("a page was opened"))
-    with pytest.raises(raytracer.UserError, match="there is no folder"):
-        raytracer.live(open="page", record=tmp_path / "no" / "#.png", say=said.append, **SETTINGS)
-    assert said == []
 
 
 def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
@@ -503,11 +454,6 @@ def test_wrong_arguments_are_refused_in_a_sentence(
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_argument_that_does_not_exist_is_named() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'loook'; did you mean 'look'"):
-        raytracer.live(open=None, loook="soft")  # type: ignore[call-arg]
 
 
 def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

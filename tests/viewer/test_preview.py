@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,7 @@ from PIL import Image
 
 import raytracer
 from raytracer.cli import main
-from raytracer.errors import DataFileError, DisplayError, OutputError, SceneError, UserError
+from raytracer.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.opening import MARGIN, fitting
 from support.previews import balls
@@ -64,18 +63,6 @@ def test_json_and_a_screenshot(scene: Path) -> None:
     Path("printed.toml").write_text(pasted(found["toml"]))
     differs = (picture("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
     assert differs.mean() < 0.002
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("egl")
-def test_a_window_that_is_too_large(scene: Path) -> None:
-    command = f"preview {scene.name} --offscreen 0 --backend cpu --width 40000 --height 16"
-    done = python("-m", "raytracer", *command.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    sentence = r"raytracer: a window of 40000x16 pixels is too large .*at most \d+ pixels per side"
-    assert re.match(sentence, done.stderr), done.stderr
-    assert "--width and --height" in done.stderr
-    assert done.stderr.count("\n") == 1
 
 
 KINDS = """
@@ -144,19 +131,6 @@ def test_mistakes_are_said_before_a_display_is_opened(
     monkeypatch.setattr(opening, "open_display", opened)
     with pytest.raises(kind, match=sentence):
         raytracer.preview(balls(), **options)
-
-
-def test_without_a_display_no_scene_is_loaded(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def closed(_: bool) -> None:
-        raise DisplayError("there is no display: go elsewhere")
-
-    monkeypatch.setattr(opening, "open_display", closed)
-    path = tmp_path / "broken.toml"
-    path.write_text("spheres =")
-    with pytest.raises(DisplayError, match="go elsewhere"):
-        raytracer.preview(path)
 
 
 SIDES = st.integers(1, 10_000)

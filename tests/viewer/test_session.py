@@ -277,7 +277,7 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     ((normal, offset),) = clip.planes()
     assert normal == (1.0, 0.0, 0.0)
     assert offset == pytest.approx(at)
-    assert data_actions.slice_extent(session.viewer) == (x.min(), x.max())
+    assert data_actions.slice_extent(session.viewer, "x") == (x.min(), x.max())
     session.do("flip-slice")
     assert until(session, "spheres") == np.count_nonzero(x + radius >= at)
     session.do("show-all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
-from raytracer.viewer.keep import camera_toml, save
+from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Metered, Refused
 from raytracer.viewer.prompt import enter, erase, type_text
@@ -226,23 +225,6 @@ def test_a_png_of_the_size_that_is_typed(
 
 
 # The rest
-
-
-def test_cancel_leaves_one_thing_after_the_other(viewer: ViewerState, tmp_path: Path) -> None:
-    picked(viewer, 1)
-    viewer.do("ask", "size")
-    viewer.do("toggle-help")
-    save(viewer, (8, 8), 1, tmp_path / "kept.png")
-    left: list[Callable[[], bool]] = [
-        lambda: viewer.prompt is None,
-        lambda: not viewer.help,
-        lambda: viewer.worker.save_job is None,
-        lambda: viewer.picked is None,
-    ]
-    for count in range(5):
-        assert [each() for each in left] == [n < count for n in range(4)]
-        viewer.do("cancel")
-    assert viewer.notice == "not saved"
 
 
 HERE = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
