@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.cuda_driver import LEGACY_STREAM
-from raytracer.device_array import DeviceArray
-from raytracer.dlpack import packed_strides
+from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.errors import UserError
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory

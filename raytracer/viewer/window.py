@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyglet
 from pyglet import gl
@@ -22,14 +22,12 @@ from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
 from raytracer.viewer.picking import PICK_RADIUS
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.timeline import tick
-
-if TYPE_CHECKING:
-    from raytracer.viewer.presenters import Presenter
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
