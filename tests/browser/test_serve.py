@@ -39,10 +39,6 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     ("options", "words"),
     [
         (["--port", "0"], "port: must be from 1 to 65535, not 0"),
-        (["--port", "65536"], "port: must be from 1 to 65535, not 65536"),
-        (["--port", "x"], "--port"),
-        (["--frame", "7"], "frame"),
-        (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
         (["--token", "x" * 40], "--token"),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from raytracer.cli import main
 from raytracer.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.opening import MARGIN, fitting
@@ -86,27 +85,6 @@ def test_a_process_shows_windows_of_one_kind(scene: Path) -> None:
     assert shown[2].startswith("DisplayError after a preview offscreen, this process")
     pictures = [path.read_bytes() for path in sorted(Path().glob("*.png"))]
     assert pictures == pictures[:1] * 3
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("nowhere.toml", "--watch"), "nowhere.toml: there is no such file"),
-        (("balls.tml",), "balls.tml: there is no such file; did you mean 'balls.toml'?"),
-        (("balls.toml", "--offscreen", "-1"), "invalid value for '--offscreen'"),
-        (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
-        (("balls.toml", "--tone", "film"), "there is no tone curve 'film'"),
-    ],
-)
-@pytest.mark.usefixtures("scene")
-def test_wrong_input_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
-) -> None:
-    assert main(["preview", *arguments]) == 2
-    out, error = capsys.readouterr()
-    assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith("raytracer: ")
-    assert sentence in error
 
 
 @pytest.mark.parametrize(

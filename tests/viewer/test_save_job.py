@@ -13,7 +13,7 @@ import raytracer
 from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.settings import MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest
@@ -77,15 +77,12 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     ("text", "why"),
     [
         ("64", "is not a size"),
-        ("3840x", "is not a size"),
         ("3840x2160 64 2", "is not a size"),
-        ("38.5x20", "is not a size"),
         ("²x20", "is not a size"),
         ("9" * 5000 + "x20", "is not a size"),
         ("0x20", "give sides of 1"),
         ("20x20 0", "and 1 to"),
         (f"{MAX_SIDE + 1}x10", "give sides of 1"),
-        (f"10x10 {MAX_SAMPLES + 1}", "and 1 to"),
         ("100000x100000", "give at most 4,294,967,296"),
     ],
 )

@@ -369,18 +369,6 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert not session.viewer.history.after
 
 
-def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
-    session.do("orbit", 0.4, 0.2)
-    kept = session.state()["camera"]
-    session.do("keep-view", "mine")
-    session.do("view", "-z")
-    assert not np.allclose(session.state()["camera"]["position"], kept["position"])
-    session.do("view", "mine")
-    assert np.allclose(session.state()["camera"]["position"], kept["position"])
-    session.do("view", "7")
-    assert "view 7 is not saved yet" in session.state()["notice"]
-
-
 def test_keyframes_are_printed_with_the_camera(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,18 +396,6 @@ def test_keyframes_are_printed_with_the_camera(
     assert command[command.index("--color-by") + 1] == "charge"
     assert main([*command, "-o", "####.png", "--size", "16x12", "--samples", "1"]) == 0
     assert len(list(tmp_path.glob("*.png"))) == 4
-
-
-def test_a_format_that_the_name_does_not_tell(tmp_path: Path) -> None:
-    path = write_frames(tmp_path / "run.dat", 3)
-    with opened(path, format="xyz", frame=1) as session:
-        wait_for(lambda: until(session, "frame", "count") == 3)
-        session.do("frame", 2)
-        assert until(session, "frame", "number") == 2
-    with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
-        opened(path, format="xyt")
-    with pytest.raises(UserError, match="format: is for a file"):
-        opened(balls(), format="xyz")
 
 
 def counts_after(session: Session, name: str, *values: object) -> dict[str, int]:

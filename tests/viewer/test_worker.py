@@ -182,22 +182,6 @@ def test_stop_leaves_a_pass(moving: bool) -> None:
     assert window.worker.messages.empty(), "nothing failed"
 
 
-def test_a_new_look_leaves_a_pass_at_rest() -> None:
-    window = Window()
-    loaded_scene, gate = gated(balls())
-    window.worker.show(request_of(loaded_scene, samples=100_000))
-    wait_for(lambda: (f := window.look()) and f.size == SIZE, "full size")
-    gate.entered.clear()
-    gate.open.clear()
-    assert gate.entered.wait(PATIENCE)
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    wait_for(lambda: gate.left, "the end of the pass")
-    gate.open.set()
-    assert_rendered(window.finish(request))
-    window.worker.stop(PATIENCE)
-
-
 @pytest.mark.parametrize(
     "error", [BackendError("the GPU is lost"), RuntimeError("a defect"), MemoryError()]
 )
