@@ -218,6 +218,14 @@ class _Outlet:
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name)
 
+    def _publish(self, waits: bool = False) -> None:
+        """Publish what was written, unless the reader looks; waits: for some microseconds then."""
+        while self._unpublished and not self.writer.publish(self._about):
+            if not waits:
+                return
+            sleep(LOOK)
+        self._unpublished = False
+
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
         if not self.has_ended and self.runner.has_ended:
@@ -241,8 +249,7 @@ class View(_Outlet):
         """Begin a step; whether it is taken."""
         self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
-            if self._unpublished:  # fewer sets than in the step before, or the reader was looking
-                self._publish()
+            self._publish()  # of fewer sets than in the step before, or the reader was looking
             self._spent = 0.0
         return self.is_taken
 
@@ -268,10 +275,7 @@ class View(_Outlet):
         """Publish what was logged and not published."""
         self._about = about
         self._write_newer()
-        while self._unpublished:
-            self._publish()
-            if self._unpublished:  # the reader looks for some microseconds
-                sleep(LOOK)
+        self._publish(waits=True)
 
     def finish(self) -> None:
         """Wait until it has ended, after it was told to."""
@@ -280,9 +284,6 @@ class View(_Outlet):
         else:
             self.runner.kill()
             self.has_ended = True
-
-    def _publish(self) -> None:
-        self._unpublished = not self.writer.publish(self._about)
 
 
 class Movie(_Outlet):
@@ -312,10 +313,7 @@ class Movie(_Outlet):
     def flush(self, about: Mapping[str, Any]) -> None:
         if self._unpublished:
             self._write_newer()
-        while self._unpublished:
-            self._unpublished = not self.writer.publish(self._about)
-            if self._unpublished:
-                sleep(LOOK)
+        self._publish(waits=True)
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered

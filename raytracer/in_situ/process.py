@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from raytracer.errors import ClosedError, RaytracerError
+from raytracer.errors import BackendError, ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.gpu_memory import MappedMemory, can_map
+from raytracer.in_situ.gpu_memory import MappedMemory
 from raytracer.in_situ.mailbox import FileLock, Memory, Reader
 
 NICENESS = 19
@@ -48,7 +48,11 @@ def main(descriptor: int) -> None:
             connection.send(message)
 
     if gpu_memory is not None:
-        connection.send(can_map(gpu_memory))
+        can_map = False
+        with suppress(BackendError):
+            MappedMemory(gpu_memory)
+            can_map = True
+        connection.send(can_map)
     try:
         with suppress(ClosedError):  # before there was anything to show
             FRONTS[kind](feed, settings, lambda address: tell("ready", address))

@@ -124,10 +124,6 @@ class ViewerState:
 
     def __post_init__(self) -> None:
         self._notice = "", 0.0  # the latest message, and when it ends
-        self.begin()
-
-    def begin(self) -> None:
-        """Show the scene with its camera and light, as when it was opened."""
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
