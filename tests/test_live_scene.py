@@ -378,7 +378,7 @@ def test_labels_follow_the_particles() -> None:
         assert not np.array_equal(live.render().developed(), live.render().pixels())
         live.update(positions=x)
         assert np.array_equal(live.render().pixels(), first)
-        with pytest.raises(raytracer.UserError, match="labels.by: there is no column 'name'"):
+        with pytest.raises(raytracer.UserError, match=r"labels\.by: there is no column 'name'"):
             live.update(positions=x[:1])
 
 
