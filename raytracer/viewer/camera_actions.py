@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import hypot
 
 from raytracer.errors import UserError, shown, suggestion
@@ -72,13 +73,17 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
     length = hypot(x, y, z)
     if not length:
         raise UserError("along: 0, 0, 0 is not a direction")
-    viewer.move(moves.along(viewer.view, (x / length, y / length, z / length)))
+    before = viewer.view
+    viewer.move(moves.along(before, (x / length, y / length, z / length)))
+    if viewer.view is before:
+        viewer.notify("a large sphere is in the way: look along the opposite axis")
 
 
 @action(undo=True)
 def fit_all(viewer: ViewerState) -> None:
     """Fit all spheres except giants, such as a ground ball."""
-    viewer.move(viewer.showing_all(viewer.view, whole=False))
+    fit = partial(viewer.showing_all, whole=False)
+    viewer.set_view(viewer.loaded_scene.giants.fitted(viewer.view, fit))
 
 
 @action(undo=True)

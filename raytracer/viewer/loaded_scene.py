@@ -18,7 +18,6 @@ from raytracer.following import follow, followed, packed
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.extent import giants
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
@@ -30,7 +29,8 @@ from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.view import View, bounding_radius, space_of
+from raytracer.viewer.giants import Giants
+from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -56,7 +56,7 @@ class LoadedScene:
     buffers: SceneBuffers
     job: Job  # renders it
     path: Path | None  # its file; None for a scene made in Python
-    extent: float  # radius around the origin of render space with all spheres but giants
+    giants: Giants  # the spheres that a camera stays out of, for all states of a simulation
     closed: bool = False  # whether another scene has replaced it
     owns_memory: bool = True  # whether its spheres are those in the memory of the device
     content: Content = field(default_factory=Content)  # what of the particles is shown
@@ -108,8 +108,8 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
-        extent = bounding_radius(buffers, giants(buffers.placed))
-        return cls(scene, buffers, job, source.path, extent, _packed=buffers)
+        giants = Giants.of(buffers, camera)
+        return cls(scene, buffers, job, source.path, giants, _packed=buffers)
 
     def followed(self, scene: Scene, overrides: SceneOverrides) -> LoadedScene | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.

@@ -146,7 +146,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
         viewer.view = viewer.showing_all(viewer.view)
     else:
         same = view.rebased(viewer.view, old.buffers, loaded.buffers)
-        viewer.view = view.unclipped(same, loaded.extent)
+        viewer.view = loaded.giants.kept_out(same, same)
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:
         buffers = viewer.pack()

@@ -189,8 +189,8 @@ class ViewerState:
         self.request_render()
 
     def move(self, changed: View) -> None:
-        """Render a view; an orthographic camera is moved back until it clips nothing."""
-        self.set_view(view.unclipped(changed, self.loaded_scene.extent))
+        """Render a view, unless a giant is in the way."""
+        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
 
     def set_edits(self, changed: Edits) -> None:
         self.edits = changed

@@ -1,0 +1,186 @@
+"""The camera stays out of giants, and framing shows the spheres, whatever was done before."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Camera, Scene
+from raytracer.pipeline import NO_SPHERE
+from raytracer.scene.extent import GIANT_RADIUS
+from raytracer.viewer import view as moves
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Loaded
+from raytracer.viewer.receive import receive
+from raytracer.viewer.state import ViewerState
+from raytracer.viewer.timeline import tick
+from support.previews import loaded_scene_of, viewer_of
+
+SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
+NAMES = ("three_balls", "weekend", "molecule", "pile")
+SIZE = (64, 36)
+AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1)]
+
+
+@cache
+def loaded(name: str) -> LoadedScene:
+    return loaded_scene_of(SCENES / f"{name}.toml", width=SIZE[0], height=SIZE[1])
+
+
+def new_viewer(name: str) -> ViewerState:
+    return viewer_of(loaded(name), SIZE, say=lambda _: None)
+
+
+def click(viewer: ViewerState, x: int, y: int, go: bool) -> None:
+    viewer.do("pick", x, y, go=go)
+    worker: Any = viewer.worker
+    receive(viewer, worker.tasks.pop()())
+
+
+def act(viewer: ViewerState, chance: random.Random) -> str:
+    """Something that moves the camera; gives what."""
+    amount, other = chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)
+    choice = chance.choice(
+        ["orbit"] * 6 + ["pan", "fly", "dolly", "zoom"] * 3
+        + ["along"] * 2 + ["toggle", "fit_all", "fit_giants", "click", "go", "fit_picked"]
+        + ["turntable", "reset", "resize", "reload"]
+    )  # fmt: skip
+    width, height = viewer.size
+    place = chance.randrange(width), chance.randrange(height)
+    if choice in ("orbit", "pan"):
+        viewer.do(choice, amount, other)
+    elif choice in ("fly", "dolly", "zoom"):
+        viewer.do(choice, amount)
+    elif choice == "along":
+        viewer.do("along", *chance.choice(AXES))
+    elif choice == "toggle":
+        viewer.do("toggle-projection")
+    elif choice in ("click", "go"):
+        click(viewer, *place, choice == "go")
+    elif choice == "turntable":
+        viewer.turning = True
+        for _ in range(20):
+            tick(viewer, 0.2)
+        viewer.turning = False
+    elif choice == "resize":
+        viewer.resize(*chance.choice([SIZE, (36, 64), (50, 50)]))
+    elif choice == "reload":
+        receive(viewer, Loaded(viewer.loaded_scene))
+    else:
+        viewer.do(choice)
+    return choice
+
+
+def giant_gap(viewer: ViewerState) -> float:
+    """Height of the eye above the nearest giant, by its definition."""
+    buffers, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
+    large = buffers.radius > GIANT_RADIUS
+    assert large.any()
+    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[large].astype(np.float64)
+    return float((np.linalg.norm(centers - eye, axis=1) - buffers.radius[large]).min())
+
+
+def first_seen(viewer: ViewerState) -> Any:
+    """The spheres that the rays through a picture's pixels meet first."""
+    seen_buffers = viewer.loaded_scene.buffers_for(viewer.view, viewer.size, viewer.edits)
+    return viewer.loaded_scene.job.scene.first_hits(seen_buffers.view)["id"]
+
+
+def assert_shows_the_subject(viewer: ViewerState) -> None:
+    """Every sphere but giants is within the picture, and some are not hidden by a giant."""
+    buffers = viewer.loaded_scene.buffers
+    small = buffers.radius <= GIANT_RADIUS
+    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[small].astype(np.float64)
+    shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
+    assert ahead.all()
+    assert np.abs(shown).max() < 1.0
+    seen = first_seen(viewer)
+    seen = seen[seen != NO_SPHERE]
+    assert np.count_nonzero(buffers.radius[seen] <= GIANT_RADIUS) > 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_one_does_the_camera_is_outside_and_f_shows_all(name: str) -> None:
+    viewer, chance = new_viewer(name), random.Random(name)
+    done = []
+    for step in range(150):
+        done.append(act(viewer, chance))
+        assert giant_gap(viewer) > 0.0, (step, done[-5:])
+        assert np.isfinite(viewer.view.pose.eye).all()
+        if step % 10 == 9:
+            viewer.do("fit-all")
+            assert giant_gap(viewer) > 0.0
+            assert_shows_the_subject(viewer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) -> None:
+    viewer = new_viewer(name)
+    seen = first_seen(viewer)
+    buffers = viewer.loaded_scene.buffers
+    large = buffers.radius > GIANT_RADIUS
+    known = np.append(large, False)  # the last one is that of rays without a hit
+    rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
+    x, y = int(columns[-1]), int(rows[-1])
+    hit = viewer.loaded_scene.hit(viewer.buffers, x, y)
+    assert hit is not None
+    before = viewer.view
+    click(viewer, x, y, go=True)
+    scale = buffers.scale
+    point = (np.array(hit.point) - buffers.center) / scale
+    np.testing.assert_allclose(viewer.view.pivot, point, atol=2e-3)
+    assert viewer.view.distance < float(np.linalg.norm(point - before.pose.eye))
+    assert viewer.view.half_height <= moves.WHOLE
+    assert giant_gap(viewer) > 0.0
+    found = viewer.loaded_scene.hit(viewer.buffers, SIZE[0] // 2, SIZE[1] // 2)
+    assert found is not None
+    if large[found.id]:  # no small sphere stands before it
+        near = 0.5 * viewer.view.half_height * scale
+        np.testing.assert_allclose(found.point, hit.point, atol=near)
+    viewer.do("fit-picked")
+    assert giant_gap(viewer) > 0.0
+
+
+@pytest.mark.parametrize("fov", [0.5, 40.0, 150.0])
+@pytest.mark.parametrize("lone", [False, True], ids=["", "with a sphere far away"])
+def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
+    """A floor and two walls: most directions, and most distances, are in one of them."""
+    rng = np.random.default_rng(4)
+    walls = np.array([[0.0, -1003.0, 0.0], [-804.0, 0.0, 0.0], [0.0, 0.0, -804.0]])
+    far = np.array([[0.0, 30000.0, 0.0]])[: int(lone)]
+    centers = np.vstack([rng.normal(size=(60, 3)), walls, far])
+    radii = np.concatenate([np.full(60, 0.2), [1000.0, 800.0, 800.0], [0.2][: int(lone)]])
+    loaded_scene = loaded_scene_of(Scene.from_arrays(centers, radii), width=64, height=36)
+    chance = random.Random(3)
+    for turn in range(12):
+        viewer = viewer_of(loaded_scene, SIZE)
+        viewer.do("fit-all")
+        viewer.do("orbit", chance.uniform(-3.0, 3.0), chance.uniform(-1.5, 1.5))
+        viewer.view = moves.zoom(viewer.view, fov / 40.0)
+        viewer.do("fit-all")
+        assert giant_gap(viewer) > 0.0
+        seen = first_seen(viewer)
+        shown = np.count_nonzero(seen < 60)
+        assert shown > 20, turn
+
+
+def test_the_scenes_own_camera_is_never_moved() -> None:
+    """Not even one that is inside a giant, or nearer to it than one can get by hand."""
+    for height in (-3.0, 1e-3):
+        scene = raytracer.Scene(
+            [raytracer.SphereSet([[0.0, 0.5, 0.0], [2.0, 0.5, 0.0]], 0.5),
+             raytracer.SphereSet([[0.0, -1000.0, 0.0]], 1000.0)],
+            camera=Camera(position=(0, height, 9), look_at=(0, height, 0)),
+        )  # fmt: skip
+        loaded_scene = loaded_scene_of(scene, width=64, height=36)
+        viewer = viewer_of(loaded_scene, SIZE)
+        assert viewer.camera.position == pytest.approx((0, height, 9))
+        viewer.do("orbit", 0.1, 0.1)
+        viewer.do("reset")
+        assert viewer.camera.position == pytest.approx((0, height, 9))
