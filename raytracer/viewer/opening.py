@@ -67,6 +67,12 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
         ) from error
 
 
+def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
+    """Resize a window to `size` in pixels, reduced to fit the screen."""
+    screen = window.display.get_default_screen()
+    window.set_size(*fitting(size, (screen.width, screen.height)))
+
+
 def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
     """Return the largest size of a window with the picture's aspect that fits the screen."""
     factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))

@@ -112,6 +112,10 @@ class Overlay:
         picked = picked_lines(viewer) + measures(viewer)
         self._draw_corners(status if viewer.overlay else [], picked, room)
 
+    def draw_alone(self, text: str, window: tuple[int, int]) -> None:
+        """Draw a text in the middle of an otherwise empty window."""
+        self._help.draw(text, Box(0, 0, *window))
+
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
         """Draw two texts at the top, one below the other if the window is narrow."""
         columns, _ = letters(room, self._dpi, SIZES[0])

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import UserError
+from raytracer.errors import ClosedError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.film import png
@@ -35,6 +35,8 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
+
+START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def preview(
         The last camera, and measurements of an offscreen run.
 
     Raises:
-        UserError: the scene or an argument is wrong, or there is no display.
+        UserError: the scene or an argument is wrong, there is no display, or the window was closed
+            before the scene was loaded.
     """
     check_names(preview, settings)
     truth(interop, "interop", UserError)
@@ -156,11 +159,19 @@ def preview(
     opening.open_display(offscreen is not None)
     with outputs, ExitStack() as undo:
         frames = Frames.of(options)
-        loaded_scene = frames.first(backend, notice)
-        undo.callback(loaded_scene.close)
-        title = f"{loaded_scene.name} - raytracer"
-        window = opening.open_window(_size_of(loaded_scene), title, offscreen is not None)
-        undo.callback(window.close)
+        if offscreen is not None:
+            loaded_scene = frames.first(backend, notice)
+            undo.callback(loaded_scene.close)
+            window = opening.open_window(_size_of(loaded_scene), "raytracer", True)
+            undo.callback(window.close)
+        else:
+            path, stated = options.source.path, options.overrides
+            name = shown(path.name) if path else "the scene"
+            size = stated.get("width") or START.width, stated.get("height") or START.height
+            window = opening.open_window(size, f"{name} - raytracer", False)
+            undo.callback(window.close)
+            loaded_scene = _loaded_in(window, name, frames, backend, notice)
+            undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
         for sentence in loaded_scene.job.warnings:
@@ -179,6 +190,26 @@ def preview(
         return _run(window, session, offscreen, target)
     finally:
         window.close()
+
+
+def _loaded_in(
+    window: PreviewWindow, name: str, frames: Frames, backend: str, notice: Notice | None
+) -> LoadedScene:
+    """Load the first frame while a window shows the stages; then resize it to the picture."""
+    size = window.get_size()
+
+    def stage(text: str) -> None:
+        if notice is not None:
+            notice(text)
+        window.wait_with(f"Loading {name} ...\n{text}")
+        if window.wants_to_close:
+            raise ClosedError(f"the window was closed before {name} was loaded")
+
+    stage("")
+    loaded_scene = frames.first(backend, stage)
+    if window.get_size() == size:  # otherwise the user has resized it
+        opening.resize(window, _size_of(loaded_scene))
+    return loaded_scene
 
 
 def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:

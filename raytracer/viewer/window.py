@@ -32,6 +32,9 @@ from raytracer.viewer.timeline import tick
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
+OF_USERS = ("on_close", "on_key", "on_mouse", "on_text")
+"""Prefixes of events that a window does not handle until it is attached."""
+
 MAX_TIMES = 1000  # of frames; enough for a second
 
 
@@ -44,6 +47,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         self._attached = False
+        self.wants_to_close = False  # before it is attached
         self._waiting = False  # whether `on_render` is queued
         self._fading = False  # whether the end of a message is scheduled
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events
@@ -72,6 +76,26 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._fixed, self._marks = Layer(), Layer()
         self._scrubs = False  # whether the knob of the time line is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
+
+    def dispatch_event(self, name: str, *arguments: Any) -> Any:
+        """Handle an event; until it is attached, the window can be moved, resized and closed."""
+        if self._attached or not name.startswith(OF_USERS):
+            return super().dispatch_event(name, *arguments)
+        control = find(_name(*arguments)) if name == "on_key_press" else None
+        if name == "on_close" or (control is not None and control.action == "close"):
+            self.wants_to_close = True
+        return False
+
+    def wait_with(self, text: str) -> None:
+        """Handle events and show a text before the window is attached."""
+        if gl.current_context is not self.context:
+            self.switch_to()
+        self.dispatch_events()
+        self._use_pixels()
+        size = self.get_framebuffer_size()
+        self.picture_canvas.draw(size)
+        self._overlay.draw_alone(text, size)
+        self.flip()
 
     def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
