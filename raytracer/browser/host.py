@@ -41,7 +41,7 @@ MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continue
 START_SIZE = {"width": 800, "height": 600}  # size of the first picture, until a page states its own
 
 OF_WINDOWS = (
-    "ask", "toggle-help", "toggle-overlay", "toggle-full-screen", "close",
+    "ask", "toggle-help", "toggle-overlay", "toggle-panel", "toggle-full-screen", "close",
 )  # fmt: skip
 """Actions that are only for windows."""
 

@@ -74,7 +74,6 @@ REMOVED = {
     "next-scale": "use next-color-scale",
     "open": "start another view",
     "open-menu": "its rows are actions of their own",
-    "toggle-panel": "pages have a panel, and keys do the same in windows: H lists them",
     "scale-shininess": "state the shininess in the scene file",
     "set-scale": "use color-scale",
     "slower": "use set-speed",

@@ -1,7 +1,7 @@
 """Choices: what a user sets by a row of the panel, by keys, or by actions of its name.
 
-Each choice is described once, in `CHOICES`. From this come its row in the panel of a page, its
-prompt in a window, and its actions: NAME sets a value, and next-NAME the following one.
+Each choice is described once, in `CHOICES`. From this come its row in the panel of window and page,
+its prompt in a window, and its actions: NAME sets a value, and next-NAME the following one.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
@@ -149,6 +150,7 @@ CONTROLS = (
     Control(KEEP, ("CTRL+Z",), "undo", "undo"),
     Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "redo"),
     Control(WINDOW, ("I",), "toggle_overlay", "text: scene, technical details, none"),
+    Control(WINDOW, ("TAB",), "toggle_panel", "panel of colours and selection"),
     Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
     Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
     Control(WINDOW, ("ESCAPE",), "cancel", "cancel, or clear the selection", shown="Esc"),
@@ -166,6 +168,14 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     rows = [(drag.group, drag.label, drag.help) for drag in MOUSE]
     rows += [(control.group, control.label, control.help) for control in CONTROLS if control.help]
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
+
+
+@cache
+def key_of(action: str, *amount: float | str | None) -> str:
+    """Return the label of the key of an action with arguments, or ""."""
+    name = action.replace("-", "_")
+    labels = {each.amount: each.label for each in reversed(CONTROLS) if each.action == name}
+    return labels.get(amount) or labels.get((), "")
 
 
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}

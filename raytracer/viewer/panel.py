@@ -1,4 +1,4 @@
-"""The panel of a page: rows that it shows as fields."""
+"""The panel: rows that a window shows as lines of text, and a page as fields."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from raytracer.viewer import data_actions
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
+from raytracer.viewer.controls import key_of
 from raytracer.viewer.state import ViewerState
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
@@ -28,7 +29,9 @@ class Row:
     """A row of the panel."""
 
     label: str
-    kind: str = "buttons"  # or "choice", "text", "switch", "share" (a number in 0..1)
+    # "choice", "text", "switch", "share" (a number in 0..1), "buttons", or "step": buttons of which
+    # the first two lower and raise the value.
+    kind: str = "buttons"
     value: Any = None  # current value; in words if only buttons change it
     action: str = ""  # that sets the value
     argument: str = ""  # of the action, for the value; a switch has none
@@ -37,14 +40,55 @@ class Row:
     buttons: Sequence[Button] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)  # other arguments of the action
 
+    @property
+    def shown(self) -> str:
+        """The value in words, for a window."""
+        if isinstance(self.value, bool):
+            return "yes" if self.value else "no"
+        if self.value is None:
+            return self.hint if self.kind == "choice" else self.buttons[0].text
+        return short(str(self.value) or "none", MAX_LETTERS)
 
-def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows by section, as JSON types."""
-    sections = {
+    def call(self, back: bool = False) -> tuple[str, dict[str, Any]]:
+        """Return action and arguments of a click in a window, or of a turn of the wheel back."""
+        if self.argument == "value":  # one of `CHOICES`
+            return f"next-{self.action}", {"step": -1 if back else 1}
+        if self.kind == "text":
+            return "ask", {"what": self.action}
+        if self.kind == "choice":
+            return f"next-{self.action}", {}
+        button = self.buttons[self.kind == "step" and not back]
+        return button.action, dict(button.values)
+
+
+def sections(viewer: ViewerState) -> dict[str, list[Row]]:
+    return {
         LOOK: _look(viewer), COLOUR: _choices(viewer, COLOUR), SOLIDS: _choices(viewer, SOLIDS),
         "Select": _selection(viewer), "View": _view(viewer), "Motion": _motion(viewer),
     }  # fmt: skip
-    return {title: [_filled(row) for row in rows] for title, rows in sections.items()}
+
+
+def lines(viewer: ViewerState) -> list[tuple[str, Row | None]]:
+    """Return the lines of a window, of label, value and key, with their rows; a title has none."""
+    found: list[tuple[tuple[str, str, str], Row | None]] = []
+    for title, rows in list(sections(viewer).items())[:4]:  # keys do the rest
+        found.append(((title, "", ""), None))
+        for row in rows:
+            if row.label and row.kind != "share":  # keys move a slice
+                name, values = row.call()
+                key = key_of(name, *values.values())
+                found.append(((f"  {row.label}", row.shown, key), row))
+    columns = zip(*(parts for parts, _ in found), strict=True)
+    wide, values_wide, keys_wide = (max(map(len, column)) for column in columns)
+    return [
+        (f"{label:<{wide}}  {value:<{values_wide}}  {key:>{keys_wide}}".rstrip(), row)
+        for (label, value, key), row in found
+    ]
+
+
+def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
+    """Return the sections as JSON types, for a page."""
+    return {title: [_filled(row) for row in rows] for title, rows in sections(viewer).items()}
 
 
 def _filled(row: Row) -> dict[str, Any]:
@@ -79,7 +123,7 @@ def _look(viewer: ViewerState) -> list[Row]:
     viewers = Button("light here", "light from the viewer's upper left", "light-from-viewer")
     return [
         *_choices(viewer, LOOK),
-        Row("Exposure", value=exposure, buttons=(
+        Row("Exposure", "step", exposure, buttons=(
             Button("−", "darker by 1/3 stop", "expose", {"stops": -1 / 3}),
             Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
             Button("auto", "automatic exposure", "toggle-automatic"),

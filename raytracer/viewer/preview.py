@@ -203,10 +203,13 @@ def _loaded_in(
             notice(text)
         window.wait_with(f"Loading {name} ...\n{text}")
         if window.wants_to_close:
-            raise ClosedError(f"the window was closed before {name} was loaded")
+            raise ClosedError
 
     stage("")
-    loaded_scene = frames.first(backend, stage)
+    try:
+        loaded_scene = frames.first(backend, stage)
+    except ClosedError:  # which some stages name the file in
+        raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         opening.resize(window, _size_of(loaded_scene))
     return loaded_scene

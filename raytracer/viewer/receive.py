@@ -24,6 +24,12 @@ def toggle_overlay(viewer: ViewerState) -> None:
 
 
 @action()
+def toggle_panel(viewer: ViewerState) -> None:
+    """Show or hide the panel of colours and selection."""
+    viewer.panel = not viewer.panel
+
+
+@action()
 def toggle_full_screen(viewer: ViewerState) -> None:
     """Fill the screen, or return to a window."""
     viewer.full_screen = not viewer.full_screen

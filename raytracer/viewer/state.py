@@ -110,6 +110,7 @@ class ViewerState:
     picks: dict[int, list[str]] = field(default_factory=dict)
 
     overlay: int = PLAIN  # level of the text
+    panel: bool = False
     full_screen: bool = False
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1

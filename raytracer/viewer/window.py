@@ -301,7 +301,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         self._scrubs, self._box = False, None
         place = self._pixels(x, y)
-        if button != mouse.LEFT or self._press_time_line(*place):
+        if button != mouse.LEFT or self._press_time_line(*place) or self._step_row(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
@@ -323,6 +323,17 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         else:
             self._scrubs = True
             self._scrub(x)
+        return True
+
+    def _step_row(self, x: float, y: float, back: bool = False) -> bool:
+        """Change the value of a row of the panel; return whether there is one."""
+        row = self._overlay.row_at(x, y)
+        if row is None:
+            return False
+        name, values = row.call(back)
+        self._do(name, **values)
+        self._status_due = 0.0
+        self.paint()
         return True
 
     def _scrub(self, x: float) -> None:
@@ -375,7 +386,12 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self.paint()
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, with Shift the field of view; turn if sideways."""
+        """Change the distance, with Shift the field of view; turn if sideways.
+
+        Over a row of the panel, its value changes.
+        """
+        if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
+            return
         if self._keys.shift:
             self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
             return

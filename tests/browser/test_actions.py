@@ -33,6 +33,7 @@ OF_THE_PAGE = {
 
 OF_THE_WINDOW = {
     "close": "a browser closes its pages",
+    "toggle-panel": "Tab goes from field to field",
 }
 """Actions of the window that pages lack, with the reason."""
 

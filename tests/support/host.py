@@ -175,7 +175,7 @@ class Host:
         viewer.picked = viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
-        viewer.picks = {}
+        viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
         first = replace(
             viewer.content,
@@ -207,6 +207,12 @@ class Host:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
         self._window.picture_canvas.fill(pixels)
         return self.shot()
+
+    def panel(self) -> tuple[tuple[int, int, int, int] | None, list[str]]:
+        """Left, bottom, width and height of the panel in pixels, and its lines."""
+        self.shot(text=True)
+        sheet = self._window._overlay._panel
+        return sheet.paper and tuple(sheet.paper), sheet._lines
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

@@ -85,7 +85,8 @@ class View {
   }
 
   onHello({ controls, mouse }) {
-    const own = controls.filter(({ action }) => action !== "close"); // a browser closes its pages
+    // A browser closes its pages, and Tab goes from field to field.
+    const own = controls.filter(({ action }) => action !== "close" && action !== "toggle-panel");
     this.keys.set(own);
     this.fillHelp(own, mouse);
   }
