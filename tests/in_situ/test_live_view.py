@@ -18,7 +18,7 @@ import pytest
 import raytracer
 from raytracer.errors import BackendError
 from raytracer.film import png
-from raytracer.in_situ import feed, live_view, outlets
+from raytracer.in_situ import feed, gpu_memory, live_view, outlets
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
 from support.device_arrays import ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
@@ -349,7 +349,7 @@ def test_without_memory_that_processes_share_arrays_come_to_the_host(
         raise BackendError("no memory for other processes")
 
     with_host_memory(monkeypatch)
-    monkeypatch.setattr(outlets.GpuMemory, "handle", refuse)
+    monkeypatch.setattr(gpu_memory.GpuMemory, "handle", refuse)
     monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
     positions = grid(3).astype(np.float32)
     with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
