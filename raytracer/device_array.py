@@ -10,16 +10,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-from raytracer import cuda_driver, dlpack
+from raytracer import cuda_driver
+from raytracer._native import core
 from raytracer.cuda_driver import LEGACY_STREAM, DeviceMemory, order, stream_handle
 from raytracer.errors import SceneError, shown, type_name
 
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+CUDA, CUDA_MANAGED = 2, 13
+"""Kinds of devices in DLPack: memory of a GPU, and memory that host and GPUs share."""
+
+HOST = (1, 3, 11)
+"""Kinds of memory of the host, page-locked or not."""
+
+DEVICES = {7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
+"""Names of other kinds of devices, for messages."""
+
+VERSION = 1, 0
+"""The latest version of DLPack that is read and made; later minor versions may be read."""
+
+_BFLOAT = 4
+_LETTERS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # of NumPy, by the codes of DLPack
+_CODES = {letter: code for code, letter in _LETTERS.items()}
 
 NO_STREAM = -1
 """Stream of a DLPack consumer that needs no synchronisation."""
@@ -79,7 +94,7 @@ class DeviceArray:
     @property
     def is_contiguous(self) -> bool:
         """Whether the numbers follow one another in C order."""
-        packed = dlpack.packed_strides(self.shape, self.dtype.itemsize)
+        packed = packed_strides(self.shape, self.dtype.itemsize)
         pairs = zip(self.shape, self.strides, packed, strict=True)
         return self.size == 0 or all(n == 1 or own == one for n, own, one in pairs)
 
@@ -97,7 +112,7 @@ class DeviceArray:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return kind and number of the device, as DLPack counts."""
-        return dlpack.CUDA, self.device or 0
+        return CUDA, self.device or 0
 
     def __dlpack__(
         self,
@@ -118,7 +133,7 @@ class DeviceArray:
         Raises:
             BufferError: a copy on the device, or another device.
         """
-        if dl_device is not None and int(dl_device[0]) in dlpack.HOST:
+        if dl_device is not None and int(dl_device[0]) in HOST:
             if copy is False:
                 raise BufferError("an array on a GPU comes to the host as a copy")
             return self.to_host().__dlpack__(max_version=max_version)
@@ -126,10 +141,8 @@ class DeviceArray:
             raise BufferError("the array is given where it is; copy it yourself")
         if stream != NO_STREAM and self.stream is not None:
             order(stream_handle(stream), self.stream, self.device or 0)
-        described = dlpack.Description(
-            self.address, self.shape, self.strides, self.dtype, self.__dlpack_device__()
-        )
-        return dlpack.make(described, self, max_version)
+        place = self.address, self.shape, self.strides, self.dtype, self.__dlpack_device__()
+        return capsule_of(*place, self, max_version)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return `to_host`, for NumPy. Raises ValueError: `copy` is False."""
@@ -247,13 +260,13 @@ def on_host(value: Any, name: str = "") -> Any:
     if kind is None:
         return value
     ways: list[Callable[[Any], Any]] = [np.asarray] if hasattr(value, "__array__") else []
-    ways += [np.from_dlpack] if kind in dlpack.HOST else []
+    ways += [np.from_dlpack] if kind in HOST else []
     for way in ways:
         with suppress(Exception):  # whatever a foreign object raises
             return way(value)
-    if kind in dlpack.HOST:
+    if kind in HOST:
         return value
-    device = dlpack.DEVICES.get(kind, f"DLPack type {kind}")
+    device = DEVICES.get(kind, f"DLPack type {kind}")
     place = f"{name}: " if name else ""
     raise SceneError(f"{place}is on a {device} device: copy it to the host first")
 
@@ -268,20 +281,62 @@ def _device_kind(value: Any) -> int | None:
 
 def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
     """Return what an object with `__dlpack__` describes, or None where it lies on no GPU."""
-    if _device_kind(value) not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
+    if _device_kind(value) not in (CUDA, CUDA_MANAGED):
         return None
     handle = stream_handle(stream)
     try:
-        capsule = value.__dlpack__(stream=handle, max_version=dlpack.VERSION)
+        capsule = value.__dlpack__(stream=handle, max_version=VERSION)
     except TypeError:  # before version 1
         capsule = value.__dlpack__(stream=handle)
     try:
-        found, owner = dlpack.read(capsule)
-    except dlpack.CapsuleError as error:
-        raise SceneError(f"{place}{error}") from None
-    return DeviceArray(
-        found.address, found.shape, found.strides, found.dtype, found.device[1], None, owner
-    )
+        address, shape, strides, *kind, _, number, owner = core().read_dlpack(capsule)
+    except TypeError:
+        raise SceneError(
+            f"{place}did not return a DLPack capsule, or returned one that was used before"
+        ) from None
+    dtype = _dtype(place, *kind)
+    strides = tuple(stride * dtype.itemsize for stride in strides)
+    return DeviceArray(address, shape, strides, dtype, number, None, owner)
+
+
+def _dtype(place: str, code: int, bits: int, lanes: int) -> np.dtype[Any]:
+    """Return a type of DLPack. Raises SceneError."""
+    if code == _BFLOAT:
+        raise SceneError(f"{place}has dtype bfloat{bits}, which NumPy does not have: give float32")
+    letter = _LETTERS.get(code)
+    if letter is None or lanes != 1 or bits % 8:
+        raise SceneError(
+            f"{place}has DLPack type code {code} with {bits} bits, which is not supported: give "
+            "float32"
+        )
+    try:
+        return np.dtype(f"{letter}{bits // 8}")
+    except TypeError:
+        raise SceneError(
+            f"{place}has numbers of {bits} bits, which NumPy does not have: give float32"
+        ) from None
+
+
+def capsule_of(
+    address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
+    device: tuple[int, int], owner: object, max_version: tuple[int, int] | None,
+) -> object:  # fmt: skip
+    """Return a DLPack capsule of memory, which keeps its owner until the consumer is done.
+
+    device: its kind and number. max_version: of DLPack that the consumer reads.
+    """
+    size = dtype.itemsize
+    steps = [stride // size for stride in strides]
+    made = core().make_dlpack(address, shape, steps, _CODES[dtype.kind], 8 * size, device, owner)
+    return made.__dlpack__(max_version=max_version)
+
+
+def packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return the strides of a C-contiguous array, in bytes."""
+    strides = [itemsize]
+    for size in shape[:0:-1]:
+        strides.append(strides[-1] * size)
+    return tuple(strides[::-1]) if shape else ()
 
 
 def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
@@ -298,7 +353,7 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
     shape = tuple(int(n) for n in interface["shape"])
     given = interface.get("strides")
     strides = (
-        dlpack.packed_strides(shape, dtype.itemsize)
+        packed_strides(shape, dtype.itemsize)
         if given is None
         else tuple(int(each) for each in given)
     )

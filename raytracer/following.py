@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
 from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
@@ -30,9 +31,6 @@ from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.sphere_update import ColorMap, SphereUpdate
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceScene
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",

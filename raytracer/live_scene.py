@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import items, of_kind, text, whole
+from raytracer.backends.base import Device, DeviceFilm
 from raytracer.buffers import SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
@@ -26,11 +27,13 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
-from raytracer.moving_set import ValueScale, changed, check, check_labels, moving_set
+from raytracer.moving_set import ValueScale, changed, check, moving_set
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.scene.annotations import Annotations
 from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
@@ -45,17 +48,14 @@ from raytracer.scene.packing.pack import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Device, DeviceFilm
     from raytracer.pipeline import Settings
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 
 class LiveScene:
@@ -594,8 +594,6 @@ class LiveScene:
         check(spheres)
         job, (scene, buffers) = self._open(), self._kept
         settings, pose = self._settings, self._pose
-        if spheres.count != self._spheres.count:
-            check_labels(scene, spheres, self._spheres)
         scene = self._with(spheres)
         plan = None if job.plan is None else plan_of(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)

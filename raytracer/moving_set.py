@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import whole
-from raytracer.errors import SceneError, counted, naming, shown
+from raytracer.errors import SceneError, counted, naming
 from raytracer.scene.arrays import (
     Where,
     aligned,
@@ -20,16 +21,14 @@ from raytracer.scene.arrays import (
     check_shape,
     floats,
 )
-from raytracer.scene.coloring import OF_SCALE
+from raytracer.scene.coloring import OF_SCALE, maps
+from raytracer.scene.coloring.by_scale import by_scale
+from raytracer.scene.coloring.field_types import PALETTES
+from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.coloring.style import SetStyle, StyleSettings
+from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import SetColors, colors_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.coloring.style import StyleSettings
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 VALUES = "values"
 """Name of the column of the values that colours follow."""
@@ -105,17 +104,6 @@ def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
         raise SceneError(f"{replaced} opacities: make a new LiveScene")
 
 
-def check_labels(scene: Scene, spheres: SphereSet, old: SphereSet) -> None:
-    """Refuse another number of spheres whose labels show a column of the old ones."""
-    labels = scene.annotations.labels if scene.annotations else None
-    by = labels.by if labels is not None else "index"
-    if by != "index" and not spheres.columns.has(by):
-        raise SceneError(
-            f"positions: {counted(spheres.count, 'sphere')} in place of {old.count:,} with labels "
-            f"of the column '{shown(by)}': make a new LiveScene"
-        )
-
-
 def check(spheres: SphereSet) -> None:
     """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
     check_centers(spheres.centers, WHERE)
@@ -151,9 +139,6 @@ class ValueScale:
         self._settings = taken
         if not taken:
             return
-        from raytracer.scene.coloring import maps
-        from raytracer.scene.coloring.field_types import PALETTES
-
         map_name = self._style().map
         if isinstance(map_name, str) and map_name and map_name not in PALETTES:
             with naming("map"):
@@ -177,16 +162,10 @@ class ValueScale:
         return self.of(lambda: values).rgb(values)
 
     def _style(self) -> StyleSettings:
-        from raytracer.scene.coloring.style import StyleSettings
-
         return StyleSettings(color_by=VALUES, **self._settings)
 
     def _made(self, values: NDArray[Any]) -> ColorScale:
         """Return the scale that the settings make of values."""
-        from raytracer.scene.coloring.by_scale import by_scale
-        from raytracer.scene.coloring.style import SetStyle
-        from raytracer.scene.sphere_set import SphereSet
-
         column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
         try:
             return by_scale([column], SetStyle(self._style()))[1]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.layout import enum
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.device_array import DeviceArray
-
-    Doubles = NDArray[np.float64]
-    Floats = NDArray[np.float32]
-    Array: TypeAlias = NDArray[Any] | DeviceArray
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+Array: TypeAlias = NDArray[Any] | DeviceArray
 
 
 class OutOfRangeError(SceneError):
@@ -108,6 +106,4 @@ class SphereUpdate:
     @property
     def is_on_host(self) -> bool:
         """Whether positions or radii are arrays of the host."""
-        import numpy as np
-
         return any(isinstance(array, np.ndarray) for array in (self.positions, self.radii))

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import SphereSet, UserError, cuda_driver, device_array, dlpack
+from raytracer import SphereSet, UserError, cuda_driver, device_array
+from raytracer._native import core
 from raytracer.cuda_driver import stream_handle
 from raytracer.device_array import DeviceArray, on_host
-from support.device_arrays import ByDlpack, ByInterface, Owner, with_host_memory
+from support.device_arrays import GPU, ByDlpack, ByInterface, Owner, with_host_memory
 
 NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
 
@@ -73,15 +74,14 @@ class ByFound:
 def test_numpy_reads_our_capsules_and_we_read_its_own(name: str) -> None:
     array = np.array(VIEWS[name]) if name == "one row for all" else VIEWS[name]
     assert np.array_equal(np.from_dlpack(ByDlpack(array, (1, 0))), array)
-    found, _ = dlpack.read(array.__dlpack__())
-    assert found.device == (1, 0)
-    assert (found.address, found.shape, found.dtype) == (
-        array.ctypes.data, array.shape, array.dtype,
-    )  # fmt: skip
-    if array.size:
-        assert found.strides == array.strides
-    found, _ = dlpack.read(array.__dlpack__(max_version=(1, 0)))
-    assert (found.address, found.shape) == (array.ctypes.data, array.shape)
+    for version in (None, (1, 0)):
+        address, shape, strides, _, bits, lanes, *device, _ = core().read_dlpack(
+            array.__dlpack__(max_version=version)
+        )
+        assert (address, shape, device) == (array.ctypes.data, array.shape, [1, 0])
+        assert (bits, lanes) == (8 * array.itemsize, 1)
+        if array.size:
+            assert tuple(array.itemsize * each for each in strides) == array.strides
 
 
 @pytest.mark.parametrize("old", [False, True])
@@ -95,7 +95,6 @@ def test_memory_is_released_once_when_nothing_refers_to_it(old: bool) -> None:
     del found
     gc.collect()
     assert end() is None
-    assert not dlpack._made
 
 
 def test_a_capsule_that_nobody_takes_releases_the_memory() -> None:
@@ -112,36 +111,23 @@ def test_a_capsule_that_nobody_takes_releases_the_memory() -> None:
 
 def test_a_capsule_is_taken_once() -> None:
     capsule = NUMBERS.__dlpack__()
-    _, owner = dlpack.read(capsule)
-    with pytest.raises(dlpack.CapsuleError, match="used before"):
-        dlpack.read(capsule)
-    with pytest.raises(dlpack.CapsuleError, match="did not return a DLPack capsule"):
-        dlpack.read(object())
+    owner = core().read_dlpack(capsule)[-1]
+    for used in (capsule, object()):
+        with pytest.raises(TypeError):
+            core().read_dlpack(used)
     del owner
 
 
-class Changed(ByDlpack):
-    """A capsule whose struct is changed."""
+class Typed(ByDlpack):
+    """An array with numbers of another type of DLPack."""
 
-    def __init__(self, change: Any, **more: Any) -> None:
-        super().__init__(NUMBERS, **more)
-        self.change = change
+    def __init__(self, code: int, bits: int) -> None:
+        super().__init__(NUMBERS)
+        self.type = code, bits
 
-    def __dlpack__(self, **more: Any) -> Any:
-        capsule = super().__dlpack__(**more)
-        managed = list(dlpack._made.values())[-1][0]
-        self.change(managed)
-        return capsule
-
-
-def changed(**fields: Any) -> Changed:
-    """A producer whose tensor has other fields."""
-
-    def change(managed: Any) -> None:
-        for name, value in fields.items():
-            setattr(managed if name == "major" else managed.tensor, name, value)
-
-    return Changed(change)
+    def __dlpack__(self, **_: Any) -> Any:
+        made = core().make_dlpack(NUMBERS.ctypes.data, NUMBERS.shape, [3, 1], *self.type, GPU, self)
+        return made.__dlpack__()
 
 
 @pytest.mark.parametrize(
@@ -155,12 +141,17 @@ def changed(**fields: Any) -> Changed:
         (ByInterface(NUMBERS, shape=(-1, 3)), "positions: shape (-1, 3) and strides"),
         (ByInterface(NUMBERS, data=None), "positions: the ByInterface cannot be read as an array"),
         (
-            changed(code=4, bits=16),
+            Typed(4, 16),
             "positions: has dtype bfloat16, which NumPy does not have: give float32",
         ),
-        (changed(lanes=2), "positions: has DLPack type code 2 with 32 bits, which is not"),
-        (changed(bits=24), "positions: has numbers of 24 bits, which NumPy does not have"),
-        (changed(major=2), "positions: has DLPack version 2.0; version 1 is supported"),
+        (
+            Typed(0, 4),
+            "positions: has DLPack type code 0 with 4 bits, which is not supported",
+        ),
+        (
+            Typed(2, 24),
+            "positions: has numbers of 24 bits, which NumPy does not have: give float32",
+        ),
         (
             ByInterface(NUMBERS, typestr="nonsense"),
             "positions: the ByInterface cannot be read as an array: data type 'nonsense'",

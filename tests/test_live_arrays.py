@@ -299,27 +299,6 @@ def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:
     assert len(on_gpu) == 2
 
 
-@pytest.mark.usefixtures("on_gpu")
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"positions": np.zeros((COUNT, 2))}, r"positions: has shape \(50, 2\)"),
-        ({"radii": np.ones((COUNT, 2))}, r"radii: has shape \(50, 2\)"),
-        ({"radii": np.ones(7)}, "radii: has 7 radii for 50 spheres"),
-        ({"colors": np.ones((7, 3))}, "colors: has 7 colours for 50 spheres"),
-        ({"values": np.ones(7)}, r"values: has shape \(7,\) for 50 spheres"),
-        ({"positions": np.zeros((COUNT, 3), bool)}, "positions: holds truth values"),
-        ({"positions": np.full((COUNT, 3), np.nan)}, "positions: sphere 0 lies at"),
-    ],
-)
-def test_what_is_wrong_is_told_as_of_the_host(given: Any, sentence: str) -> None:
-    with live() as scene:
-        with pytest.raises(raytracer.UserError, match=sentence):
-            scene.update(**{name: ByInterface(array) for name, array in given.items()})
-        with pytest.raises(raytracer.UserError, match="stream: 'mine' is not a CUDA stream"):
-            scene.update(ByInterface(X), stream="mine")
-
-
 def test_pictures_of_the_cpu_are_not_on_a_gpu() -> None:
     with live() as scene:
         with pytest.raises(raytracer.UserError, match="the scene is on the CPU: give LiveScene"):

@@ -31,7 +31,6 @@ LAYERS = [
     {"settings", "layout", "resources"},
     {"memory"},
     {"files"},
-    {"dlpack"},
     {"cuda_driver"},
     {"device_array"},
     {"buffers", "sphere_update", "view", "variants", "film", "drawing"},

@@ -38,6 +38,25 @@ namespace {
 template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
+using AnyArray = nb::ndarray<nb::ro>;
+
+// What a DLPack capsule says of an array, on any device; the owner keeps its memory.
+nb::tuple read_dlpack(const AnyArray& array) {
+  nb::list shape, strides;
+  for (size_t k = 0; k < array.ndim(); k++) shape.append(array.shape(k)), strides.append(array.stride(k));
+  nb::capsule owner(new AnyArray(array), [](void* p) noexcept { delete (AnyArray*)p; });
+  return nb::make_tuple((uintptr_t)array.data(), nb::tuple(shape), nb::tuple(strides), array.dtype().code,
+                        array.dtype().bits, array.dtype().lanes, array.device_type(), array.device_id(), owner);
+}
+
+// An object with __dlpack__ that describes memory on any device, and keeps its owner.
+nb::ndarray<nb::array_api> make_dlpack(uintptr_t address, const std::vector<size_t>& shape,
+                                       const std::vector<int64_t>& strides, uint8_t code, uint8_t bits,
+                                       std::array<int, 2> device, nb::object owner) {
+  return nb::ndarray<nb::array_api>((void*)address, shape.size(), shape.data(), owner, strides.data(), {code, bits, 1},
+                                    device[0], device[1]);
+}
+
 // A NumPy array of one of the shared structs, seen through the buffer protocol; without the description of its
 // fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
@@ -764,6 +783,11 @@ NB_MODULE(_core, m) {
         "Pairs of points, float64 (N, 3), that are not farther apart than reaches, float64 (K, K), of their kinds, "
         "int32 (N,), in a box of origin and edges, float64 (4, 3) -> int32 (M, 5): two numbers, and the shift of the "
         "second in edges. Raises ValueError if there are more than 64 pairs to a point.");
+  m.def("read_dlpack", read_dlpack, "capsule"_a,
+        "Array of a DLPack capsule -> address, shape, strides in items, code, bits and lanes of its type, kind and "
+        "number of its device, owner of its memory. TypeError: a capsule that was used, or none.");
+  m.def("make_dlpack", make_dlpack, "address"_a, "shape"_a, "strides"_a, "code"_a, "bits"_a, "device"_a, "owner"_a,
+        "Object with __dlpack__ that describes memory; strides in items, device as kind and number.");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def(
       "processor_isa", [] { return std::string(rt::processor_isa()); },

@@ -41,9 +41,9 @@ MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continue
 START_SIZE = {"width": 800, "height": 600}  # size of the first picture, until a page states its own
 
 OF_WINDOWS = (
-    "ask-", "toggle-help", "toggle-overlay", "toggle-panel", "toggle-full-screen", "close",
+    "ask", "toggle-help", "toggle-overlay", "toggle-panel", "toggle-full-screen", "close",
 )  # fmt: skip
-"""Prefixes of actions that are only for windows."""
+"""Actions that are only for windows."""
 
 _UNKNOWN = object()  # marks a key of the state that a client has not received
 DIGITS = 5  # decimal places of a corner of a ring, relative to the picture
@@ -227,7 +227,7 @@ class Host:
 
     def _act(self, outlet: Outlet, message: Act) -> None:
         action, values = named(message.name), message.values
-        if action.name.startswith(OF_WINDOWS):
+        if action.name in OF_WINDOWS:
             raise UserError(f"{action.name}: is only for windows")
         in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
         arguments = action.bound(tuple(in_order), by_name)

@@ -112,12 +112,3 @@ class MappedMemory:
         if self._address.value:
             with suppress(Exception), device_context(self.device) as cuda:
                 cuda.cuIpcCloseMemHandle(self._address)
-
-
-def can_map(handle: SharedHandle) -> bool:
-    """Return whether this process can map memory that another one shares."""
-    try:
-        MappedMemory(handle)
-    except BackendError:
-        return False
-    return True

@@ -25,15 +25,8 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
 from raytracer.in_situ.mailbox import State
-from raytracer.in_situ.outlets import (
-    InlineRunner,
-    Movie,
-    Outlet,
-    ProcessRunner,
-    Runner,
-    View,
-)
-from raytracer.in_situ.points import Given, Logged, Points
+from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
+from raytracer.in_situ.points import Given, Points
 from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations, SimulationBox
@@ -135,14 +128,16 @@ def live(
             check_port(port)
             require_library()
             of_page = {"port": port, "open_browser": open_browser}
-            view._open(View(_runner("page", given | _spared(threads) | of_page, gpu), view._logged))
+            view._open(
+                View(ProcessRunner("page", given | _spared(threads) | of_page, gpu), view._logged)
+            )
             say(f"{TITLE} is shown at {view.address}")
             say(f"from another machine: {ssh_line(_port_of(view.address))}")
         elif open is not None:
-            view._open(View(_runner(open, given | _spared(threads), gpu), view._logged))
+            view._open(View(ProcessRunner(open, given | _spared(threads), gpu), view._logged))
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
-            view._open(Movie(_runner("record", to_file, gpu), view._logged, every))
+            view._open(Movie(ProcessRunner("record", to_file, gpu), view._logged, every))
     except BaseException:
         view._end()
         raise
@@ -156,13 +151,8 @@ def unseen(**settings: Any) -> LiveView:
     """
     view = live(open=None, **settings)
     given = dict(view._settings) | _spared(view._settings["threads"])
-    view._open(View(_runner("memory", given, view._gpu), view._logged))
+    view._open(View(ProcessRunner("memory", given, view._gpu), view._logged))
     return view
-
-
-def _runner(kind: str, settings: Mapping[str, Any], gpu: int | None) -> Runner:
-    """Return what runs an outlet; arguments as of `ProcessRunner`."""
-    return ProcessRunner(kind, settings, gpu)
 
 
 def _gpu_of(backend: str, threads: int) -> int | None:
@@ -196,19 +186,18 @@ class LiveView:
     def __init__(self, settings: Mapping[str, Any], fps: float, gpu: int | None) -> None:
         self.address = ""
         self._settings, self._fps, self._gpu = settings, fps, gpu
-        self._outlets: list[Outlet] = []
-        self._logged, self._lock = Logged(), RLock()
+        self._outlets: list[View | Movie] = []
+        self._logged, self._lock = dict[str, Given](), RLock()
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
         self._is_wanted = False  # whether an outlet takes this step
         self._due = 0.0  # when an outlet may take the next one
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
-        self._images = 0
         self._shell: Any = None  # of the notebook
         atexit.register(self._close_or_warn)
 
-    def _open(self, outlet: Outlet) -> None:
+    def _open(self, outlet: View | Movie) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
         self._outlets.append(outlet)
         self._due = 0.0
@@ -253,10 +242,10 @@ class LiveView:
         with self._lock:
             begins = name in self._step or not self._step
             is_wanted = perf_counter() >= self._due if begins else self._is_wanted
-            if is_wanted or name not in self._logged.given:
+            if is_wanted or name not in self._logged:
                 self._log(name, given, begins)
                 return
-            self._logged.given[name] = given  # of most steps: in a microsecond
+            self._logged[name] = given  # of most steps: in a microsecond
             if begins:
                 self._last, self._step, self._is_wanted = self._step, [], False
             self._step.append(name)
@@ -264,12 +253,12 @@ class LiveView:
     def _log(self, name: str, given: Given, begins: bool) -> None:
         """Take a set of a step that an outlet may take; begins: whether it is the first one."""
         points = Points.of(name, given)
-        if name not in self._logged.given:
+        if name not in self._logged:
             scene_of(self._state({name: points}))  # for its errors
         if begins:
             self._last, self._step = self._step, []
             self._is_wanted = self._begin_step()
-        self._logged.given[name] = given
+        self._logged[name] = given
         self._step.append(name)
         is_last = not self._last or name == self._last[-1]
         try:
@@ -338,7 +327,7 @@ class LiveView:
         """
         from raytracer.browser.notebook import show
 
-        if not self._logged.given:
+        if not self._logged:
             raise UserError("show: nothing was logged yet: call log_points first")
         self._outlets = [each for each in self._outlets if isinstance(each, Movie) or each.look()]
         runner = InlineRunner(self._gpu)
@@ -369,17 +358,16 @@ class LiveView:
         Raises:
             UserError: nothing was logged, or it cannot be rendered.
         """
-        if not self._logged.given:
+        if not self._logged:
             raise UserError("image: nothing was logged yet: call log_points first")
         self.flush()
         if self._pictures is None:
             from raytracer.in_situ.recording import Pictures
 
             self._pictures = Pictures(self._settings, self._fps)
-        self._images += 1
-        latest = {name: self._logged.points(name) for name in self._logged.given}
+        latest = {name: Points.of(name, given) for name, given in self._logged.items()}
         scene = scene_of(self._state(latest).copied(Copies()))
-        return self._pictures.image(scene, self._images - 1)
+        return self._pictures.image(scene)
 
     def _state(self, sets: Mapping[str, Points]) -> State:
         """Return some sets as they are now. Raises UserError."""

@@ -6,7 +6,7 @@ writer copies into the free one and publishes it under a lock, which either side
 microseconds. It never waits: where the reader has the lock, the state is published with the next
 one. Memory grows with the largest number of points, and not with the number of states.
 
-The two sides are threads of one process or two processes; what differs is their `Link`.
+The two sides are threads of one process, which share a `FileLock`, or two processes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,18 @@ import fcntl
 import os
 import pickle
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from mmap import mmap
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle, send_handle
 from threading import Condition, Lock
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.cuda_driver import LEGACY_STREAM
-from raytracer.device_array import DeviceArray
-from raytracer.dlpack import packed_strides
+from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.errors import UserError
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
@@ -149,22 +146,6 @@ class State(NamedTuple):
         return self._replace(sets=sets)
 
 
-class Link(Protocol):
-    """What the writer knows of the reader."""
-
-    def try_lock(self) -> bool:
-        """Lock the control memory, or return False at once."""
-
-    def unlock(self) -> None:
-        """Unlock it."""
-
-    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
-        """Hand memory of a set to the reader."""
-
-    def wake(self) -> None:
-        """Wake the reader."""
-
-
 @dataclass(eq=False)
 class _Room:
     """Memory of the arrays of a set, on the host or on a GPU, and where they are in a slot."""
@@ -229,11 +210,16 @@ class Writer:
 
     Args:
         control: memory of `HEAD_BYTES + TABLE_BYTES`, all zero.
-        link: to the reader.
+        lock: of the control memory.
+        share: hands memory of a set and generation to the reader.
+        wake: wakes the reader.
     """
 
-    def __init__(self, control: Memory, link: Link) -> None:
-        self._control, self._link = control, link
+    def __init__(
+        self, control: Memory, lock: FileLock,
+        share: Callable[[int, int, Memory | GpuMemory], None], wake: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._control, self._lock, self._share, self._wake = control, lock, share, wake
         self._words = control.bytes[:HELD_FROM].view(np.int64)
         self._held = control.bytes[HELD_FROM:HEAD_BYTES]
         self._held[:] = NONE
@@ -303,7 +289,7 @@ class Writer:
             if isinstance(before, GpuMemory):
                 self._outgrown.append((int(self._words[NUMBER]), before))
             try:
-                self._link.share(index, room.generation, room.memory)
+                self._share(index, room.generation, room.memory)
             except BaseException:
                 room.memory, room.capacity = None, 0  # the next state gets another
                 raise
@@ -322,7 +308,7 @@ class Writer:
                 f"log_points: names and single colours of all sets take {len(table):,} bytes; at "
                 f"most {TABLE_BYTES:,}: give colours as an array (N, 3)"
             )
-        if not self._link.try_lock():
+        if not self._lock.try_lock():
             return False
         try:
             self._table[: len(table)] = np.frombuffer(table, np.uint8)
@@ -330,12 +316,12 @@ class Writer:
             self._words[NUMBER] += 1
             waits, self._words[WAITS] = self._words[WAITS], 0
         finally:
-            self._link.unlock()
+            self._lock.unlock()
         for entry in entries:
             self._sets[entry.name].slot = entry.slot
         self._outgrown = [each for each in self._outgrown if each[0] >= self._words[BEFORE]]
         if waits:
-            self._link.wake()
+            self._wake()
         return True
 
     def _add(self, name: str) -> _Set:
@@ -355,13 +341,13 @@ def array_of(memory: Memory, start: int, part: Part) -> NDArray[Any]:
 class Reader:
     """The side of the view. Threads may use it; one of them takes states."""
 
-    def __init__(self, control: Memory, lock: ReaderLock) -> None:
+    def __init__(self, control: Memory, lock: FileLock) -> None:
         self._control, self._lock = control, lock
         self._words = control.bytes[:HELD_FROM].view(np.int64)
         self._held = control.bytes[HELD_FROM:HEAD_BYTES]
         self._memories: dict[tuple[int, bool, int], AnyMemory] = {}
         self._arrived = Condition()
-        self.on_change: Callable[[], None] = _nothing
+        self.on_change: Callable[[], None] = lambda: None
         """Called, by another thread, when there is a state after `awaits` returned False."""
 
     def add(self, index: int, generation: int, memory: AnyMemory) -> None:
@@ -377,14 +363,14 @@ class Reader:
 
     def awaits(self) -> bool:
         """Return whether there is a state that was not taken yet; without one, be woken by it."""
-        with self._locked():
+        with self._lock:
             is_there = bool(self._words[NUMBER] > self._words[TAKEN])
             self._words[WAITS] = not is_there
         return is_there
 
     def take(self) -> State:
         """Return the state that was published last, and release the one before."""
-        with self._locked():
+        with self._lock:
             number = int(self._words[NUMBER])
             table = bytes(self._control.bytes[HEAD_BYTES : HEAD_BYTES + int(self._words[SIZE])])
             entries, about = pickle.loads(table)
@@ -420,30 +406,13 @@ class Reader:
                 del self._memories[other]
         return memory
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self._lock.lock()
-        try:
-            yield
-        finally:
-            self._lock.unlock()
-
-
-class ReaderLock(Protocol):
-    """The lock of the control memory, for the reader, who may wait for it."""
-
-    def lock(self) -> None:
-        """Wait for the lock."""
-
-    def unlock(self) -> None:
-        """Unlock it."""
-
 
 class FileLock:
-    """A lock among processes; the system releases it when its holder ends."""
+    """A lock of the control memory, among threads and processes; the system releases it when its
+    holder ends."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, control: Memory) -> None:
+        self._descriptor = control.descriptor
         self._threads = Lock()  # a process has the lock as a whole
 
     def try_lock(self) -> bool:
@@ -457,72 +426,16 @@ class FileLock:
             return False
         return True
 
-    def lock(self) -> None:
-        """Wait for the lock."""
+    def __enter__(self) -> None:
         self._threads.acquire()
         fcntl.lockf(self._descriptor, fcntl.LOCK_EX)
 
+    def __exit__(self, *_: object) -> None:
+        self.unlock()
+
     def unlock(self) -> None:
-        """Unlock it."""
         fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
         self._threads.release()
-
-
-class ProcessLink(FileLock):
-    """The link to a reader in another process."""
-
-    def __init__(self, control: Memory, connection: Connection, pid: int) -> None:
-        super().__init__(control.descriptor)
-        self._connection, self._pid = connection, pid
-
-    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
-        """Send the descriptor or the handle of memory."""
-        with suppress(OSError):  # the reader has ended
-            if isinstance(memory, GpuMemory):
-                self._connection.send(("gpu memory", index, generation, memory.handle()))
-            else:
-                self._connection.send(("memory", index, generation, memory.size))
-                send_handle(self._connection, memory.descriptor, self._pid)
-
-    def wake(self) -> None:
-        """Send a message; the reader waits for one at a time, so that none is held up."""
-        with suppress(OSError):
-            self._connection.send(("wake",))
-
-
-def receive_memory(connection: Connection, size: int) -> Memory:
-    """Return memory whose descriptor follows in a connection."""
-    return Memory(size, recv_handle(connection))
-
-
-class ThreadLink:
-    """The link to a reader in another thread of this process."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self.reader: Reader | None = None
-
-    def try_lock(self) -> bool:
-        """Lock, or return False at once."""
-        return self._lock.acquire(blocking=False)
-
-    def lock(self) -> None:
-        """Wait for the lock."""
-        self._lock.acquire()
-
-    def unlock(self) -> None:
-        """Unlock it."""
-        self._lock.release()
-
-    def share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
-        """Hand memory to the reader."""
-        assert self.reader is not None
-        self.reader.add(index, generation, memory)
-
-    def wake(self) -> None:
-        """Call the reader; what it does then takes microseconds."""
-        assert self.reader is not None
-        self.reader.on_change()
 
 
 def control_memory() -> Memory:
@@ -530,5 +443,9 @@ def control_memory() -> Memory:
     return Memory(HEAD_BYTES + TABLE_BYTES)
 
 
-def _nothing() -> None:
-    """Nothing is followed yet."""
+def mailbox() -> tuple[Writer, Reader]:
+    """Return both sides of a mailbox in this process."""
+    control = control_memory()
+    lock = FileLock(control)
+    reader = Reader(control, lock)
+    return Writer(control, lock, reader.add, lambda: reader.on_change()), reader

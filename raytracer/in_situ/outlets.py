@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
@@ -20,8 +19,8 @@ from typing import Any
 from raytracer.errors import BackendError, UserError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.gpu_memory import GpuMemory
-from raytracer.in_situ.mailbox import ProcessLink, Reader, ThreadLink, Writer, control_memory
-from raytracer.in_situ.points import Given, Logged
+from raytracer.in_situ.mailbox import FileLock, Memory, Writer, control_memory, mailbox
+from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
 SHARE = 0.005
@@ -37,46 +36,17 @@ LOOK = 0.001
 """Seconds between two looks whether a process has ended, or a movie has taken a state."""
 
 
-class Runner(ABC):
-    """Where the reader of a mailbox runs.
+class ProcessRunner:
+    """A process with the reader of a mailbox.
+
+    Args:
+        kind, settings: as for `process.FRONTS`.
+        gpu: number of the GPU that renders, or None.
 
     Attributes:
         writer: the side of the simulation.
         gpu: number of the GPU whose memory both sides share, when it is ready; None: arrays come to
             the host.
-    """
-
-    writer: Writer
-    gpu: int | None
-
-    @abstractmethod
-    def ready(self) -> str:
-        """Wait until it is ready; returns the address of a page, or "". Raises UserError."""
-
-    @property
-    @abstractmethod
-    def has_ended(self) -> bool:
-        """Whether it has ended."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Tell it to end."""
-
-    @abstractmethod
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it has ended; False if it has not after so many seconds."""
-
-    @abstractmethod
-    def kill(self) -> None:
-        """End it by force."""
-
-    @abstractmethod
-    def error(self) -> UserError | None:
-        """Return why it ended, after it has."""
-
-
-class ProcessRunner(Runner):
-    """A process; kind and settings as for `fronts.show`, gpu: number of the one that renders.
 
     Raises:
         UserError: it cannot be started.
@@ -115,9 +85,24 @@ class ProcessRunner(Runner):
                 f"live: a setting cannot be sent to another process ({error})"
             ) from None
         send_handle(self._connection, control.descriptor, self._process.pid)
-        self.writer = Writer(control, ProcessLink(control, self._connection, self._process.pid))
+        self.writer = Writer(control, FileLock(control), self._share, self._wake)
+
+    def _share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
+        """Send the descriptor or the handle of memory."""
+        with suppress(OSError):  # the reader has ended
+            if isinstance(memory, GpuMemory):
+                self._connection.send(("gpu memory", index, generation, memory.handle()))
+            else:
+                self._connection.send(("memory", index, generation, memory.size))
+                send_handle(self._connection, memory.descriptor, self._process.pid)
+
+    def _wake(self) -> None:
+        """Send a message; the reader waits for one at a time, so that none is held up."""
+        with suppress(OSError):
+            self._connection.send(("wake",))
 
     def ready(self) -> str:
+        """Wait until it is ready; returns the address of a page, or "". Raises UserError."""
         try:
             if self._trial is not None and not self._connection.recv():
                 self.gpu = None
@@ -138,10 +123,12 @@ class ProcessRunner(Runner):
         return self._process.returncode is not None
 
     def close(self) -> None:
+        """Tell it to end."""
         with suppress(OSError):
             self._connection.send(("close",))
 
     def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it has ended; False if it has not after so many seconds."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -155,6 +142,7 @@ class ProcessRunner(Runner):
             self._process.wait()
 
     def error(self) -> UserError | None:
+        """Return why it ended, after it has."""
         with suppress(EOFError, OSError):
             while self._connection.poll():
                 kind, *values = self._connection.recv()
@@ -168,17 +156,13 @@ class ProcessRunner(Runner):
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
-class InlineRunner(Runner):
-    """No runner: somebody else shows the feed, as a widget in a notebook, until the end.
-
-    gpu: number of the one that renders; None: the CPU.
-    """
+class InlineRunner:
+    """No process: a widget of a notebook shows the feed until the end; see `ProcessRunner`."""
 
     def __init__(self, gpu: int | None) -> None:
         self.gpu = gpu
-        control, link = control_memory(), ThreadLink()
-        link.reader = Reader(control, link)
-        self.feed, self.writer = Feed(link.reader), Writer(control, link)
+        self.writer, reader = mailbox()
+        self.feed = Feed(reader)
         self.is_closed: Callable[[], bool] | None = None
         """Returns whether what shows the feed was closed; None: it was not."""
 
@@ -202,15 +186,15 @@ class InlineRunner(Runner):
         return None
 
 
-class Outlet(ABC):
+class _Outlet:
     """Where states go.
 
     Args:
         runner: shows them.
-        logged: what the simulation has logged.
+        logged: what the simulation has logged last of each set, by name.
     """
 
-    def __init__(self, runner: Runner, logged: Logged) -> None:
+    def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
         self.due = 0.0
@@ -222,37 +206,25 @@ class Outlet(ABC):
         self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
-    @abstractmethod
-    def begin(self) -> bool:
-        """Begin a step; whether it is taken."""
-
-    @abstractmethod
-    def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
-        """Take a set of points of a step that is taken.
-
-        about: what holds for the state as a whole. is_last: whether no other set follows in this
-        step, as far as is known.
-        """
-
-    @abstractmethod
-    def flush(self, about: Mapping[str, Any]) -> None:
-        """Publish what was logged and not published."""
-
-    @abstractmethod
-    def finish(self) -> None:
-        """Wait until it has ended, after it was told to."""
-
     def _write(self, name: str) -> None:
         """Copy a set of points, to be published."""
-        self._sent[name] = self._logged.given[name]  # what is wrong is said once
-        points = self._logged.points(name).near(name, self.runner.gpu)
+        given = self._sent[name] = self._logged[name]  # what is wrong is said once
+        points = Points.of(name, given).near(name, self.runner.gpu)
         self.writer.write(name, points.arrays, points.values, points.stream)
         self._unpublished = True
 
     def _write_newer(self) -> None:
         """Copy the sets of steps that were not taken."""
-        for name in self._logged.newer(self._sent):
+        for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name)
+
+    def _publish(self, waits: bool = False) -> None:
+        """Publish what was written, unless the reader looks; waits: for some microseconds then."""
+        while self._unpublished and not self.writer.publish(self._about):
+            if not waits:
+                return
+            sleep(LOOK)
+        self._unpublished = False
 
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
@@ -263,26 +235,30 @@ class Outlet(ABC):
         return not self.has_ended
 
 
-class View(Outlet):
+class View(_Outlet):
     """A view that takes the latest state.
 
     A state is copied at most once in each `INTERVAL`, and as long as copying takes at most `SHARE`
     of the time; `flush` copies one that was left out.
     """
 
-    def __init__(self, runner: Runner, logged: Logged) -> None:
-        super().__init__(runner, logged)
-        self._spent = 0.0  # seconds of copying in this step
+    _spent = 0.0
+    """Seconds of copying in this step."""
 
     def begin(self) -> bool:
+        """Begin a step; whether it is taken."""
         self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
-            if self._unpublished:  # fewer sets than in the step before, or the reader was looking
-                self._publish()
+            self._publish()  # of fewer sets than in the step before, or the reader was looking
             self._spent = 0.0
         return self.is_taken
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
+        """Take a set of points of a step that is taken.
+
+        about: what holds for the state as a whole. is_last: whether no other set follows in this
+        step, as far as is known.
+        """
         start = perf_counter()
         self._about = about
         try:
@@ -296,31 +272,29 @@ class View(Outlet):
             self.due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self, about: Mapping[str, Any]) -> None:
+        """Publish what was logged and not published."""
         self._about = about
         self._write_newer()
-        while self._unpublished:
-            self._publish()
-            if self._unpublished:  # the reader looks for some microseconds
-                sleep(LOOK)
+        self._publish(waits=True)
 
     def finish(self) -> None:
+        """Wait until it has ended, after it was told to."""
         if self.runner.wait(PATIENCE):
             self.look()
         else:
             self.runner.kill()
             self.has_ended = True
 
-    def _publish(self) -> None:
-        self._unpublished = not self.writer.publish(self._about)
 
-
-class Movie(Outlet):
+class Movie(_Outlet):
     """A movie of the states of every so many steps; the simulation waits if it is faster.
 
     A state is published when the next step begins: only then it is known to have all of its sets.
     """
 
-    def __init__(self, runner: Runner, logged: Logged, every: int) -> None:
+    def __init__(
+        self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given], every: int
+    ) -> None:
         super().__init__(runner, logged)
         self._every, self._step = every, -1
 
@@ -339,10 +313,7 @@ class Movie(Outlet):
     def flush(self, about: Mapping[str, Any]) -> None:
         if self._unpublished:
             self._write_newer()
-        while self._unpublished:
-            self._unpublished = not self.writer.publish(self._about)
-            if self._unpublished:
-                sleep(LOOK)
+        self._publish(waits=True)
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered

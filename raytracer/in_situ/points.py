@@ -83,21 +83,6 @@ class Points(NamedTuple):
         return self._replace(arrays=there | self._replace(arrays=left).on_host(name).arrays)
 
 
-class Logged:
-    """What was logged last of each set, by name; arrays are not looked at before they are shown."""
-
-    def __init__(self) -> None:
-        self.given: dict[str, Given] = {}
-
-    def points(self, name: str) -> Points:
-        """Return a set of points. Raises UserError."""
-        return Points.of(name, self.given[name])
-
-    def newer(self, sent: Mapping[str, Given]) -> list[str]:
-        """Return the names that were logged after what was sent."""
-        return [name for name, given in self.given.items() if given is not sent.get(name)]
-
-
 def _array(value: Any, stream: int, fits: Callable[[tuple[int, ...]], bool]) -> Any:
     """Return an array of the right shape, or None.
 

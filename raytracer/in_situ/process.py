@@ -9,19 +9,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from raytracer.errors import RaytracerError
+from raytracer.errors import BackendError, ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.fronts import show
-from raytracer.in_situ.gpu_memory import MappedMemory, can_map
-from raytracer.in_situ.mailbox import FileLock, Reader, receive_memory
+from raytracer.in_situ.gpu_memory import MappedMemory
+from raytracer.in_situ.mailbox import FileLock, Memory, Reader
 
 NICENESS = 19
 """The lowest priority: on a core that the simulation wants too, 1.5% of the time on Linux."""
+
+Ready = Callable[[str], None]
+"""Called with the address of a page, or "", when nothing can go wrong with the arguments any more.
+"""
 
 
 def main(descriptor: int) -> None:
@@ -32,8 +38,8 @@ def main(descriptor: int) -> None:
     os.nice(NICENESS)
     connection = Connection(descriptor)
     kind, settings, size, gpu_memory = connection.recv()
-    control = receive_memory(connection, size)
-    reader = Reader(control, FileLock(control.descriptor))
+    control = Memory(size, recv_handle(connection))
+    reader = Reader(control, FileLock(control))
     feed = Feed(reader)
     Thread(target=_listen, args=(connection, reader, feed), name="listen", daemon=True).start()
 
@@ -42,9 +48,14 @@ def main(descriptor: int) -> None:
             connection.send(message)
 
     if gpu_memory is not None:
-        connection.send(can_map(gpu_memory))
+        can_map = False
+        with suppress(BackendError):
+            MappedMemory(gpu_memory)
+            can_map = True
+        connection.send(can_map)
     try:
-        show(kind, feed, settings, lambda address: tell("ready", address))
+        with suppress(ClosedError):  # before there was anything to show
+            FRONTS[kind](feed, settings, lambda address: tell("ready", address))
     except RaytracerError as error:
         tell("error", *error.sentences)
 
@@ -56,7 +67,7 @@ def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
             message = connection.recv()
             if message[0] == "memory":
                 _, index, generation, size = message
-                reader.add(index, generation, receive_memory(connection, size))
+                reader.add(index, generation, Memory(size, recv_handle(connection)))
             elif message[0] == "gpu memory":
                 _, index, generation, handle = message
                 reader.add(index, generation, MappedMemory(handle))
@@ -71,6 +82,52 @@ def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
             connection.send(("error", *error.sentences))
     finally:
         feed.close()
+
+
+def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+    from raytracer.viewer.opening import open_display
+    from raytracer.viewer.preview import preview
+
+    open_display(offscreen=False)
+    ready("")
+    preview(feed, **settings)
+
+
+def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+    from raytracer.browser.host import Host, opener
+    from raytracer.browser.security import new_token
+    from raytracer.browser.serve import run_server
+    from raytracer.browser.server import Server, address_of, bound
+
+    open_browser = settings.pop("open_browser")
+    with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
+        token = new_token()
+        ready(address_of(listening.getsockname()[1], token))
+        server = Server(Host(opener("live", feed, settings)), token)
+        run_server(server, listening, open_browser, say=lambda _: None)
+
+
+def _record(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+    from raytracer.in_situ.recording import record
+
+    path, fps = settings.pop("path"), settings.pop("fps")
+    ready("")
+    record(feed.scenes(), Path(path), settings, fps)
+
+
+def _memory(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+    from raytracer.viewer.session import Session
+
+    ready("")
+    with Session.open(feed, **settings) as session:
+        while not session.viewer.closing:
+            session.picture(1.0)
+
+
+FRONTS = {"window": _window, "page": _page, "record": _record, "memory": _memory}
+"""What shows the states of a feed until the user or the simulation closes it, by kind; "memory":
+pictures that nobody sees. Settings are those of `raytracer.preview` for what is shown; of a page
+also `port` and `open_browser`, of a movie `path` and `fps`."""
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -51,63 +49,20 @@ class Pictures:
             threads, 1.0 / fps, annotations,
         )  # fmt: skip
         self._renderer: Renderer | None = None
+        self._count = 0
 
-    def image(self, scene: Scene, index: int) -> Image:
-        """Return the picture of a state; index: of the picture, from 0."""
+    def image(self, scene: Scene) -> Image:
+        """Return the picture of the next state."""
         self._latest.scene = scene
         if self._renderer is None:
             self._renderer = Renderer(self._plan, hashed=False, in_place=True)
+        index, self._count = self._count, self._count + 1
         return self._renderer.image(Shot(index, index, index / self._plan.settings.fps), None)
 
     def close(self) -> None:
         """Release the device's memory."""
         if self._renderer is not None:
             self._renderer.close()
-
-
-class Writer(Protocol):
-    """What pictures are written to."""
-
-    def add(self, image: Image) -> None:
-        """Write the next picture."""
-
-    def finish(self) -> None:
-        """Complete the files."""
-
-
-class _Movie:
-    def __init__(self, file: BinaryIO, path: Path, fps: float) -> None:
-        self._file, self._path, self._fps = file, path, fps
-        self._video: VideoWriter | None = None
-
-    def add(self, image: Image) -> None:
-        if image.transparent:
-            raise no_transparency(self._path)
-        pixels = np.ascontiguousarray(image.to_uint8())
-        if self._video is None:
-            height, width, _ = pixels.shape
-            quality = AnimationSettings().quality
-            self._video = VideoWriter(
-                self._file, self._path, (width, height), self._fps, None, quality
-            )
-        self._video.add(pixels)
-
-    def finish(self) -> None:
-        if self._video is None:
-            raise OutputError(f"{self._path}: not written, because no points were logged")
-        self._video.close()
-
-
-class _Numbered:
-    def __init__(self, path: Path) -> None:
-        self._files, self._index = NumberedPictures(path, "", 1), 0
-
-    def add(self, image: Image) -> None:
-        image.save(self._files.path(self._index))
-        self._index += 1
-
-    def finish(self) -> None:
-        """Each picture is complete already."""
 
 
 def check_record(path: Path, settings: Mapping[str, Any]) -> None:
@@ -132,27 +87,49 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
     Raises:
         UserError: a picture cannot be rendered, before which the files end, or cannot be written.
     """
-    pictures = Pictures(settings, fps)
-    failure: UserError | None = None
-    with ExitStack() as stack:
-        stack.callback(pictures.close)
-        writer: Writer
-        if NUMBER.search(path.name):
-            writer = _Numbered(path)
-        else:
-            writer = _Movie(stack.enter_context(output.replacing(path)), path, fps)
-        for index in count():
-            try:
-                if (scene := next(scenes, None)) is None:
-                    break
-                image = pictures.image(scene, index)
-            except RaytracerError as error:
-                if index == 0:
-                    raise
-                reason = "; ".join(error.sentences)
-                failure = UserError(f"{path}: ends after {counted(index, 'frame')}: {reason}")
-                break
-            writer.add(image)
-        writer.finish()
-    if failure is not None:
-        raise failure
+    failures = list[UserError]()
+    images = _images(scenes, path, Pictures(settings, fps), failures)
+    if NUMBER.search(path.name):
+        files = NumberedPictures(path, "", 1)
+        for index, image in enumerate(images):
+            image.save(files.path(index))
+    else:
+        with output.replacing(path) as file:
+            _write_movie(images, file, path, fps)
+    if failures:
+        raise failures[0]
+
+
+def _images(
+    scenes: Iterator[Scene], path: Path, pictures: Pictures, failures: list[UserError]
+) -> Iterator[Image]:
+    """Yield the pictures of scenes up to the first, but one, that cannot be rendered."""
+    count = 0
+    try:
+        for scene in scenes:
+            image = pictures.image(scene)
+            yield image
+            count += 1
+    except RaytracerError as error:
+        if not count:
+            raise
+        reason = "; ".join(error.sentences)
+        failures.append(UserError(f"{path}: ends after {counted(count, 'frame')}: {reason}"))
+    finally:
+        pictures.close()
+
+
+def _write_movie(images: Iterator[Image], file: BinaryIO, path: Path, fps: float) -> None:
+    video: VideoWriter | None = None
+    for image in images:
+        if image.transparent:
+            raise no_transparency(path)
+        pixels = np.ascontiguousarray(image.to_uint8())
+        if video is None:
+            height, width, _ = pixels.shape
+            quality = AnimationSettings().quality
+            video = VideoWriter(file, path, (width, height), fps, None, quality)
+        video.add(pixels)
+    if video is None:
+        raise OutputError(f"{path}: not written, because no points were logged")
+    video.close()

@@ -61,7 +61,6 @@ class Action:
 
 REMOVED = {
     "animate": "`raytracer animate` renders what print-camera gives with keyframes",
-    "ask-color": "use ask-color-by",
     "change-aperture": "start with aperture=",
     "change-priority": "state priorities of glass in the scene file",
     "export-keyframes": "print-camera gives them",
@@ -110,6 +109,8 @@ def named(name: str) -> Action:
     if (known := ACTIONS.get(stated)) is not None:
         return known
     use = REMOVED.get(stated, "")
+    if stated.startswith("ask-"):
+        use = f"use ask('{stated.removeprefix('ask-')}')"
     for prefix, now in (("set-", ""), ("toggle-", "next-")):  # of earlier versions
         if stated.startswith(prefix) and (other := now + stated.removeprefix(prefix)) in ACTIONS:
             use = f"use {other}"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import dist, floor, hypot, log10
 from typing import Any
 
-from raytracer.files import toml_text
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.background import Background
+from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing.lighting import background_up
 from raytracer.scene.scene import Scene
-from raytracer.viewer.command_line import look_options, tone_options
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10  # digits of printed numbers; float32, in which pictures are rendered, has seven
@@ -22,37 +19,39 @@ MAX_DIGITS = 15  # digits of points far from the origin compared with the view
 PLACES = ("position", "look_at", "focus")  # points, rounded relative to the view distance
 
 
-def document(values: Mapping[str, Any], head: str = "") -> str:
-    """Return values as TOML; mappings, and lists of them, are tables. `head`: name of the table."""
-    rows = [f"{toml_text.key(k)} = {_text(v)}\n" for k, v in values.items() if not _is_table(v)]
-    parts = ["".join(rows)] if rows else []
-    for name, value in values.items():
-        if not _is_table(value):
-            continue
-        place = f"{head}.{toml_text.key(name)}" if head else toml_text.key(name)
-        if not isinstance(value, Mapping):
-            parts += [f"[[{place}]]\n{document(each, place)}" for each in value]
-        elif value and all(map(_is_table, value.values())):
-            parts.append(document(value, place))
-        else:
-            parts.append(f"[{place}]\n{document(value, place)}")
+def document(tables: Mapping[str, Any]) -> str:
+    """Return tables, and lists of them, by name as TOML; tables within them are inline."""
+    parts = []
+    for name, table in tables.items():
+        head, rows = (
+            (f"[{name}]", [table]) if isinstance(table, Mapping) else (f"[[{name}]]", table)
+        )
+        parts += [
+            "".join([f"{head}\n", *(f"{key} = {_text(each)}\n" for key, each in row.items())])
+            for row in rows
+        ]
     return "\n".join(parts)
 
 
-def _is_table(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return len(value) > 0 and all(isinstance(each, Mapping) for each in value)
-    return isinstance(value, Mapping)
-
-
 def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_text(each)}' for key, each in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(each, Mapping) for each in value):
+            return "".join(["[\n", *(f"    {_text(each)},\n" for each in value), "]"])
+        return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
-        return toml_text.quoted(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_text, value))}]"
-    return repr(value)
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"{json.dumps(value)}: is not text in UTF-8, which TOML needs: give another name"
+        ) from None
+    # as in JSON, but TOML has no surrogate pairs, and DEL is a control character
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def camera_values(camera: Camera) -> dict[str, Any]:
@@ -68,19 +67,8 @@ def camera_values(camera: Camera) -> dict[str, Any]:
     return {k: _rounded(v, distance if k in PLACES else 0.0) for k, v in values.items()}
 
 
-def view_tables(
-    camera: Camera,
-    scene: Scene,
-    edits: Edits,
-    tone: ToneSettings,
-    command: Sequence[str] = (),
-    options: Sequence[str] = (),
-    more: Mapping[str, Any] | None = None,
-) -> str:
-    """Return camera and edits as tables that replace those of a scene file, and the command.
-
-    command: name and arguments without options. more: other tables.
-    """
+def view_tables(camera: Camera, scene: Scene, edits: Edits) -> dict[str, Any]:
+    """Return camera and edits as tables that replace those of a scene file."""
     edited = edits.applied_to(scene)
     tables: dict[str, Any] = {"camera": camera_values(camera)}
     if scene.camera is not None and scene.camera.shutter:  # which no view shows
@@ -98,18 +86,10 @@ def view_tables(
     ):
         background = replace(background, up=up)  # or it would follow the new camera
     if background != scene.background:
-        tables["background"] = background_values(background)
+        tables["background"] = {k: v for k, v in vars(background).items() if v}
     if edits.shadow_catcher is not None and scene.ground is not None:
         tables["ground"] = vars(edited.ground)
-    text = document({name: _rounded(table) for name, table in (tables | dict(more or {})).items()})
-    words = [*options, *look_options(scene, edits), *tone_options(tone, scene.tone)]
-    if not words:
-        return text
-    return f"{text}\n# {shlex.join(['raytracer', *command, *words])}\n"
-
-
-def background_values(background: Background) -> dict[str, Any]:
-    return {k: v for k, v in vars(background).items() if v}
+    return {name: _rounded(table) for name, table in tables.items()}
 
 
 def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 from math import hypot
 
-import numpy as np
-
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.views import VIEWS, looking
 from raytracer.viewer import view as moves
@@ -17,7 +15,6 @@ from raytracer.viewer.picking import giant_picked, hit_place
 from raytracer.viewer.state import Snapshot, ViewerState
 
 APERTURE = 0.03  # diameter of the lens that the key sets, relative to the focus distance
-MAX_AXIS_ERROR = 0.05  # sine of the angle between requested axis and view
 MAX_VIEWS, MAX_LETTERS = 100, 40  # most saved views, and the longest name of one
 
 
@@ -66,8 +63,7 @@ def toggle_projection(viewer: ViewerState) -> None:
     """Switch between perspective and orthographic."""
     if not viewer.view.orthographic:
         viewer.vertical_fov = viewer.camera.vertical_fov
-    extent = viewer.loaded_scene.giants.extent
-    viewer.move(moves.toggle(viewer.view, extent, viewer.vertical_fov))
+    viewer.move(moves.toggle(viewer.view, viewer.vertical_fov))
     viewer.notify(viewer.view.pose.kind)
 
 
@@ -77,9 +73,9 @@ def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
     length = hypot(x, y, z)
     if not length:
         raise UserError("along: 0, 0, 0 is not a direction")
-    x, y, z = x / length, y / length, z / length
-    viewer.move(moves.along(viewer.view, (x, y, z)))
-    if hypot(*np.cross(viewer.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
+    before = viewer.view
+    viewer.move(moves.along(before, (x / length, y / length, z / length)))
+    if viewer.view is before:
         viewer.notify("a large sphere is in the way: look along the opposite axis")
 
 

@@ -69,7 +69,6 @@ class Canvas:
         """Resize the texture; a new size clears it."""
         if size == self.size:
             return
-        require_room(size, "picture")
         self.size = 0, 0
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
         try:
@@ -77,7 +76,11 @@ class Canvas:
                 gl.GL_TEXTURE_2D, 0, gl.GL_RGBA8, *size, 0, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, None
             )
         except gl.GLException as error:
-            raise DisplayError(_too_large("picture", size, str(error))) from error
+            width, height = size
+            raise DisplayError(
+                f"the OpenGL of {renderer()} has no room for {width}x{height} pixels ({error}): "
+                "make the window smaller, with --width and --height or the mouse"
+            ) from error
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
         gl.glFramebufferTexture2D(
             gl.GL_READ_FRAMEBUFFER, gl.GL_COLOR_ATTACHMENT0, gl.GL_TEXTURE_2D, self._texture, 0
@@ -134,30 +137,6 @@ class Canvas:
         target = c_void_p(pixels.ctypes.data)
         gl.glReadPixels(0, 0, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, target)
         return np.ascontiguousarray(pixels[::-1, :, :3])
-
-
-def largest() -> int:
-    """Return the longest side of a window or texture in pixels."""
-    texture, view = gl.GLint(), (gl.GLint * 2)()
-    gl.glGetIntegerv(gl.GL_MAX_TEXTURE_SIZE, byref(texture))
-    gl.glGetIntegerv(gl.GL_MAX_VIEWPORT_DIMS, view)
-    return int(min(texture.value, *view))
-
-
-def require_room(size: Size, what: str = "window") -> None:
-    """Raise DisplayError if a window or picture is too large for OpenGL."""
-    if max(size) > (limit := largest()):
-        raise DisplayError(_too_large(what, size, f"at most {limit} pixels per side"))
-    if gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER) != gl.GL_FRAMEBUFFER_COMPLETE:
-        raise DisplayError(_too_large(what, size, "it has no framebuffer"))
-
-
-def _too_large(what: str, size: Size, why: str) -> str:
-    width, height = size
-    return (
-        f"a {what} of {width}x{height} pixels is too large for the OpenGL of {renderer()} ({why}): "
-        "make the window smaller, with --width and --height or the mouse"
-    )
 
 
 def renderer() -> str:

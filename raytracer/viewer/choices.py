@@ -1,14 +1,13 @@
 """Choices: what a user sets by a row of the panel, by keys, or by actions of its name.
 
-Each choice is described once, in `CHOICES`. From this come its row in the panel of window and page
-and its actions: NAME sets a value, next-NAME the following one, and ask-NAME has it typed.
+Each choice is described once, in `CHOICES`. From this come its row in the panel of window and page,
+its prompt in a window, and its actions: NAME sets a value, and next-NAME the following one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from raytracer.arguments import one_of
@@ -25,7 +24,7 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
 from raytracer.viewer.light_actions import set_tone
-from raytracer.viewer.state import Question, ViewerState
+from raytracer.viewer.state import ViewerState
 
 Value = str | bool | None
 
@@ -36,7 +35,6 @@ MAPS = (
 
 RANGES = (None, "p1,p99", "p5,p95")  # ranges of next-range: all values, or without extremes
 MAX_LETTERS = 22  # most letters of a value in a window or a message
-MAX_NAMES = 8  # most columns in an example
 
 OF_COLORS = frozenset(
     ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
@@ -59,16 +57,9 @@ class Choice:
     kind: str = "choice"  # or "switch", or "text" if the panel has it typed
     none: str = ""  # words for the value None
     open: bool = False  # whether other values than those offered may be typed
-    example: str = ""  # of what is typed
+    example: str = ""  # of what is typed; "" if nothing is
     exists: Callable[[ViewerState], bool] = lambda viewer: True  # whether the data have it
     start: int = 0  # place among the values of one that is not offered
-
-    def words(self, viewer: ViewerState) -> str:
-        """Return the current value for display."""
-        value = self.get(viewer)
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        return short((self.none if value is None else value) or "none", MAX_LETTERS)
 
     def set(self, viewer: ViewerState, value: Value) -> None:
         """Set a value; a typed one that is empty is None. Raises UserError."""
@@ -305,19 +296,9 @@ def _define(choice: Choice) -> None:
     def following(viewer: ViewerState, step: int = 1) -> None:
         choice.step(viewer, step)
 
-    def ask(viewer: ViewerState) -> None:
-        known = ""
-        if choice.name == "color-by":
-            names = columns(viewer)
-            known = ", ".join(names[:MAX_NAMES]) + ", "
-        hint = f"{known}{choice.example}\nEnter confirms, Esc cancels"
-        viewer.ask(Question(choice.name.replace("-", " "), hint, partial(viewer.do, choice.name)))
-
     put = set_switch if choice.kind == "switch" else set_text
     action(undo=True, name=choice.name, about=f"Set {choice.name}.")(put)
     action(undo=True, name=f"next-{choice.name}", about=f"Next {choice.name}.")(following)
-    if choice.example:
-        action(name=f"ask-{choice.name}", about=f"Type {choice.name}.")(ask)
 
 
 for each in CHOICES:

@@ -2,134 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.lights import DirectionalLight
 from raytracer.scene.scene import Scene
-from raytracer.viewer.content import Chosen, Content
+from raytracer.settings import RenderSettings
+from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 
+RENDER = ("look", "brightness", "light", "placement", "integrator", "ao_distance", "denoise")
+"""Settings of the render that are options where they are edited or no defaults."""
 
-def look_options(scene: Scene, edits: Edits) -> list[str]:
-    """Return look, brightness, integrator and denoising as options, without defaults."""
-    settings = edits.applied_to(scene).render
-    is_edited = "look" in edits.render or "integrator" in edits.render
-    words = []
-    if is_edited or settings.look != "plain":
-        words += ["--look", settings.look]
-    if settings.brightness != 1.0:
-        words += ["--brightness", str(settings.brightness)]
-    if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
-        place = settings.light  # the option replaces the lights of a scene
-        words += ["--light", place if isinstance(place, str) else _numbers(place)]
-    if settings.placement != "camera" or "placement" in edits.render:
-        words += ["--placement", settings.placement]
-    if is_edited or settings.integrator:  # otherwise the file's integrator applies
-        words += ["--integrator", settings.resolved_integrator]
-    if settings.resolved_integrator == "ao":
-        if settings.ao_samples != 1:
-            words += ["--ao-samples", str(settings.ao_samples)]
-        if settings.ao_distance is not None:
-            words += ["--ao-distance", repr(settings.ao_distance)]
-    if settings.denoise or "denoise" in edits.render:
-        words.append("--denoise" if settings.denoise else "--no-denoise")
-    return words
+TONE = ("exposure", "tone", "bloom")
 
 
-def tone_options(tone: ToneSettings, scenes: ToneSettings) -> list[str]:
-    """Return exposure and curve as options, without the scene's."""
-    words = []
-    for name in ("exposure", "tone", "bloom"):
-        value = getattr(tone, name)
-        if value != getattr(scenes, name):
-            words += [f"--{name}", value if isinstance(value, str) else repr(float(value))]
-    return words
-
-
-def particle_options(scene: Scene, edits: Edits) -> list[str]:
-    """Return background, ground and light of particle files as options.
-
-    There are no options for gradients, except the default one, and for lights after the first.
-    """
-    words = []
-    background = edits.applied_to(scene).background
-    if background.transparent:
-        words.append("--transparent")
-    elif background.top is None:
-        color = background.color or "white"
-        words += ["--background", color if isinstance(color, str) else _numbers(color)]
-    if edits.shadow_catcher is not None and scene.ground is not None:
-        words.append("--shadow-catcher" if edits.shadow_catcher else "--no-shadow-catcher")
-    if edits.lights and isinstance(edits.lights[0], DirectionalLight):
-        words += ["--light", _numbers(edits.lights[0].direction)]
-    settings = edits.applied_to(scene).render
-    if settings.resolved_integrator == "ao" and settings.ao_samples == 1:
-        words += ["--ao-samples", "1"]  # the default of particle files is larger
-    return words
-
-
-def content_options(content: Content, scene: Scene) -> list[str]:
-    """Return frame, colours, selection and glyphs as options.
-
-    Particles hidden or faded by number have no option, nor has the marking of selected ones.
-    """
-    words = [] if content.frame is None else ["--frame", str(content.frame)]
-    words += _style(content.style)
-    chosen, rest = _chosen(content)
-    stated = content.style.get("select")
-    if chosen:
-        words += ["--select", f"({stated}) and {chosen}" if stated else chosen]
-        words += [] if rest is None else ["--rest", repr(rest)]
-    elif stated:
-        words += ["--select", str(stated)]
-    if content.slice is not None and scene.clip is not None and scene.clip.keep is not None:
-        words += ["--clip", scene.clip.keep]
-    drawn = dict(content.drawn)
-    if content.style.get("color_by"):
-        drawn.setdefault("legend", True)
-    for name, value in drawn.items():
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--{name}=off")
-        else:
-            words += [f"--{name}", value or "none"]
-    return words
-
-
-def _style(style: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of colours and bonds as words, without the condition."""
-    for name, value in style.items():
+def words(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings by name as options; None is no setting."""
+    found = []
+    for name, value in settings.items():
         flag = name.replace("_", "-")
-        if value is None or name == "select":
-            continue
-        if isinstance(value, bool):
-            yield f"--{flag}" if value else f"--no-{flag}"
-        else:
-            yield f"--{flag}"
-            yield _numbers(value) if isinstance(value, (tuple, list)) else str(value)
+        if value is True:
+            found.append(f"--{flag}")
+        elif value is False:
+            found.append(f"--{flag}=off" if name in ("legend", "box") else f"--no-{flag}")
+        elif value is not None:
+            row = value if isinstance(value, (tuple, list)) else (value,)
+            found += [f"--{flag}", ",".join(str(each) for each in row)]
+    return found
 
 
-def _chosen(content: Content) -> tuple[str, float | None]:
-    """Return the condition of what is shown, "" for all, and the opacity of the others or None."""
-    hidden = list(content.hidden)
-    if hidden:
-        return conditions(hidden), None
-    if len(content.faded) == 1:
-        chosen, others, opacity = content.faded[0]
-        return conditions([(chosen, others)]), opacity
-    return "", None
+def look(scene: Scene, edits: Edits, tone: ToneSettings) -> dict[str, Any]:
+    """Return settings of look, integrator and tone that a scene file does not state."""
+    render, plain = edits.applied_to(scene).render, RenderSettings()
+    found = {
+        name: getattr(render, name)
+        for name in RENDER
+        if name in edits.render or getattr(render, name) != getattr(plain, name)
+    }
+    if scene.lights is not None or edits.lights is not None:
+        found.pop("light", None)  # it would replace the lights
+    if "look" in found or "integrator" in found:  # otherwise that of the file applies
+        found["integrator"] = render.resolved_integrator
+    if render.resolved_integrator == "ao":
+        found["ao_samples"] = render.ao_samples
+    changed = {name: getattr(tone, name) for name in TONE}
+    return found | {k: v for k, v in changed.items() if v != getattr(scene.tone, k)}
 
 
-def conditions(parts: Sequence[tuple[Chosen, bool]]) -> str:
-    """Return what is shown as one condition; "" if particles were chosen by number."""
-    if not parts or not all(chosen.condition for chosen, _ in parts):
+def of_particles(scene: Scene, edits: Edits) -> dict[str, Any]:
+    """Return background, ground and light of a particle file as settings.
+
+    There are none for gradients, except the default one, and for lights after the first.
+    """
+    background = edits.applied_to(scene).background
+    found: dict[str, Any] = {}
+    if background.transparent:
+        found["transparent"] = True
+    elif background.top is None:
+        found["background"] = background.color or "white"
+    if scene.ground is not None:
+        found["shadow_catcher"] = edits.shadow_catcher
+    if edits.lights and isinstance(edits.lights[0], DirectionalLight):
+        found["light"] = edits.lights[0].direction
+    return found
+
+
+def of_content(content: Content, scene: Scene) -> dict[str, Any]:
+    """Return frame, colours, selection and glyphs as settings.
+
+    Particles hidden or faded by number have none, nor has the marking of selected ones.
+    """
+    found: dict[str, Any] = {"frame": content.frame, **content.style}
+    chosen = condition(content)
+    if chosen:
+        stated = content.style.get("select")
+        found["select"] = f"({stated}) and {chosen}" if stated else chosen
+        if not content.hidden:
+            found["rest"] = content.faded[0][2]
+    if content.slice is not None and scene.clip is not None:
+        found["clip"] = scene.clip.keep
+    if content.style.get("color_by"):
+        found["legend"] = True
+    drawn = {name: "none" if value == "" else value for name, value in content.drawn.items()}
+    return found | drawn
+
+
+def condition(content: Content) -> str:
+    """Return the condition of what is shown, or of the one part that is not faded; "" if there is
+    none, or if particles were chosen by number."""
+    parts = list(content.hidden) or [each[:2] for each in content.faded]
+    is_single = len(parts) == 1
+    if not all(chosen.condition for chosen, _ in parts) or not (content.hidden or is_single):
         return ""
-    if len(parts) == 1 and parts[0][1]:
+    if is_single and parts[0][1]:
         return parts[0][0].condition
-    words = [f"({c.condition})" if rest else f"not ({c.condition})" for c, rest in parts]
-    return " and ".join(words)
-
-
-def _numbers(values: Any) -> str:
-    return ",".join(value if isinstance(value, str) else repr(float(value)) for value in values)
+    return " and ".join(
+        f"({chosen.condition})" if rest else f"not ({chosen.condition})" for chosen, rest in parts
+    )

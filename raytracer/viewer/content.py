@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from raytracer.errors import SceneError, shown
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, StyleSettings
 from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
@@ -27,11 +28,8 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer.view import Vector
 
-if TYPE_CHECKING:
-    from raytracer.scene.coloring.scale import ColorScale
-
-    Numbers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 AXES = "xyz"
 KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis

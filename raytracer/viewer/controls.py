@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
@@ -103,18 +102,22 @@ CONTROLS = (
     Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
     Control(DATA, ("M",), "next_color_by", "colour by the next column", (1,)),
     Control(DATA, ("SHIFT+M",), "next_color_by", "colour by the previous column", (-1,)),
-    Control(DATA, ("CTRL+M",), "ask_color_by", "type a column or an expression"),
+    Control(DATA, ("CTRL+M",), "ask", "type a column or an expression",
+            ("color-by",)),
     Control(DATA, ("J",), "next_map", "next colour map; with Shift back", (1,)),
     Control(DATA, ("SHIFT+J",), "next_map", "", (-1,)),
-    Control(DATA, ("CTRL+J",), "ask_map", "type a colour map"),
+    Control(DATA, ("CTRL+J",), "ask", "type a colour map", ("map",)),
+    Control(DATA, ("K",), "next_color_scale", "next colour scale: linear, log, ..."),
     Control(DATA, ("U",), "next_range", "range: all values, 98 %, 90 %"),
-    Control(DATA, ("CTRL+U",), "ask_range", "type a range"),
+    Control(DATA, ("CTRL+U",), "ask", "type a range", ("range",)),
     Control(DATA, ("SHIFT+U",), "next_legend", "legend"),
     Control(DATA, ("SHIFT+S",), "next_style", "style of atoms and bonds; Ctrl: back", (1,)),
     Control(DATA, ("CTRL+SHIFT+S",), "next_style", "", (-1,), shown="Shift S"),
     Control(DATA, ("CTRL+B",), "next_bonds", "bonds"),
+    Control(DATA, ("SHIFT+A",), "next_arrows", "arrows along the next vector"),
     Control(DATA, ("SHIFT+I",), "next_box", "simulation box"),
-    Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask_selection", "type a condition", shown="/"),
+    Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask", "type a condition",
+            ("select",), shown="/"),
     Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
     Control(SHOW, ("D",), "hide_selected", "hide the selected"),
     Control(SHOW, ("SHIFT+D",), "hide_rest", "hide the rest"),
@@ -142,7 +145,7 @@ CONTROLS = (
     Control(EXPOSE, ("A",), "toggle_automatic", "automatic exposure"),
     Control(EXPOSE, ("T",), "next_tone", "next tone curve"),
     Control(KEEP, ("C",), "print_camera", "print camera, edits, keyframes as TOML; copy"),
-    Control(KEEP, ("S",), "ask_size", "save a PNG of any size"),
+    Control(KEEP, ("S",), "ask", "save a PNG of any size", ("size",)),
     Control(KEEP, ("SHIFT+C",), "keyframe", "keyframe of the camera"),
     Control(KEEP, ("CTRL+Z",), "undo", "undo"),
     Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "redo"),
@@ -167,14 +170,12 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
-def key_of(name: str, values: Mapping[str, Any]) -> str:
+@cache
+def key_of(action: str, *amount: float | str | None) -> str:
     """Return the label of the key of an action with arguments, or ""."""
-    return _KEYS.get((name, tuple(values.values()))) or _KEYS.get((name, ()), "")
+    name = action.replace("-", "_")
+    labels = {each.amount: each.label for each in reversed(CONTROLS) if each.action == name}
+    return labels.get(amount) or labels.get((), "")
 
 
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}
-_KEYS = {
-    (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
-    for each in reversed(CONTROLS)
-}
-"""Labels of keys by action and arguments."""

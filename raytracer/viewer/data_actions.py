@@ -179,7 +179,7 @@ def slice_(
         position = now.position
     position = real(position, "slice: position", 0.0, 1.0, error=UserError)
     side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
-    _change(viewer, slice=Slice(axis, position, side))
+    _set_slice(viewer, Slice(axis, position, side))
 
 
 @action(undo=True)
@@ -197,7 +197,7 @@ def flip_slice(viewer: ViewerState) -> None:
     """Show the other side of the slice."""
     if now := _sliced(viewer):
         other = KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)]
-        _change(viewer, slice=replace(now, keep=other))
+        _set_slice(viewer, replace(now, keep=other))
 
 
 @action(undo=True)
@@ -205,7 +205,7 @@ def move_slice(viewer: ViewerState, amount: float) -> None:
     """Move the slice by a fraction of the extent."""
     if now := _sliced(viewer):
         position = min(max(now.position + amount, 0.0), 1.0)
-        _change(viewer, slice=replace(now, position=position))
+        _set_slice(viewer, replace(now, position=position))
 
 
 def _sliced(viewer: ViewerState) -> Slice | None:
@@ -214,20 +214,19 @@ def _sliced(viewer: ViewerState) -> Slice | None:
     return viewer.content.slice
 
 
-def slice_extent(viewer: ViewerState) -> tuple[float, float]:
-    """Return the limits of a slice's position, scene units."""
-    assert viewer.content.slice is not None
-    plain, axis = _plain(viewer), viewer.content.slice.axis
+def _set_slice(viewer: ViewerState, changed: Slice) -> None:
+    low, high = slice_extent(viewer, changed.axis)
+    place = low + changed.position * (high - low)
+    sign = "<" if changed.keep == "below" else ">"
+    _change(viewer, f"slice: {changed.axis} {sign} {place:.4g}", slice=changed)
+
+
+def slice_extent(viewer: ViewerState, axis: str) -> tuple[float, float]:
+    """Return the limits of a slice's position on an axis, scene units."""
+    plain = _plain(viewer)
     if viewer.extents[0] is not plain:
         viewer.extents = plain, {}
     known = viewer.extents[1]
     if axis not in known:
         known[axis] = extent(places_on(plain, axis))
     return known[axis]
-
-
-def slice_place(viewer: ViewerState) -> float:
-    """Return the position of the slice on its axis, scene units."""
-    assert viewer.content.slice is not None
-    low, high = slice_extent(viewer)
-    return low + viewer.content.slice.position * (high - low)

@@ -6,15 +6,15 @@ It may enter other spheres.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import radians
+from dataclasses import dataclass, replace
+from math import pi, radians
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.camera import Camera
-from raytracer.scene.extent import GIANT_RADIUS, giants
+from raytracer.scene.extent import giants
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import Vector, View
 
@@ -28,24 +28,17 @@ class Giants:
 
     centers: Vector  # float64 (G, 3)
     radii: Vector  # float64 (G,)
-    exist: bool  # whether there are any, also around the scene's camera
     extent: float  # radius around the origin that contains all other spheres
 
     @classmethod
-    def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Giants:
-        spheres = buffers.balls
+    def of(cls, buffers: SceneBuffers, camera: Camera | None) -> Giants:
         large = giants(buffers.placed)
-        x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
-        extent = moves.bounding_radius(buffers, large)
-        found = cls(np.stack([x, y, z], axis=1), radius, len(large) > 0, extent)
+        x, y, z, radius = (array[large].astype(np.float64) for array in buffers.balls)
+        found = cls(np.stack([x, y, z], axis=1), radius, moves.bounding_radius(buffers, large))
         if camera is None or camera.position is None or camera.fit:
             return found
         outside = ~found._around(moves.space_of(buffers).point(camera.position))
-        return cls(found.centers[outside], radius[outside], found.exist, found.extent)
-
-    def has(self, radius: float) -> bool:
-        """Return whether a sphere of this radius is a giant, even around the scene's camera."""
-        return self.exist and radius > GIANT_RADIUS
+        return replace(found, centers=found.centers[outside], radii=radius[outside])
 
     def kept_out(self, view: View, before: View) -> View:
         """Return a view, or the one before it if a giant is in the way.
@@ -57,7 +50,7 @@ class Giants:
 
     def fitted(self, view: View, fit: Callable[[View], View]) -> View:
         """Fit spheres into the picture, from the nearest direction in which no giant hides them."""
-        for number in range(int(2.0 * np.pi / STEP)):
+        for number in range(int(2.0 * pi / STEP)):
             angle = STEP * ((number + 1) // 2) * (-1.0 if number % 2 else 1.0)
             there = moves.unclipped(fit(moves.orbit(view, 0.0, angle)), self.extent)
             if self._is_outside(there) and not self._between(there.pose.eye, there.pivot).any():

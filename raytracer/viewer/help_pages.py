@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from itertools import zip_longest
 from textwrap import wrap
 
@@ -25,13 +23,6 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
         end = f"{number} of {len(pages)}; H: {'next' if number < len(pages) else 'close'}"
         lines.append([*_beside(page, wide), "", end])
     return lines
-
-
-def heads_in(text: str, heads: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the positions of headings in a text, which may have several columns."""
-    words = "|".join(map(re.escape, heads)) or "(?!)"
-    pattern = rf"(?:(?<=^)|(?<=\s{{{COLUMN_GAP}}}))({words})(?=\s\s|$)"
-    return [match.span() for match in re.finditer(pattern, text, re.MULTILINE)]
 
 
 def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -30,20 +31,23 @@ def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
 
     They replace those of a scene file; for a file of particles, those with keyframes are one.
     """
-    scene, path = viewer.loaded_scene.scene, viewer.loaded_scene.path
+    scene, path, edits = viewer.loaded_scene.scene, viewer.loaded_scene.path, viewer.edits
     camera = view.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
-    more, content = _animation(viewer), viewer.content
-    if more:  # a movie has all frames
+    tables, content = as_toml.view_tables(camera, scene, edits), viewer.content
+    if more := _animation(viewer):  # a movie has all frames
         content = replace(content, frame=None)
     command = ["animate" if more else "render", *([] if path is None else [str(path)])]
-    options = command_line.content_options(content, scene)
+    settings = command_line.of_content(content, scene)
     if path is not None and not is_scene(path):
-        options += command_line.particle_options(scene, viewer.edits)
+        settings |= command_line.of_particles(scene, edits)
         if more:
             command, more = ["animate", VIEW_FILE], {"spheres": [{"file": str(path)}], **more}
         else:
             command += ["--camera", VIEW_FILE]
-    return as_toml.view_tables(camera, scene, viewer.edits, viewer.tone, command, options, more)
+    text = as_toml.document(tables | more)
+    # what a look says of lights gives way to lights that were turned
+    words = command_line.words(command_line.look(scene, edits, viewer.tone) | settings)
+    return f"{text}\n# {shlex.join(['raytracer', *command, *words])}\n" if words else text
 
 
 def _animation(viewer: ViewerState) -> dict[str, Any]:

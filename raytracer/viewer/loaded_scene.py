@@ -108,7 +108,7 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
-        giants = Giants.of(buffers, scene.camera)
+        giants = Giants.of(buffers, camera)
         return cls(scene, buffers, job, source.path, giants, _packed=buffers)
 
     def followed(self, scene: Scene, overrides: SceneOverrides) -> LoadedScene | None:

@@ -70,9 +70,7 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
 def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
     """Resize a window to `size` in pixels, reduced to fit the screen."""
     screen = window.display.get_default_screen()
-    size = fitting(size, (screen.width, screen.height))
-    if size != window.get_size():
-        window.set_size(*size)
+    window.set_size(*fitting(size, (screen.width, screen.height)))
 
 
 def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from math import floor
 from textwrap import wrap
@@ -10,10 +11,8 @@ from typing import Any, NamedTuple
 import pyglet
 
 from raytracer.viewer import panel
-from raytracer.viewer.bars import bars, room_for
-from raytracer.viewer.controls import GROUPS, key_of
-from raytracer.viewer.help_pages import COLUMN_GAP, heads_in, help_pages
-from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Bars, Color, draw_picks
+from raytracer.viewer.help_pages import COLUMN_GAP, help_pages
+from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
 from raytracer.viewer.picking import measures, picked_lines
 from raytracer.viewer.state import ViewerState
 
@@ -21,6 +20,7 @@ FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier Ne
 SIZES = (10.0, 9.0, 8.0, 7.0, 6.0)  # of the font in points: the largest with which a text fits
 ALARM: Color = (255, 196, 120, 255)
 MARGIN = 10  # pixels at 96 dots per inch
+CUT = "…"  # at the end of a text, or of a line, that is too long
 UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
 
 
@@ -42,12 +42,12 @@ class Sheet:
         dpi: int,
         ink: Color = INK,
         wraps: bool = False,
-        heads: tuple[str, ...] = (),
+        titled: bool = False,
     ) -> None:
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
-        self._heads = heads
+        self._titled = titled  # whether lines that are not indented are titles
         self.paper: Box | None = None
-        self.count = 0  # of lines
+        self._lines: list[str] = []
         self._drawn: tuple[str, Box] | None = None
         self._label: Any = None
         self._sheet: Any = None
@@ -75,9 +75,8 @@ class Sheet:
                 break
         if columns < 1 or rows < 1:
             return None
-        lines = _fitted(lines, columns, rows)
-        self.count = len(lines)
-        self._label = self._label_of("\n".join(lines), points)
+        self._lines = _fitted(lines, columns, rows)
+        self._label = self._label_of("\n".join(self._lines), points)
         margin, pad = borders(self._dpi)
         border = margin + pad
         width, height = self._label.content_width, self._label.content_height
@@ -89,26 +88,23 @@ class Sheet:
         return paper
 
     def _label_of(self, text: str, points: float) -> Any:
-        """Return a label whose headings have a colour of their own."""
         document = pyglet.text.document.FormattedDocument(text)
         style: Any = {"font_name": FONTS, "font_size": points, "color": self._ink}
         document.set_style(0, len(text), style)
-        for start, end in heads_in(text, self._heads):
-            document.set_style(start, end, {"color": ACCENT})
+        for title in re.finditer(r"^\S.*$", text, re.MULTILINE) if self._titled else ():
+            document.set_style(*title.span(), {"color": ACCENT})
         return pyglet.text.DocumentLabel(
             document, dpi=self._dpi, multiline=True, width=UNBROKEN, anchor_y="top"
         )
 
     def line_at(self, x: float, y: float) -> int | None:
-        """Return the number of the line at a point; None outside the sheet."""
-        paper = self.paper
-        if paper is None or not (
-            0 <= x - paper.x <= paper.width and 0 <= y - paper.y <= paper.height
-        ):
+        """Return the number of the line at a point; None outside the sheet, or of a cut text."""
+        paper, pad = self.paper, borders(self._dpi)[1]
+        if paper is None or not 0 <= x - paper.x <= paper.width:
             return None
-        pad = borders(self._dpi)[1]
-        line = floor((paper.y + paper.height - pad - y) * self.count / (paper.height - 2 * pad))
-        return min(max(line, 0), self.count - 1)
+        count = len(self._lines)
+        line = floor((paper.y + paper.height - pad - y) * count / (paper.height - 2 * pad))
+        return line if 0 <= line < count and not self._lines[line].startswith(CUT) else None
 
 
 class Overlay:
@@ -118,21 +114,22 @@ class Overlay:
         self._notice = Sheet((0.0, 0.0), dpi, wraps=True)
         self._picked = Sheet((1.0, 1.0), dpi)
         self._reload_error = Sheet((0.5, 0.0), dpi, ALARM, wraps=True)
-        self._help = Sheet((0.5, 0.5), dpi, heads=GROUPS)
-        self._data = Sheet((0.0, 0.0), dpi, heads=panel.TITLES)
-        self._data_rows: list[panel.Row] = []
-        self._bars = Bars(dpi)
+        self._help = Sheet((0.5, 0.5), dpi)
+        self._panel = Sheet((0.0, 0.0), dpi, titled=True)
+        self._rows: list[panel.Row | None] = []  # of the lines of the panel
+        self.time_line = TimeLine(dpi)
 
     def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
         """Draw all text, the messages at the bottom and the rest above them."""
         draw_picks(viewer, window)
         width, height = window
-        shown = bars(viewer, window, self._dpi)
-        self._bars.draw(shown)
-        used = room_for(shown, self._dpi)
-        used += self._notice.draw(_message(viewer), Box(0, used, width, height - used))
+        used = round(self.time_line.draw(viewer, width))
+        panel_top = used + self._draw_panel(viewer, Box(0, used, width, height - used))
+        # Beside the panel, whose rows must not move between two clicks.
+        left = 0 if self._panel.paper is None else self._panel.paper.x + self._panel.paper.width
+        used += self._notice.draw(_message(viewer), Box(left, used, width - left, height - used))
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
-        used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))
+        used += self._reload_error.draw(reload_error, Box(left, used, width - left, height - used))
         room = Box(0, used, width, height - used)
         if viewer.help:
             pages = help_pages(*letters(room, self._dpi, SIZES[1]))
@@ -140,24 +137,32 @@ class Overlay:
             self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
             return
         picked = picked_lines(viewer) + measures(viewer)
-        self._draw_corners(status if viewer.overlay else [], picked, room)
-        self._data_rows, text = _panel_lines(viewer) if viewer.panel else ([], "")
-        self._data.draw(text, room)
+        self._draw_corners(status if viewer.overlay else [], picked, room, max(panel_top, used))
+
+    def _draw_panel(self, viewer: ViewerState, room: Box) -> int:
+        """Draw the panel, if it is shown, and return its height with the margin."""
+        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
+        self._rows = [row for _, row in lines]
+        return self._panel.draw("\n".join(text for text, _ in lines), room)
+
+    def row_at(self, x: float, y: float) -> panel.Row | None:
+        """Return the row of the panel at a point, in pixels from the lower left."""
+        line = self._panel.line_at(x, y)
+        return None if line is None else self._rows[line]
 
     def draw_alone(self, text: str, window: tuple[int, int]) -> None:
         """Draw a text in the middle of an otherwise empty window."""
         self._help.draw(text, Box(0, 0, *window))
 
-    def row_at(self, x: float, y: float) -> panel.Row | None:
-        """Return the row of the panel at a point, in pixels from the lower left."""
-        line = self._data.line_at(x, y) if self._data_rows else None
-        return None if line is None else self._data_rows[line]
+    def _draw_corners(self, status: list[str], picked: list[str], room: Box, bottom: int) -> None:
+        """Draw two texts at the top, one below the other if the window is narrow.
 
-    def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        """Draw two texts at the top, one below the other if the window is narrow."""
+        bottom: from which there is room for the first.
+        """
         columns, _ = letters(room, self._dpi, SIZES[0])
         wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
-        used = self._status.draw("\n".join(status), room)
+        over = Box(0, bottom, room.width, room.y + room.height - bottom)
+        used = self._status.draw("\n".join(status), over)
         above = used if wide + COLUMN_GAP > columns else 0
         self._picked.draw("\n".join(picked), room._replace(height=room.height - above))
 
@@ -194,26 +199,8 @@ def _broken(text: str, columns: int) -> list[str]:
 def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
     """Cut a text to a number of letters and lines."""
     if len(lines) > rows:
-        lines = [*lines[: rows - 1], f"… {len(lines) - rows + 1} more"]
-    return [line if len(line) <= columns else line[: columns - 1] + "…" for line in lines]
-
-
-def _panel_lines(viewer: ViewerState) -> tuple[list[panel.Row], str]:
-    """Return the rows of the panel, with headings, and their lines: label, value, key."""
-    rows: list[panel.Row] = []
-    lines: list[tuple[str, str, str]] = []
-    for title, section in list(panel.sections(viewer).items())[:4]:  # keys do the rest
-        labelled = [row for row in section if row.label and row.calls()]
-        rows += [panel.Row(title), *labelled]
-        lines.append((title, "", ""))
-        for row in labelled:
-            name, values = next(iter(row.calls()), ("", {}))
-            lines.append((f"  {row.label}", row.shown, key_of(name, values)))
-    wide, values_wide, _ = (max(map(len, parts)) for parts in zip(*lines, strict=True))
-    text = [
-        f"{one:<{wide}}  {two:<{values_wide}}  {three:>7}".rstrip() for one, two, three in lines
-    ]
-    return rows, "\n".join(text)
+        lines = [*lines[: rows - 1], f"{CUT} {len(lines) - rows + 1} more"]
+    return [line if len(line) <= columns else line[: columns - 1] + CUT for line in lines]
 
 
 def _message(viewer: ViewerState) -> str:

@@ -1,4 +1,4 @@
-"""Shapes over the picture: bars, marks of picks, the box of a selection."""
+"""Shapes over the picture: the time line, marks of picks, the box of a selection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pyglet
 from numpy.typing import NDArray
 from pyglet import shapes
 
-from raytracer.viewer.bars import Bar
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.outline import rings
 from raytracer.viewer.state import ViewerState
@@ -30,58 +29,80 @@ SANS = ["DejaVu Sans", "Helvetica Neue", "Segoe UI", "Liberation Sans", "Arial"]
 POINTS = 9.0
 
 
-class Bars:
+class TimeLine:
+    """The time line of a trajectory at the bottom of a window: button, knob on a track, numbers.
+
+    Lengths are pixels, from the lower left of the window; `unit` of them at 96 dots per inch.
+    """
+
     def __init__(self, dpi: int) -> None:
-        self._unit = dpi / 96
-        self._drawn: list[Bar] = []
+        self._unit = unit = dpi / 96
+        self.height = 42 * unit  # with the margin below
+        self._left, self._bottom, self._high = 10 * unit, 10 * unit, 26 * unit
+        self._start, self._end = 190 * unit, 102 * unit  # of the track, from both edges
+        self._width = 0  # of the window; 0 while there is none
+        self._drawn: tuple[Any, ...] = ()
         self._batch: Any = None
         self._kept: list[Any] = []  # a batch does not keep its shapes
         self._layers = [pyglet.graphics.Group(order) for order in range(3)]
 
-    def draw(self, bars: list[Bar]) -> None:
-        """Draw bars; their shapes are remade when one changes."""
-        if bars != self._drawn:
-            self._drawn, self._batch, self._kept = bars, pyglet.graphics.Batch(), []
-            for bar in bars:
-                self._add(bar)
-        if bars:
-            self._batch.draw()
+    def draw(self, viewer: ViewerState, width: int) -> float:
+        """Draw the time line in a window of a width; return its height, 0 for a single frame."""
+        time, number = viewer.time, viewer.frame_number
+        self._width = width if time.count > 1 else 0
+        if not self._width:
+            return 0.0
+        state = width, time.count, number, time.playing, time.speed
+        if state != self._drawn:  # layout is slow
+            self._drawn, self._batch, self._kept = state, pyglet.graphics.Batch(), []
+            unit, middle = self._unit, self._bottom + self._high / 2
+            filled = self._track * number / (time.count - 1)
+            self._rounded(self._left, width - 2 * self._left, self._high, PAPER, 0)
+            self._rounded(self._start, self._track, 4 * unit, TRACK, 1)
+            if filled > 4 * unit:
+                self._rounded(self._start, filled, 4 * unit, ACCENT, 1)
+            self._kept.append(
+                shapes.Circle(self._start + filled, middle, 7 * unit, color=INK, batch=self._batch,
+                              group=self._layers[2])
+            )  # fmt: skip
+            self._text("❚❚" if time.playing else "▶", 19 * unit, "left")
+            self._text(f"{number:,} / {time.count - 1:,}", 42 * unit, "left")
+            self._text(f"{time.speed:g}x", width - 22 * unit, "right")
+        self._batch.draw()
+        return self.height
 
-    def _add(self, bar: Bar) -> None:
-        unit, middle, filled = self._unit, bar.bottom + bar.height / 2, bar.share * bar.track_width
-        self._rounded(bar.left, bar.bottom, bar.width, bar.height, PAPER, 0)
-        for width, color in ((bar.track_width, TRACK), (filled, ACCENT)):
-            if width > 4 * unit:
-                self._rounded(bar.track_left, middle - 2 * unit, width, 4 * unit, color, 1)
-        self._kept.append(
-            shapes.Circle(bar.track_left + filled, middle, 7 * unit, color=INK, batch=self._batch,
-                          group=self._layers[2])
-        )  # fmt: skip
-        offset = 12 * unit
-        if bar.playing is not None:
-            self._text("❚❚" if bar.playing else "▶", bar.left + 9 * unit, middle, "left")
-            offset = 32 * unit
-        self._text(bar.before, bar.left + offset, middle, "left")
-        self._text(bar.after, bar.left + bar.width - 12 * unit, middle, "right")
+    def holds(self, x: float, y: float) -> bool:
+        inside = self._left <= x <= self._width - self._left
+        return inside and self._bottom <= y <= self._bottom + self._high
 
-    def _rounded(
-        self, x: float, y: float, width: float, height: float, color: Color, layer: int
-    ) -> None:
-        radius = min(5 * self._unit, height / 2)
+    def on_button(self, x: float) -> bool:
+        return x < self._left + 30 * self._unit
+
+    def share_at(self, x: float) -> float:
+        """Return the position on the track nearest to a point, 0..1."""
+        return min(max((x - self._start) / self._track, 0.0), 1.0)
+
+    @property
+    def _track(self) -> float:
+        return max(self._width - self._start - self._end, 1.0)
+
+    def _rounded(self, x: float, width: float, height: float, color: Color, layer: int) -> None:
+        """Add a rectangle in the middle of the line."""
+        y, radius = self._bottom + (self._high - height) / 2, min(5 * self._unit, height / 2)
         self._kept.append(
             shapes.RoundedRectangle(x, y, width, height, radius, color=color, batch=self._batch,
                                     group=self._layers[layer])
         )  # fmt: skip
 
-    def _text(self, text: str, x: float, y: float, side: Any) -> None:
-        if text:
-            self._kept.append(
-                pyglet.text.Label(
-                    text, font_name=SANS, font_size=POINTS, dpi=round(96 * self._unit), color=INK,
-                    x=round(x), y=round(y), anchor_x=side, anchor_y="center", batch=self._batch,
-                    group=self._layers[1],
-                )
-            )  # fmt: skip
+    def _text(self, text: str, x: float, side: Any) -> None:
+        y = round(self._bottom + self._high / 2)
+        self._kept.append(
+            pyglet.text.Label(
+                text, font_name=SANS, font_size=POINTS, dpi=round(96 * self._unit), color=INK,
+                x=round(x), y=y, anchor_x=side, anchor_y="center", batch=self._batch,
+                group=self._layers[1],
+            )
+        )  # fmt: skip
 
 
 class Layer:

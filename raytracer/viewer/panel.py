@@ -1,4 +1,4 @@
-"""The panel: rows that a window draws as text and a page as fields."""
+"""The panel: rows that a window shows as lines of text, and a page as fields."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from raytracer.viewer import data_actions
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
+from raytracer.viewer.controls import key_of
 from raytracer.viewer.state import ViewerState
-
-TITLES = (LOOK, COLOUR, SOLIDS, "Select", "View", "Motion")
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
 DIGITS = "123456789"  # names of saved views with buttons and keys
@@ -30,8 +29,8 @@ class Row:
     """A row of the panel."""
 
     label: str
-    # "choice", "text", "switch", "share" (a number in 0..1), "buttons", or "step": two buttons
-    # that lower and raise the value, and others.
+    # "choice", "text", "switch", "share" (a number in 0..1), "buttons", or "step": buttons of which
+    # the first two lower and raise the value.
     kind: str = "buttons"
     value: Any = None  # current value; in words if only buttons change it
     action: str = ""  # that sets the value
@@ -39,25 +38,27 @@ class Row:
     choices: Sequence[Any] = ()
     hint: str = ""  # examples of a text, the name of a switch or of the choice None
     buttons: Sequence[Button] = ()
-    step: str = ""  # window action that selects the next value, or asks
     fixed: Mapping[str, Any] = field(default_factory=dict)  # other arguments of the action
-    words: str = ""  # the value as a window shows it
 
     @property
     def shown(self) -> str:
-        """The value in a window."""
-        if self.words or self.value is not None:
-            return self.words or short(str(self.value) or "none", MAX_LETTERS)
-        return self.hint if self.kind == "choice" else self.buttons[0].text
+        """The value in words, for a window."""
+        if isinstance(self.value, bool):
+            return "yes" if self.value else "no"
+        if self.value is None:
+            return self.hint if self.kind == "choice" else self.buttons[0].text
+        return short(str(self.value) or "none", MAX_LETTERS)
 
-    def calls(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the calls of a click or a turn of the wheel, and of a turn the other way."""
-        if self.argument == "value":
-            return [(self.step, {"step": step}) for step in (1, -1)]
-        if self.step:
-            return [(self.step, {})]
-        buttons = self.buttons[1::-1] if self.kind == "step" else self.buttons[:1]
-        return [(each.action, dict(each.values)) for each in buttons]
+    def call(self, back: bool = False) -> tuple[str, dict[str, Any]]:
+        """Return action and arguments of a click in a window, or of a turn of the wheel back."""
+        if self.argument == "value":  # one of `CHOICES`
+            return f"next-{self.action}", {"step": -1 if back else 1}
+        if self.kind == "text":
+            return "ask", {"what": self.action}
+        if self.kind == "choice":
+            return f"next-{self.action}", {}
+        button = self.buttons[self.kind == "step" and not back]
+        return button.action, dict(button.values)
 
 
 def sections(viewer: ViewerState) -> dict[str, list[Row]]:
@@ -65,6 +66,24 @@ def sections(viewer: ViewerState) -> dict[str, list[Row]]:
         LOOK: _look(viewer), COLOUR: _choices(viewer, COLOUR), SOLIDS: _choices(viewer, SOLIDS),
         "Select": _selection(viewer), "View": _view(viewer), "Motion": _motion(viewer),
     }  # fmt: skip
+
+
+def lines(viewer: ViewerState) -> list[tuple[str, Row | None]]:
+    """Return the lines of a window, of label, value and key, with their rows; a title has none."""
+    found: list[tuple[tuple[str, str, str], Row | None]] = []
+    for title, rows in list(sections(viewer).items())[:4]:  # keys do the rest
+        found.append(((title, "", ""), None))
+        for row in rows:
+            if row.label and row.kind != "share":  # keys move a slice
+                name, values = row.call()
+                key = key_of(name, *values.values())
+                found.append(((f"  {row.label}", row.shown, key), row))
+    columns = zip(*(parts for parts, _ in found), strict=True)
+    wide, values_wide, keys_wide = (max(map(len, column)) for column in columns)
+    return [
+        (f"{label:<{wide}}  {value:<{values_wide}}  {key:>{keys_wide}}".rstrip(), row)
+        for (label, value, key), row in found
+    ]
 
 
 def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
@@ -93,10 +112,7 @@ def _chosen(viewer: ViewerState, choice: Choice) -> Row:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
     hint = choice.example if choice.kind == "text" else choice.none
-    return Row(
-        choice.label, choice.kind, value, choice.name, "value", offered, hint,
-        step=f"next-{choice.name}", words=choice.words(viewer),
-    )  # fmt: skip
+    return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint)
 
 
 def _look(viewer: ViewerState) -> list[Row]:
@@ -121,8 +137,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
     condition = chosen.condition if chosen else ""
     rows = [
         *_of_picked(viewer),
-        Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3",
-            step="ask-selection"),
+        Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
         Row("Selected", value=f"{data_actions.selected(viewer):,}", buttons=(
             Button("hide", "hide what is selected", "hide-selected"),
             Button("isolate", "hide the rest", "hide-rest"),
@@ -132,7 +147,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
             Button("show all", "show all particles", "show-all"),
         )),
         Row("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
-            [None, *"xyz"], "none", step="next-slice"),
+            [None, *"xyz"], "none"),
     ]  # fmt: skip
     if slice_ is not None:
         at = Row("Place", "share", slice_.position, "slice", "position")

@@ -9,6 +9,7 @@ from math import acos, atan2, degrees
 import numpy as np
 
 from raytracer.scene.describe import describe
+from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
@@ -104,8 +105,9 @@ def picked_lines(viewer: ViewerState) -> list[str]:
 
 
 def giant_picked(viewer: ViewerState) -> bool:
-    scene = viewer.loaded_scene
-    return viewer.picked is not None and scene.giants.has(scene.sphere(viewer.picked.id)[1])
+    """Return whether the picked sphere is a giant, such as a ball that serves as the ground."""
+    sphere = viewer.picked
+    return sphere is not None and viewer.loaded_scene.sphere(sphere.id)[1] > GIANT_RADIUS
 
 
 def hit_place(viewer: ViewerState) -> Vector:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raytracer.backends.base import Device
 from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Device
-    from raytracer.viewer.canvas import Canvas
+    from raytracer.viewer.canvas import Canvas  # which needs a display
 
 
 class Presenter:

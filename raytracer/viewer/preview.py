@@ -20,7 +20,6 @@ from raytracer.pipeline import VIEW_SETTINGS, Notice
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
 
-START = RenderSettings()  # default size of a window whose scene is not loaded yet
+START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
 
 
 @dataclass(frozen=True)
@@ -158,29 +157,26 @@ def preview(
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
-    frames = Frames.of(options)
     with outputs, ExitStack() as undo:
+        frames = Frames.of(options)
         if offscreen is not None:
             loaded_scene = frames.first(backend, notice)
             undo.callback(loaded_scene.close)
-            window = opening.open_window(_size_of(loaded_scene), loaded_scene.name, True)
+            window = opening.open_window(_size_of(loaded_scene), "raytracer", True)
             undo.callback(window.close)
         else:
-            overrides = options.overrides
-            window = opening.open_window(
-                (overrides.get("width") or START.width, overrides.get("height") or START.height),
-                f"{_name_of(options.source.scene)} - raytracer",
-                False,
-            )
+            path, stated = options.source.path, options.overrides
+            name = shown(path.name) if path else "the scene"
+            size = stated.get("width") or START.width, stated.get("height") or START.height
+            window = opening.open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
-            loaded_scene = _loaded_in(window, frames, backend, notice)
+            loaded_scene = _loaded_in(window, name, frames, backend, notice)
             undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
         for sentence in loaded_scene.job.warnings:
             warn(sentence)  # also in the terminal: window messages disappear
         from raytracer.viewer.presenters import Presenter
-        from raytracer.viewer.session import Session
 
         size = window.get_framebuffer_size()
         window.switch_to()
@@ -197,10 +193,10 @@ def preview(
 
 
 def _loaded_in(
-    window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
+    window: PreviewWindow, name: str, frames: Frames, backend: str, notice: Notice | None
 ) -> LoadedScene:
     """Load the first frame while a window shows the stages; then resize it to the picture."""
-    size, name = window.get_size(), _name_of(frames.source.scene)
+    size = window.get_size()
 
     def stage(text: str) -> None:
         if notice is not None:
@@ -212,16 +208,11 @@ def _loaded_in(
     stage("")
     try:
         loaded_scene = frames.first(backend, stage)
-    except ClosedError:
+    except ClosedError:  # which some stages name the file in
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         opening.resize(window, _size_of(loaded_scene))
     return loaded_scene
-
-
-def _name_of(scene: object) -> str:
-    name = scene.name if isinstance(scene, Path) else ""
-    return shown(name or (scene.title if isinstance(scene, Scene) else "") or "scene")
 
 
 def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+from raytracer.arguments import one_of
 from raytracer.errors import UserError
 from raytracer.viewer.actions import action
+from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.data_actions import columns
 from raytracer.viewer.keep import save
 from raytracer.viewer.save_job import parse_size
@@ -38,25 +41,25 @@ def enter(viewer: ViewerState) -> None:
 
 
 @action()
-def ask_size(viewer: ViewerState) -> None:
-    """Open the prompt for the size of a PNG; it closes the help."""
-    viewer.help = 0
-    if viewer.worker.save_job is not None:
-        viewer.notify(f"{viewer.worker.save_job.path} is still being saved; Esc cancels it")
-        return
-
-    def take(text: str) -> None:
-        save(viewer, *parse_size(text, viewer.size, viewer.samples))
-
-    hint = "for example 3840x2160 64; Enter saves, Esc cancels"
-    default = f"{viewer.size[0]}x{viewer.size[1]}"
-    viewer.ask(Question("size of the PNG, and samples", hint, take, default))
-
-
-@action()
-def ask_selection(viewer: ViewerState) -> None:
-    """Type a condition for the selection."""
-    names = ", ".join(columns(viewer)[:MAX_NAMES])
-    hint = f"z > 3 and type == 'O', every 10, ...; columns: {names}"
+def ask(viewer: ViewerState, what: str) -> None:
+    """Have a value typed: the `size` of a PNG, a condition to `select`, or a choice by its name."""
+    examples = {choice.name: choice.example for choice in CHOICES if choice.example}
+    examples |= {"select": "z > 3 and type == 'O', every 10, ...", "size": "3840x2160 64"}
+    one_of(what, "ask: what", sorted(examples), "value", UserError)
+    hint, default = examples[what], ""
+    answer: Callable[[str], None] = partial(viewer.do, what)
+    if what == "size":
+        if viewer.worker.save_job is not None:
+            viewer.notify(f"{viewer.worker.save_job.path} is still being saved; Esc cancels it")
+            return
+        default = f"{viewer.size[0]}x{viewer.size[1]}"
+        answer = partial(_save, viewer)
+    elif what in ("select", "color-by"):
+        hint += f"; columns: {', '.join(columns(viewer)[:MAX_NAMES])}"
     hint += "\nEnter confirms, Esc cancels"
-    viewer.ask(Question("select", hint, partial(viewer.do, "select")))
+    viewer.help, viewer.prompt = 0, ""
+    viewer.question = Question(what.replace("-", " "), hint, answer, default)
+
+
+def _save(viewer: ViewerState, text: str) -> None:
+    save(viewer, *parse_size(text, viewer.size, viewer.samples))

@@ -125,10 +125,6 @@ class ViewerState:
 
     def __post_init__(self) -> None:
         self._notice = "", 0.0  # the latest message, and when it ends
-        self.begin()
-
-    def begin(self) -> None:
-        """Show the scene with its camera and light, as when it was opened."""
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
@@ -286,10 +282,6 @@ class ViewerState:
             self.notify(warnings[0] + more)
         if not self.loaded_scene.buffers.count:
             self.notify(f"{self.loaded_scene.name} has no spheres")
-
-    def ask(self, question: Question) -> None:
-        """Open the prompt with a question; this closes the help."""
-        self.help, self.question, self.prompt = 0, question, ""
 
     # Undo
 

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers, Spheres
+from raytracer.buffers import SceneBuffers
 from raytracer.scene import extent
-from raytracer.scene.arrays import blocks
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pose import Pose, aimed, unfitted
@@ -110,25 +109,8 @@ def bounding_radius(buffers: SceneBuffers, skipped: NDArray[np.intp] | None = No
     """
     if buffers.count == 0:
         return 1.0
-    low, high = bounds(buffers.balls, np.empty(0, np.intp) if skipped is None else skipped)
-    corner = np.maximum(-low, high)
-    return min(float(np.linalg.norm(corner)), MAX_REACH)
-
-
-def bounds(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
-    """Return lower and upper corner of the box around spheres, or of a unit ball without any."""
-    *axes, radius = spheres
-    if len(radius) == len(skipped):
-        return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for rows in blocks(len(radius)):
-        r = radius[rows]
-        if len(hidden := extent.within(skipped, rows)):
-            r = r.copy()
-            r[hidden] = -np.inf
-        low = np.minimum(low, [(axis[rows] - r).min() for axis in axes])
-        high = np.maximum(high, [(axis[rows] + r).max() for axis in axes])
-    return low, high
+    low, high = extent.Subject(buffers.balls, "all", skipped).box()
+    return min(float(np.linalg.norm(np.maximum(-low, high))), MAX_REACH)
 
 
 def orbit(view: View, right: float, up: float) -> View:
@@ -199,7 +181,7 @@ def zoom(view: View, factor: float) -> View:
     return replace(view, pose=replace(view.pose, half=half), fits_all=False)
 
 
-def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
+def toggle(view: View, fov: float = Camera.vertical_fov) -> View:
     """Switch between perspective and orthographic; the size at the pivot stays."""
     if view.orthographic:
         half = tan(radians(fov) / 2.0)
@@ -208,7 +190,7 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
         pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
         return View(pose, view.pivot, view.up)
     pose = replace(view.pose, kind="orthographic", half=view.half_height, outliers=None)
-    return unclipped(replace(view, pose=pose, fits_all=False, is_section=False), extent)
+    return replace(view, pose=pose, fits_all=False, is_section=False)
 
 
 def unclipped(view: View, extent: float) -> View:
@@ -216,12 +198,7 @@ def unclipped(view: View, extent: float) -> View:
     need = float(np.linalg.norm(view.pivot)) + extent
     if not view.orthographic or view.is_section or view.distance >= need:
         return view
-    return at_distance(view, need)
-
-
-def at_distance(view: View, distance: float) -> View:
-    """Set the distance from the pivot along the view; an orthographic picture does not change."""
-    eye = view.pose.eye - view.pose.axes.forward * (distance - view.distance)
+    eye = view.pose.eye - view.pose.axes.forward * (need - view.distance)
     return replace(view, pose=replace(view.pose, eye=eye))
 
 

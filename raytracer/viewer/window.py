@@ -7,15 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyglet
 from pyglet import gl
 from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError, UserError
-from raytracer.viewer.bars import Bar, bars
-from raytracer.viewer.canvas import Canvas, fence, require_room
+from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.keys import TAP, HeldKeys
@@ -23,26 +22,25 @@ from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
 from raytracer.viewer.picking import PICK_RADIUS
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.timeline import tick
 
-if TYPE_CHECKING:
-    from raytracer.viewer.presenters import Presenter
-
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
-LATER = ("on_mouse", "on_text", "on_key_release")
-"""Prefixes of events that a window ignores until it is attached."""
+OF_USERS = ("on_close", "on_key", "on_mouse", "on_text")
+"""Prefixes of events that a window does not handle until it is attached."""
 
 MAX_TIMES = 1000  # of frames; enough for a second
 
 
 class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
-    """The window of a viewer; see `attach`. If opening it fails, nothing stays open."""
+    """The window of a viewer. It is complete when `attach` has been called; if opening it fails,
+    nothing stays open."""
 
     viewer: ViewerState
     presenter: Presenter
@@ -50,7 +48,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         self._attached = False
         self.wants_to_close = False  # before it is attached
-        self._said: str | None = None  # while it loads
         self._waiting = False  # whether `on_render` is queued
         self._fading = False  # whether the end of a message is scheduled
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events
@@ -60,7 +57,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             super().__init__(
                 *size, caption=title, config=config, resizable=True, vsync=not offscreen
             )  # fmt: skip
-            require_room(self.get_framebuffer_size())
             self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
         except BaseException:
             self.close()
@@ -78,29 +74,27 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
         self._fixed, self._marks = Layer(), Layer()
-        self._held_bar = ""  # kind of the bar whose knob is dragged
+        self._scrubs = False  # whether the knob of the time line is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
     def dispatch_event(self, name: str, *arguments: Any) -> Any:
-        """Handle an event; before the window is attached, only those of the window itself."""
-        if self._attached or not name.startswith(LATER):
+        """Handle an event; until it is attached, the window can be moved, resized and closed."""
+        if self._attached or not name.startswith(OF_USERS):
             return super().dispatch_event(name, *arguments)
+        control = find(_name(*arguments)) if name == "on_key_press" else None
+        if name == "on_close" or (control is not None and control.action == "close"):
+            self.wants_to_close = True
         return False
 
     def wait_with(self, text: str) -> None:
-        """Handle events and show a text before the window is attached.
-
-        Meanwhile it can be closed, moved and resized.
-        """
+        """Handle events and show a text before the window is attached."""
         if gl.current_context is not self.context:
             self.switch_to()
         self.dispatch_events()
-        if text == self._said or self.context is None:
-            return
-        self._said = text
         self._use_pixels()
-        self.picture_canvas.draw(self.get_framebuffer_size())
-        self._overlay.draw_alone(text, self.get_framebuffer_size())
+        size = self.get_framebuffer_size()
+        self.picture_canvas.draw(size)
+        self._overlay.draw_alone(text, size)
         self.flip()
 
     def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
@@ -241,7 +235,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     # Events
 
     def on_resize(self, width: int, height: int) -> None:
-        self._said = None
         if self._attached:
             self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
@@ -255,23 +248,16 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_expose(self) -> None:
         """Redraw areas that were covered."""
-        self._said = None
         if self._attached:
             self.paint()
 
     def on_close(self) -> None:
-        """End loading, or the preview once a picture is saved."""
-        self.wants_to_close = True
-        if self._attached:
-            self.viewer.do("close")
-            self.paint()
+        """End the preview."""
+        self.viewer.do("close")
+        self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
-        if not self._attached:
-            control = find(_name(symbol, modifiers))
-            self.wants_to_close |= control is not None and control.action == "close"
-            return
         control = find(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
@@ -313,9 +299,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        self._held_bar, self._box = "", None
+        self._scrubs, self._box = False, None
         place = self._pixels(x, y)
-        if button != mouse.LEFT or self._press_panel(*place):
+        if button != mouse.LEFT or self._press_time_line(*place) or self._step_row(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
@@ -326,51 +312,42 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         width, height = self.get_framebuffer_size()
         return x * width / self.width, y * height / self.height
 
-    def _bars(self) -> list[Bar]:
-        hidden = self.hides_text
-        return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
-
-    def _press_panel(self, x: float, y: float) -> bool:
-        """Handle a click on a bar or a row of the panel; return whether there is one."""
-        for bar in self._bars():
-            if bar.holds(x, y):
-                if bar.on_button(x):
-                    self._do("play")
-                else:
-                    self._held_bar = bar.kind
-                    self._slide(x)
-                self.paint()
-                return True
-        row = self._overlay.row_at(x, y) if self.viewer.panel else None
-        if row is None:
+    def _press_time_line(self, x: float, y: float) -> bool:
+        """Handle a click on the time line; return whether it was there."""
+        line = self._overlay.time_line
+        if self.hides_text or not line.holds(x, y):
             return False
-        self._call(row.calls()[:1])
+        if line.on_button(x):
+            self._do("play")
+            self.paint()
+        else:
+            self._scrubs = True
+            self._scrub(x)
         return True
 
-    def _call(self, calls: list[tuple[str, dict[str, Any]]]) -> None:
-        for name, values in calls:
-            self._do(name, **values)
+    def _step_row(self, x: float, y: float, back: bool = False) -> bool:
+        """Change the value of a row of the panel; return whether there is one."""
+        row = self._overlay.row_at(x, y)
+        if row is None:
+            return False
+        name, values = row.call(back)
+        self._do(name, **values)
         self._status_due = 0.0
         self.paint()
+        return True
 
-    def _slide(self, x: float) -> None:
-        bar = next((each for each in self._bars() if each.kind == self._held_bar), None)
-        if bar is None:
-            return
-        share = bar.share_at(x)
-        if bar.kind == "time":
-            self._do("play", False)
-            self._do("frame", round(share * (self.viewer.time.count - 1)))
-        elif self.viewer.content.slice is not None:
-            self._do("slice", self.viewer.content.slice.axis, share)
+    def _scrub(self, x: float) -> None:
+        share = self._overlay.time_line.share_at(x)
+        self._do("play", False)
+        self._do("frame", round(share * (self.viewer.time.count - 1)))
+        self.paint()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
         """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
-        if self._held_bar:
-            self._slide(self._pixels(x, y)[0])
-            self.paint()
+        if self._scrubs:
+            self._scrub(self._pixels(x, y)[0])
             return
         if self._box is not None:
             self._box = (*self._box[:2], *self._pixels(x, y))
@@ -389,7 +366,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Pick the clicked sphere; a double click also centres it."""
-        box, self._box, self._held_bar = self._box, None, ""
+        box, self._box, self._scrubs = self._box, None, False
         if box is not None and self._clicks.dragged(x, y):
             self._select(box)
             return
@@ -413,10 +390,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
         Over a row of the panel, its value changes.
         """
-        row = self._overlay.row_at(*self._pixels(x, y)) if self.viewer.panel else None
-        if row is not None:
-            calls = row.calls()
-            self._call(calls[:1] if scroll_y < 0 else calls[-1:])
+        if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
             return
         if self._keys.shift:
             self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))

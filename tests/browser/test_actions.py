@@ -27,11 +27,7 @@ OF_THE_PAGE = {
     "toggle-help": "the help is a text of the page",
     "toggle-overlay": "the key shows the panel",
     "toggle-full-screen": "the page fills the screen itself",
-    "ask-size": "fields of the panel ask",
-    "ask-color-by": "fields of the panel ask",
-    "ask-map": "fields of the panel ask",
-    "ask-range": "fields of the panel ask",
-    "ask-selection": "fields of the panel ask",
+    "ask": "fields of the panel ask",
 }
 """Actions of the window that a page performs without the server."""
 

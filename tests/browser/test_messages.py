@@ -9,45 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.browser.messages import Ack, Act, Save, Size, packed, parse
+from raytracer.browser.messages import packed, parse
 from raytracer.errors import UserError
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"type":"act","name":"reset"}', Act(type="act", name="reset")),
-        (
-            '{"type":"act","name":"orbit","values":{"right":0.5,"up":-1}}',
-            Act(type="act", name="orbit", values={"right": 0.5, "up": -1}),
-        ),
-        (
-            '{"type":"act","name":"orbit","values":[0.5,0]}',
-            Act(type="act", name="orbit", values=[0.5, 0.0]),
-        ),
-        (
-            '{"type":"act","name":"color-by","values":{"by":null}}',
-            Act(type="act", name="color-by", values={"by": None}),
-        ),
-        ('{"type":"size","width":800,"height":600}', Size(type="size", width=800, height=600)),
-        ('{"type":"ack","serial":7}', Ack(type="ack", serial=7)),
-        ('{"type":"ack","serial":7,"ms":0.5}', Ack(type="ack", serial=7, ms=0.5)),
-        ('{"type":"save","samples":16}', Save(type="save", samples=16)),
-    ],
-)
-def test_messages_of_a_page(text: str, message: object) -> None:
-    assert parse(text) == message
-    assert parse(json.loads(text)) == message
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "",
-        "{",
         "[]",
         '{"type":"nope"}',
-        '{"type":["act"]}',
         '{"type":"act"}',
         '{"type":"act","name":"orbit","values":{"right":NaN}}',
         '{"type":"act","name":"orbit","values":{"right":{"deep":1}}}',
@@ -56,7 +27,6 @@ def test_messages_of_a_page(text: str, message: object) -> None:
         '{"type":"act","name":"orbit","values":[' + ",".join(["0"] * 17) + "]}",
         '{"type":"size","width":0,"height":600}',
         '{"type":"size","width":800.5,"height":600}',
-        '{"type":"size","width":true,"height":600}',
         '{"type":"size","width":800,"height":600,"more":1}',
         '{"type":"ack","serial":' + "9" * 5000 + "}",
         "[" * 30_000,

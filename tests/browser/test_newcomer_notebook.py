@@ -258,31 +258,6 @@ def test_a_notebook_keeps_what_was_seen_last(
         assert output["data"].keys() == {"image/png", "text/plain"}
 
 
-def test_the_view_and_the_notebook_have_their_own_keys(
-    chromium: Browser, server: Lab, tmp_path: Path
-) -> None:
-    with opened(chromium, server.page(server.written("keys")), tmp_path) as page:
-        cells = page.locator(CELL)
-        run(page, 0)
-        page.wait_for_selector(FINISHED)
-        page.locator(".rt-stage").click()
-        page.wait_for_function(f"{VIEW}.raytracerView.state.picks.length")
-        page.keyboard.press("Escape")
-        page.wait_for_function(f"!{VIEW}.raytracerView.state.picks.length")
-        for key in "ddabx":  # which delete, insert and cut cells
-            page.keyboard.press(key)
-        page.wait_for_timeout(500)
-        assert cells.count() == len(CELLS)
-        page.keyboard.press("Escape")
-        page.keyboard.press("b")
-        cells.nth(len(CELLS)).wait_for()
-
-        turn(page)
-        page.keyboard.press("Control+Enter")
-        page.wait_for_selector(f"{CELL} >> text=[2]:")
-        page.wait_for_selector(FINISHED)
-
-
 def test_a_simulation_is_followed_while_its_cell_runs(
     chromium: Browser, server: Lab, tmp_path: Path
 ) -> None:

@@ -94,16 +94,6 @@ def camera(site: Site) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.array(seen.position), np.array(seen.look_at)
 
 
-def drag(page: Page, right: int, down: int, button: str = "left") -> None:
-    """Drag from the middle of the picture, in CSS pixels."""
-    x, y = STAGE[0] // 2, STAGE[1] // 2
-    page.mouse.move(x, y)
-    page.mouse.down(button=button)  # type: ignore[arg-type]
-    page.mouse.move(x + right // 2, y + down // 2)
-    page.mouse.move(x + right, y + down)
-    page.mouse.up(button=button)  # type: ignore[arg-type]
-
-
 def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     """Where the atoms are, in CSS pixels of the page."""
     viewer = session.viewer
@@ -131,26 +121,6 @@ def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path, site: S
         backend="cpu",
     )  # the page shows its first sample sooner with one occlusion ray
     np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])
-
-
-def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
-    eye, target = camera(site)
-    before = eye - target
-    finished(page, lambda: drag(page, 60, 0))
-    eye, target = camera(site)
-    after = eye - target
-    # 60 of 200 pixels turn by 0.3 pi; the distance stays.
-    cosine = before @ after / np.linalg.norm(before) / np.linalg.norm(after)
-    assert np.arccos(cosine) == pytest.approx(0.3 * np.pi, rel=0.15)
-    assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before))
-    finished(page, lambda: drag(page, 30, 0, "right"))
-    moved_eye, moved_target = camera(site)
-    assert np.linalg.norm(moved_eye - eye) > 0.1
-    np.testing.assert_allclose(moved_eye - eye, moved_target - target, atol=1e-9)
-    finished(page, lambda: page.mouse.wheel(0, 120))
-    eye, target = camera(site)
-    assert np.linalg.norm(eye - target) == pytest.approx(np.linalg.norm(after) * np.exp(0.12))
-    assert page.evaluate("raytracerView.frames.filter(frame => frame.draft).length") > 0
 
 
 def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
@@ -192,23 +162,6 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     page.wait_for_selector(".rt-notice:has-text('nonsense')")
 
 
-def test_a_field_whose_value_is_refused_shows_what_holds(page: Page) -> None:
-    page.select_option("select[name=color-by]", "the scene's")
-    for value in ("magma", "plasma"):  # the second changes nothing else of the state
-        page.select_option("select[name=map]", value)
-        page.wait_for_selector(".rt-notice:has-text('no colours by a column')")
-        page.wait_for_function("() => !document.querySelector('select[name=map]').value")
-
-
-def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
-    assert page.inner_text(".rt-time .rt-value") == "0 of 2"
-    finished(page, lambda: page.click("button[title='one frame on']"))
-    page.wait_for_function("() => document.querySelector('.rt-frames').value === '1'")
-    finished(page, lambda: page.fill(".rt-frames", "2"))
-    assert site.call(lambda session: session.state())["frame"]["number"] == 2
-    finished(page, lambda: page.fill(".rt-frames", "0"))
-
-
 def test_a_lost_connection_comes_back_with_the_state(page: Page, site: Site) -> None:
     finished(page, lambda: page.keyboard.press("x"))
     before, number = camera(site), page.evaluate("raytracerView.frames.length")
@@ -230,17 +183,6 @@ def test_a_saved_picture_is_downloaded(page: Page) -> None:
     assert download.value.suggested_filename == "run.png"
     with Image.open(download.value.path()) as image:
         assert (image.format, image.size) == ("PNG", (60, 40))
-
-
-TARGET = 40
-"""Least width and height of what a finger hits, in CSS pixels."""
-
-SMALL = """least => [...document.querySelectorAll(".rt-view :is(button, input, select, summary)")]
-  .map((each) => each.closest("label") || each)
-  .filter((each) => each.checkVisibility())
-  .map((each) => [each.textContent || each.title, each.getBoundingClientRect()])
-  .filter(([, { width, height }]) => width < least || height < least)
-  .map(([name, { width, height }]) => [name, width, height])"""
 
 
 @pytest.fixture
@@ -284,16 +226,6 @@ def fingers(page: Page, start: list[tuple[float, float]], end: list[tuple[float,
 def distance(site: Site) -> float:
     """Between camera and target."""
     return float(np.linalg.norm(np.subtract(*camera(site))))
-
-
-def test_fingers_hit_what_they_aim_at(phone: Page) -> None:
-    phone.tap(".rt-opener")
-    phone.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert phone.evaluate(SMALL, TARGET) == []
-    wide = "() => document.documentElement.scrollWidth"
-    assert phone.evaluate(wide) == 390
-    phone.tap("button[title='one frame on']")
-    phone.wait_for_function("() => document.querySelector('.rt-frames').value === '1'")
 
 
 def test_two_fingers_move_the_camera_and_leave_the_page(phone: Page, site: Site) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import re
-import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +19,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 from raytracer.browser.host import Host
 from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import DEFAULT_PORT, MAX_MISTAKES, Server, bound
+from raytracer.browser.server import MAX_MISTAKES, Server, bound
 from raytracer.errors import UserError
 from support import fake_session
 from support.fake_session import FakeSession
@@ -186,23 +184,6 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
     run(test)
 
 
-def test_a_saved_picture_is_sent_to_who_asked() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            await page.send_str('{"type":"save","width":640,"height":480,"samples":9}')
-            file = await next_of(page, "file")
-            assert (file["name"], file["mime"]) == ("fake.png", "image/png")
-            assert site.session.viewer.saved == [((640, 480), 9)]
-            address = f"{site.base}/file/{file['key']}"
-            assert (await site.browser.get(address)).status == 403
-            answer = await site.browser.get(f"{address}?token={TOKEN}")
-            assert await answer.read() == b"a picture"
-            assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''fake.png"
-            assert (await site.browser.get(f"{address}?token={TOKEN}")).status == 404
-
-    run(test)
-
-
 def test_who_draws_slowly_gets_the_latest_picture_and_no_queue() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as slow, site.connect() as fast:
@@ -261,21 +242,3 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
             site.server.host.call(lambda session: session.state())
 
     run(test)
-
-
-def test_a_port_that_another_program_takes_at_the_same_time_is_left_to_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Late(socket.socket):
-        """A socket whose port another one listens on since it was bound."""
-
-        def listen(self, *backlog: int) -> None:
-            if self.getsockname()[1] == DEFAULT_PORT:
-                raise OSError(errno.EADDRINUSE, "Address already in use")
-            super().listen(*backlog)
-
-    monkeypatch.setattr(socket, "socket", Late)
-    with bound(None) as listening:
-        assert listening.getsockname()[1] != DEFAULT_PORT
-    with pytest.raises(UserError, match=f"port {DEFAULT_PORT}: is used by another program"):
-        bound(DEFAULT_PORT)

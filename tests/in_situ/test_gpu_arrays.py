@@ -51,7 +51,7 @@ class Gpu:
         monkeypatch.setattr(CpuScene, "update", take)
         monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
         monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
-        monkeypatch.setattr(live_view, "_runner", lambda *_: InlineRunner(0))
+        monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(0))
 
     @property
     def copies(self) -> int:
@@ -173,17 +173,3 @@ def test_a_stream_copies_and_waits_for_nobody(gpu: Gpu) -> None:
         assert waits != [77]
         with pytest.raises(raytracer.UserError, match="stream: 'x' is not a CUDA stream"):
             view.log_points("points", grid(9), stream="x")
-
-
-@pytest.mark.parametrize(
-    "positions", [grid(9).astype(np.complex64).real.astype(">f4"), grid(9).astype(np.int16)]
-)
-def test_arrays_that_no_kernel_reads_come_to_the_host(gpu: Gpu, positions: Any) -> None:
-    with raytracer.live(**SETTINGS) as view:
-        view.log_points("points", grid(9), radii=0.5)
-        if positions.dtype.isnative:
-            view.log_points("points", ByInterface(positions), radii=0.5)
-            assert not any(name == "cuMemcpyDtoDAsync_v2" for name, *_ in gpu.driver.calls)
-        else:
-            with pytest.raises(raytracer.UserError):
-                view.log_points("points", ByInterface(positions), radii=0.5)

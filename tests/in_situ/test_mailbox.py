@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.errors import UserError
-from raytracer.in_situ.mailbox import MAX_SETS, SLOTS, TABLE_BYTES, Reader, Writer
-from support.live import mailbox
+from raytracer.in_situ.mailbox import MAX_SETS, SLOTS, TABLE_BYTES, Reader, Writer, mailbox
 from support.previews import wait_for
 
 
@@ -127,7 +126,7 @@ def test_the_reader_is_woken_once() -> None:
 def test_the_writer_does_not_wait_for_the_reader() -> None:
     writer, reader = mailbox()
     write(writer, 1.0)
-    with reader._locked():
+    with reader._lock:
         writer.write("points", {"positions": np.full((8, 3), 2.0)}, {"value": 2.0})
         assert not writer.publish({})
     assert held(reader)[1] == 1.0

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import cuda_driver, dlpack
+from raytracer import cuda_driver
+from raytracer.device_array import CUDA, capsule_of
 from raytracer.in_situ import copies, gpu_memory
 
-GPU = dlpack.CUDA, 0
+GPU = CUDA, 0
 
 
 def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -124,10 +125,8 @@ class ByDlpack:
             raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
         self.streams.append(stream)
         array = self.array
-        described = dlpack.Description(
-            array.ctypes.data, array.shape, array.strides, array.dtype, self.device
-        )
-        return dlpack.make(described, self.owner, more.get("max_version"))
+        place = array.ctypes.data, array.shape, array.strides, array.dtype, self.device
+        return capsule_of(*place, self.owner, more.get("max_version"))
 
 
 class OnGpu:

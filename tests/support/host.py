@@ -208,18 +208,11 @@ class Host:
         self._window.picture_canvas.fill(pixels)
         return self.shot()
 
-    def papers(self) -> list[tuple[int, int, int, int]]:
-        """Left, bottom, width and height of what the text covers, in pixels."""
+    def panel(self) -> tuple[tuple[int, int, int, int] | None, list[str]]:
+        """Left, bottom, width and height of the panel in pixels, and its lines."""
         self.shot(text=True)
-        panels = vars(self._window._overlay).values()
-        boxes = filter(None, (getattr(panel, "paper", None) for panel in panels))
-        return [(box.x, box.y, box.width, box.height) for box in boxes]
-
-    def panel(self) -> list[str]:
-        """The lines of the panel."""
-        from raytracer.viewer.overlay import _panel_lines
-
-        return _panel_lines(self._window.viewer)[1].split("\n")
+        sheet = self._window._overlay._panel
+        return sheet.paper and tuple(sheet.paper), sheet._lines
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

@@ -11,18 +11,11 @@ from typing import Any
 import numpy as np
 
 from raytracer.in_situ.feed import COLUMN, Feed
-from raytracer.in_situ.mailbox import Reader, ThreadLink, Writer, control_memory
+from raytracer.in_situ.mailbox import mailbox
 
 SETTINGS: dict[str, Any] = {
     "backend": "cpu", "threads": 1, "width": 64, "height": 48, "samples": 2,
 }  # fmt: skip
-
-
-def mailbox() -> tuple[Writer, Reader]:
-    """Both sides of a mailbox in this process."""
-    control, link = control_memory(), ThreadLink()
-    link.reader = Reader(control, link)
-    return Writer(control, link), link.reader
 
 
 class Simulation:

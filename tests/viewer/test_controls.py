@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,23 +48,6 @@ def test_help_has_a_row_for_every_action() -> None:
         ):  # an arrow beside the one that has the row, or the other sign of an axis
             opposite = control.keys[0].removeprefix("SHIFT+").title()
             assert control.shown in shown or opposite in shown
-
-
-def test_what_has_two_ways_has_both() -> None:
-    """Each amount can be taken back by another key."""
-    amounts: dict[str, list[tuple[float, ...]]] = {}
-    for control in CONTROLS:
-        numbers = [float(each) for each in control.amount if isinstance(each, (int, float))]
-        if numbers and control.action not in (
-            "next_look",
-            "next_background",
-            "frame",
-        ):  # which go round
-            amounts.setdefault(control.action, []).append(tuple(numbers))
-    for action, found in amounts.items():
-        for amount in found:
-            back = tuple(-a for a in amount)
-            assert any(back == pytest.approx(other) for other in found), (action, amount)
 
 
 @given(columns=st.integers(20, 250), rows=st.integers(4, 100))

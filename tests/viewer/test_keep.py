@@ -221,30 +221,6 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 
 
-SCENE = """
-[render]
-width = 64
-height = 48
-samples = 4
-
-[[spheres]]
-material = "plain"
-centers = [[10.0, 1.0, 0.35], [12.15, 1.0, 0.35]]
-radius = 1.0
-color = "#c8452e"
-
-[[spheres]]
-material = "dark \\"steel\\" 2.0"
-centers = [[11.0, 1.0, -1.5]]
-radius = 1.2
-color = "#2f6f8f"
-
-[[spheres]]
-centers = [[11.0, -0.5, 0.5]]
-radius = 0.4
-"""
-
-
 def table_of(camera: raytracer.Camera) -> str:
     return as_toml.document({"camera": as_toml.camera_values(camera)})
 
@@ -272,8 +248,8 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "a.b", "", "ä", "\U0001f600", "a b"]
+    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "", "\u00e4", "\U0001f600", "a b"]
 )
-def test_names_are_keys_and_values_of_toml(name: str) -> None:
-    values = {name: {"file": name, "list": [name]}}
-    assert tomllib.loads(as_toml.document(values)) == values
+def test_names_are_values_of_toml(name: str) -> None:
+    tables = {"one": {"file": name, "list": [name]}, "more": [{"a": 1.5}, {"b": [{"c": name}]}]}
+    assert tomllib.loads(as_toml.document(tables)) == tables

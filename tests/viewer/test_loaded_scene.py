@@ -53,7 +53,7 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
     """After any change: of camera, size, light, background, or back."""
     loaded_scene = loaded_scene_of(balls(lights=lights))
     start = view_of(loaded_scene.buffers)
-    views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2), 2.0)]
+    views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2))]
     many = [
         Edits(),
         Edits(lights=(LIGHT,)),

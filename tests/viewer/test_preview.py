@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import DataFileError, DisplayError, OutputError, SceneError, UserError
+from raytracer.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.opening import MARGIN, fitting
 from support.previews import balls
@@ -66,18 +64,6 @@ def test_json_and_a_screenshot(scene: Path) -> None:
     assert differs.mean() < 0.002
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("egl")
-def test_a_window_that_is_too_large(scene: Path) -> None:
-    command = f"preview {scene.name} --offscreen 0 --backend cpu --width 40000 --height 16"
-    done = python("-m", "raytracer", *command.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    sentence = r"raytracer: a window of 40000x16 pixels is too large .*at most \d+ pixels per side"
-    assert re.match(sentence, done.stderr), done.stderr
-    assert "--width and --height" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 KINDS = """
 import sys, raytracer
 for number, offscreen in enumerate((0, 0, None, 0)):
@@ -102,27 +88,6 @@ def test_a_process_shows_windows_of_one_kind(scene: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("nowhere.toml", "--watch"), "nowhere.toml: there is no such file"),
-        (("balls.tml",), "balls.tml: there is no such file; did you mean 'balls.toml'?"),
-        (("balls.toml", "--offscreen", "-1"), "invalid value for '--offscreen'"),
-        (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
-        (("balls.toml", "--tone", "film"), "there is no tone curve 'film'"),
-    ],
-)
-@pytest.mark.usefixtures("scene")
-def test_wrong_input_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
-) -> None:
-    assert main(["preview", *arguments]) == 2
-    out, error = capsys.readouterr()
-    assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith("raytracer: ")
-    assert sentence in error
-
-
-@pytest.mark.parametrize(
     ("options", "kind", "sentence"),
     [
         ({"watch": True}, DataFileError, "has no file to watch"),
@@ -144,19 +109,6 @@ def test_mistakes_are_said_before_a_display_is_opened(
     monkeypatch.setattr(opening, "open_display", opened)
     with pytest.raises(kind, match=sentence):
         raytracer.preview(balls(), **options)
-
-
-def test_without_a_display_no_scene_is_loaded(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def closed(_: bool) -> None:
-        raise DisplayError("there is no display: go elsewhere")
-
-    monkeypatch.setattr(opening, "open_display", closed)
-    path = tmp_path / "broken.toml"
-    path.write_text("spheres =")
-    with pytest.raises(DisplayError, match="go elsewhere"):
-        raytracer.preview(path)
 
 
 SIDES = st.integers(1, 10_000)

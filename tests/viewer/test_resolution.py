@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from statistics import mode
 
 from hypothesis import given
@@ -57,16 +56,6 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
         assert cost * half[0] * half[1] + fixed > COARSE_FRAME_BUDGET * FINER_MARGIN * 0.95
 
 
-@given(cost=COSTS, start=st.integers(0, len(LEVELS) - 1), fixed=st.floats(0.0, 0.02))
-def test_a_level_that_is_too_slow_is_tried_ever_more_rarely(
-    cost: float, start: int, fixed: float
-) -> None:
-    levels = play(cost, ResolutionController(start), fixed, frames=600)
-    changes = sum(a != b for a, b in pairwise(levels[300:]))
-    assert changes <= 8
-    assert max(levels[300:]) - min(levels[300:]) <= 2
-
-
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))
 def test_finer_ends_at_the_full_size_in_a_few_steps(
     full: tuple[int, int], cost: float, level: int
@@ -83,16 +72,3 @@ def test_finer_ends_at_the_full_size_in_a_few_steps(
         size, steps = step, steps + 1
     assert steps <= 13
     assert next_size(full, full, resolution, 0.35) == full
-
-
-@given(cost=COSTS, level=st.integers(0, len(LEVELS) - 1), seconds=st.floats(0.0, 1.0))
-def test_a_frame_that_follows_no_hand_is_as_fine_as_its_time_allows(
-    cost: float, level: int, seconds: float
-) -> None:
-    resolution = ResolutionController(level)
-    assert resolution.finest(FULL, seconds) == resolution.choose(FULL)  # the cost is unknown
-    resolution.learn(1, cost)
-    size = resolution.finest(FULL, seconds)
-    finer = [size_at(each, FULL) for each in range(level)]
-    fitting = [each for each in finer if cost * each[0] * each[1] <= seconds]
-    assert size == (max(fitting) if fitting else resolution.choose(FULL))

@@ -13,7 +13,7 @@ import raytracer
 from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.settings import MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest
@@ -74,32 +74,15 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", ((64, 48), 16)),
-        ("3840X2160 64", ((3840, 2160), 64)),
-        ("3840×2160  64 ", ((3840, 2160), 64)),
-        ("1x1 1", ((1, 1), 1)),
-        (f"{MAX_SIDE}x10 {MAX_SAMPLES}", ((MAX_SIDE, 10), MAX_SAMPLES)),
-    ],
-)
-def test_sizes_that_are_taken(text: str, expected: Any) -> None:
-    assert parse_size(text, (64, 48), 16) == expected
-
-
-@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("64", "is not a size"),
-        ("3840x", "is not a size"),
         ("3840x2160 64 2", "is not a size"),
-        ("38.5x20", "is not a size"),
         ("²x20", "is not a size"),
         ("9" * 5000 + "x20", "is not a size"),
         ("0x20", "give sides of 1"),
         ("20x20 0", "and 1 to"),
         (f"{MAX_SIDE + 1}x10", "give sides of 1"),
-        (f"10x10 {MAX_SAMPLES + 1}", "and 1 to"),
         ("100000x100000", "give at most 4,294,967,296"),
     ],
 )
@@ -121,15 +104,6 @@ def rendered(scene: Scene, annotations: Any, samples: int = 2) -> np.ndarray[Any
     return raytracer.render(scene, backend="cpu", annotations=annotations, **settings).pixels()
 
 
-def test_a_saved_picture_is_that_of_render(tmp_path: Path) -> None:
-    scene = balls()
-    scene.camera = CAMERA
-    scene.annotations = Annotations(axes=Axes(), outline=Outline(width=2.0))
-    saved(SaveJob(request_of(scene, SIZE, 2), tmp_path / "kept.png"))
-    found = np.asarray(Pictures.open(tmp_path / "kept.png"))
-    np.testing.assert_array_equal(found, rendered(scene, None)[..., :3])
-
-
 def test_a_window_at_rest_shows_what_lies_over_everything() -> None:
     scene = balls()
     scene.camera = CAMERA
@@ -142,13 +116,3 @@ def test_a_window_at_rest_shows_what_lies_over_everything() -> None:
         np.testing.assert_array_equal(frame.picture.pixels, rendered(scene, DRAWN))
     finally:
         window.worker.stop()
-
-
-def test_mistakes_of_the_preview_are_told_before_a_window_opens(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from raytracer.cli import main
-
-    (tmp_path / "a.csv").write_text("x,y,z\n0,0,0\n")
-    assert main(["preview", str(tmp_path / "a.csv"), "--axes=midle"]) == 2
-    assert "--axes" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
-from raytracer.viewer import data_actions, panel
+from raytracer.viewer import data_actions
 from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.picking import keep_pick, measures
@@ -95,13 +95,13 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     state = json.loads(json.dumps(session.state()))
     assert state["spheres"] == 40
     assert state["frame"]["count"] == 1
-    json.dumps(panel.about(session.viewer))
     for action in (("step", 1), ("play",)):
         session.do(*action)
         assert session.state()["notice"] == "there is one frame"
-    rows = {row.label.lower(): row for row in panel.sections(session.viewer)["Look"]}
+    sections = json.loads(json.dumps(session.panel()))
+    rows = {row["label"].lower(): row for row in sections["Look"]}
     for name in ("look", "background"):
-        for value in rows[name].choices:
+        for value in rows[name]["choices"]:
             session.do(f"next-{name}")
             session.do(name, value)
             assert session.state()[name] == value
@@ -277,7 +277,7 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     ((normal, offset),) = clip.planes()
     assert normal == (1.0, 0.0, 0.0)
     assert offset == pytest.approx(at)
-    assert data_actions.slice_extent(session.viewer) == (x.min(), x.max())
+    assert data_actions.slice_extent(session.viewer, "x") == (x.min(), x.max())
     session.do("flip-slice")
     assert until(session, "spheres") == np.count_nonzero(x + radius >= at)
     session.do("show-all")
@@ -369,18 +369,6 @@ def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
     assert not session.viewer.history.after
 
 
-def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
-    session.do("orbit", 0.4, 0.2)
-    kept = session.state()["camera"]
-    session.do("keep-view", "mine")
-    session.do("view", "-z")
-    assert not np.allclose(session.state()["camera"]["position"], kept["position"])
-    session.do("view", "mine")
-    assert np.allclose(session.state()["camera"]["position"], kept["position"])
-    session.do("view", "7")
-    assert "view 7 is not saved yet" in session.state()["notice"]
-
-
 def test_keyframes_are_printed_with_the_camera(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,18 +398,6 @@ def test_keyframes_are_printed_with_the_camera(
     assert len(list(tmp_path.glob("*.png"))) == 4
 
 
-def test_a_format_that_the_name_does_not_tell(tmp_path: Path) -> None:
-    path = write_frames(tmp_path / "run.dat", 3)
-    with opened(path, format="xyz", frame=1) as session:
-        wait_for(lambda: until(session, "frame", "count") == 3)
-        session.do("frame", 2)
-        assert until(session, "frame", "number") == 2
-    with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
-        opened(path, format="xyt")
-    with pytest.raises(UserError, match="format: is for a file"):
-        opened(balls(), format="xyz")
-
-
 def counts_after(session: Session, name: str, *values: object) -> dict[str, int]:
     """Run an action; gives the solids that are shown then."""
     session.do(name, *values)
@@ -436,9 +412,8 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
         counts = partial(counts_after, session)
-        rows = {row.label: row for row in panel.sections(session.viewer)[SOLIDS]}
-        arrows = rows["Arrows"]
-        assert arrows.choices == ["", "velocity"]
+        rows = {row["label"]: row for row in session.panel()[SOLIDS]}
+        assert rows["Arrows"]["choices"] == ["", "velocity"]
         assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
         assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
         assert counts("style", "wire")["capsule"] == 208

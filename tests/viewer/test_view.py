@@ -152,12 +152,12 @@ def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: 
 
 @given(view=views(), fov=st.floats(5.0, 120.0))
 def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> None:
-    other = moves.toggle(view, 3.0, fov)
+    other = moves.unclipped(moves.toggle(view, fov), 3.0)
     assert other.orthographic != view.orthographic
     assert other.half_height == pytest.approx(view.half_height, rel=1e-9)
     np.testing.assert_allclose(place(other), place(view), atol=1e-8)
     assert other.pose.axes is view.pose.axes
-    again = moves.toggle(other, 3.0, fov)
+    again = moves.toggle(other, fov)
     assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
     if other.orthographic:
         assert again.pose.half == pytest.approx(tan(radians(fov) / 2.0))
@@ -166,7 +166,7 @@ def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> Non
 @given(view=views(kind="perspective"), seed=st.integers(0, 1000))
 def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
     """Whatever is within the extent is not cut off by the plane that rays start from."""
-    orthographic = moves.toggle(view, 2.5)
+    orthographic = moves.unclipped(moves.toggle(view), 2.5)
     points = np.random.default_rng(seed).normal(size=(200, 3))
     points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
     assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()

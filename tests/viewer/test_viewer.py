@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,12 @@ from PIL import Image as Pictures
 import raytracer
 from raytracer import (
     Camera,
-    DirectionalLight,
     Scene,
 )
-from raytracer.film.tone_settings import MAX_STOPS
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
-from raytracer.viewer.keep import camera_toml, save
+from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Metered, Refused
 from raytracer.viewer.prompt import enter, erase, type_text
@@ -102,21 +99,6 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 
 
 # Light, background, gloss, tone
-
-
-def test_exposure_goes_in_thirds_to_its_ends(viewer: ViewerState) -> None:
-    for _ in range(6):
-        viewer.do("expose", 1 / 3)
-    assert viewer.tone.exposure == 2.0
-    assert viewer.notice == "exposure +2.00"
-    viewer.do("toggle-automatic")
-    receive(viewer, Metered(1.234))
-    assert (viewer.tone.automatic, viewer.notice) == (True, "automatic exposure, +1.23 stops now")
-    viewer.do("toggle-automatic")
-    assert (viewer.tone.exposure, viewer.notice) == (0.0, "exposure as rendered")
-    for stops in (1000.0, -1000.0):
-        viewer.do("expose", stops)
-        assert viewer.tone.exposure == np.copysign(MAX_STOPS, stops)
 
 
 def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) -> None:
@@ -203,7 +185,7 @@ def test_a_png_of_the_size_that_is_typed(
     type_text(viewer, "99")
     erase(viewer)
     assert viewer.prompt is None
-    viewer.do("ask-size")
+    viewer.do("ask", "size")
     for text in ("1", "3", "0\n", "x", "2", "0", " ", "55"):
         type_text(viewer, text)
     erase(viewer)
@@ -218,7 +200,7 @@ def test_a_png_of_the_size_that_is_typed(
     again = raytracer.render(scene, camera=camera, backend="cpu", width=130, height=20, samples=5)
     np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
     worker.save_job = None  # as the render thread does when it is done
-    viewer.do("ask-size")
+    viewer.do("ask", "size")
     enter(viewer)
     assert worker.save_job.path == Path("scene-view-2.png")
     assert worker.save_job._request.size == (64, 48)
@@ -228,26 +210,8 @@ def test_a_png_of_the_size_that_is_typed(
 # The rest
 
 
-def test_cancel_leaves_one_thing_after_the_other(viewer: ViewerState, tmp_path: Path) -> None:
-    picked(viewer, 1)
-    viewer.do("ask-size")
-    viewer.do("toggle-help")
-    save(viewer, (8, 8), 1, tmp_path / "kept.png")
-    left: list[Callable[[], bool]] = [
-        lambda: viewer.prompt is None,
-        lambda: not viewer.help,
-        lambda: viewer.worker.save_job is None,
-        lambda: viewer.picked is None,
-    ]
-    for count in range(5):
-        assert [each() for each in left] == [n < count for n in range(4)]
-        viewer.do("cancel")
-    assert viewer.notice == "not saved"
-
-
 HERE = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
 THERE = Camera(position=(40.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
-LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 
 
 def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
@@ -312,16 +276,3 @@ def test_the_picked_sphere_is_described_again() -> None:
     reload(viewer, count=39)
     assert worker.tasks == []
     assert viewer.picked is None
-
-
-def test_a_look_ends_when_the_file_states_another_or_lights() -> None:
-    viewer = viewer_of(loaded_scene_of(balls()))
-    viewer.do("next-look")
-    viewer.do("next-look")
-    assert viewer.edits.render["look"] == "cloudy"
-    reload(viewer, count=50, seed=9)
-    assert viewer.edits.render["look"] == "cloudy", "the file says nothing else of it"
-    reload(viewer, lights=(LIGHT,))
-    assert "look" not in viewer.edits.render
-    viewer.do("next-look")
-    assert viewer.edits.render["look"] == "soft"

@@ -18,6 +18,7 @@ from support.remote import Remote
 FRAMES = 4
 BOX = 'Lattice="9 0 0 0 9 0 0 0 9"'
 WIDTH, HEIGHT = 480, 320
+PAD = 6  # pixels around the lines of the panel
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +92,28 @@ def test_a_box_selects_what_is_in_it(window: Remote, display: Display) -> None:
     assert window.state.camera == camera
 
 
-def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
+def test_rows_of_the_panel_are_clicked(window: Remote, display: Display) -> None:
     window.press("TAB")
-    left, bottom, _, height = max(window.ask("papers"), key=lambda paper: paper[3])
-    lines = window.ask("panel")
-    row = next(number for number, line in enumerate(lines) if line.startswith("  By "))
-    window.ask("click", left + 40, bottom + height - (row + 0.5) * height / len(lines))
+    (left, bottom, _, height), lines = window.ask("panel")
+    rows = [line.split()[0] for line in lines]
+    assert lines[rows.index("By")].split()[-1] == "M"
+
+    def click(label: str, button: int = 1) -> None:
+        middle = PAD + (rows.index(label) + 0.5) * (height - 2 * PAD) / len(lines)
+        y = HEIGHT - bottom - height + int(middle)
+        display.xdotool("mousemove", left + 40, y, "click", button)
+
+    click("By")
     window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
+    click("Map", 5)
+    window.until(lambda s: s.shown["style"].get("map") == "magma", "the next map")
+    click("Map", 4)
+    window.until(lambda s: s.shown["style"].get("map") == "viridis", "the map before")
+    click("Where")
+    window.until(lambda s: s.prompt is not None, "a question")
+    window.press("ESCAPE")
+    window.press("TAB")
+    assert window.ask("panel")[0] is None
 
 
 def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:

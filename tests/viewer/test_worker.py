@@ -18,7 +18,7 @@ from PIL import Image as Pictures
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import BackendError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import worker as module
@@ -139,19 +139,6 @@ def test_states_leave_the_device_to_a_simulation_and_views_do_not(
 # Tasks
 
 
-def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-
-    def task() -> Any:
-        raise UserError("particles.csv: is gone")
-
-    window.worker.run_task(task)
-    assert window.receive(Refused) == Refused("particles.csv: is gone")
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    assert_rendered(window.finish(request))
-
-
 # Other stages
 
 
@@ -193,22 +180,6 @@ def test_stop_leaves_a_pass(moving: bool) -> None:
     assert window.worker_failed()
     assert gate.left == 1
     assert window.worker.messages.empty(), "nothing failed"
-
-
-def test_a_new_look_leaves_a_pass_at_rest() -> None:
-    window = Window()
-    loaded_scene, gate = gated(balls())
-    window.worker.show(request_of(loaded_scene, samples=100_000))
-    wait_for(lambda: (f := window.look()) and f.size == SIZE, "full size")
-    gate.entered.clear()
-    gate.open.clear()
-    assert gate.entered.wait(PATIENCE)
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    wait_for(lambda: gate.left, "the end of the pass")
-    gate.open.set()
-    assert_rendered(window.finish(request))
-    window.worker.stop(PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raytracer import dlpack
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import connect, primary_context
@@ -22,7 +21,7 @@ from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import order
-from raytracer.device_array import DeviceArray
+from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
@@ -193,7 +192,7 @@ class CudaFilm(DeviceFilm):
             driver.memcpy_dtod_async(address, sums, size, stream)
             order(reader, handle, self._number)
         self._reader = reader
-        strides, dtype = dlpack.packed_strides(shape, 4), np.dtype(np.float32)
+        strides, dtype = packed_strides(shape, 4), np.dtype(np.float32)
         return DeviceArray(address, shape, strides, dtype, self._number, handle, self)
 
     def clear(self) -> None:

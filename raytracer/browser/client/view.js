@@ -5,10 +5,7 @@
 
 const MAX_SIDE = 8192;
 const NOTICE_MS = 5000;
-const FIELDS = { // actions that ask, and the field of the panel where one answers
-  "ask-size": "width", "ask-color-by": "color-by", "ask-map": "map", "ask-range": "range",
-  "ask-selection": "select",
-};
+const FIELDS = { size: "width" }; // what is asked for, where the field of the panel has another name
 
 class View {
   // root: an empty element that the view fills.
@@ -179,8 +176,8 @@ class View {
 
   onKey(control, amount) {
     const { action } = control;
-    if (FIELDS[action]) this.ask(FIELDS[action]);
-    else if (action === "toggle-overlay" || action === "toggle-panel") this.togglePanel();
+    if (action === "ask") this.ask(FIELDS[amount[0]] || amount[0]);
+    else if (action === "toggle-overlay") this.togglePanel();
     else if (action === "toggle-full-screen") this.toggleFullScreen();
     else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
     else if (action !== "close") this.act(action, amount);
