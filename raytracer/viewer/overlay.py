@@ -97,14 +97,17 @@ class Sheet:
             document, dpi=self._dpi, multiline=True, width=UNBROKEN, anchor_y="top"
         )
 
-    def line_at(self, x: float, y: float) -> int | None:
-        """Return the number of the line at a point; None outside the sheet, or of a cut text."""
-        paper, pad = self.paper, borders(self._dpi)[1]
-        if paper is None or not 0 <= x - paper.x <= paper.width:
-            return None
-        count = len(self._lines)
-        line = floor((paper.y + paper.height - pad - y) * count / (paper.height - 2 * pad))
-        return line if 0 <= line < count and not self._lines[line].startswith(CUT) else None
+    def holds(self, x: float, y: float) -> bool:
+        left, bottom, width, height = self.paper or (0, 0, -1, -1)
+        return 0 <= x - left <= width and 0 <= y - bottom <= height
+
+    def line_at(self, y: float) -> int | None:
+        """Return the number of the line at a height of the sheet; None where the text is cut."""
+        assert self.paper is not None
+        top, pad, count = self.paper.y + self.paper.height, borders(self._dpi)[1], len(self._lines)
+        line = floor((top - pad - y) * count / (self.paper.height - 2 * pad))
+        line = min(max(line, 0), count - 1)
+        return None if self._lines[line].startswith(CUT) else line
 
 
 class Overlay:
@@ -115,7 +118,7 @@ class Overlay:
         self._picked = Sheet((1.0, 1.0), dpi)
         self._reload_error = Sheet((0.5, 0.0), dpi, ALARM, wraps=True)
         self._help = Sheet((0.5, 0.5), dpi)
-        self._panel = Sheet((0.0, 0.0), dpi, titled=True)
+        self.panel = Sheet((0.0, 0.0), dpi, titled=True)
         self._rows: list[panel.Row | None] = []  # of the lines of the panel
         self.time_line = TimeLine(dpi)
 
@@ -126,7 +129,7 @@ class Overlay:
         used = round(self.time_line.draw(viewer, width))
         panel_top = used + self._draw_panel(viewer, Box(0, used, width, height - used))
         # Beside the panel, whose rows must not move between two clicks.
-        left = 0 if self._panel.paper is None else self._panel.paper.x + self._panel.paper.width
+        left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
         used += self._notice.draw(_message(viewer), Box(left, used, width - left, height - used))
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
         used += self._reload_error.draw(reload_error, Box(left, used, width - left, height - used))
@@ -143,11 +146,11 @@ class Overlay:
         """Draw the panel, if it is shown, and return its height with the margin."""
         lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
         self._rows = [row for _, row in lines]
-        return self._panel.draw("\n".join(text for text, _ in lines), room)
+        return self.panel.draw("\n".join(text for text, _ in lines), room)
 
-    def row_at(self, x: float, y: float) -> panel.Row | None:
-        """Return the row of the panel at a point, in pixels from the lower left."""
-        line = self._panel.line_at(x, y)
+    def row_at(self, y: float) -> panel.Row | None:
+        """Return the row at a height of the panel, if it is not a title."""
+        line = self.panel.line_at(y)
         return None if line is None else self._rows[line]
 
     def draw_alone(self, text: str, window: tuple[int, int]) -> None:

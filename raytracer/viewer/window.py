@@ -326,14 +326,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         return True
 
     def _step_row(self, x: float, y: float, back: bool = False) -> bool:
-        """Change the value of a row of the panel; return whether there is one."""
-        row = self._overlay.row_at(x, y)
-        if row is None:
+        """Change the value of a row of the panel; return whether the panel was there."""
+        if not self._overlay.panel.holds(x, y):
             return False
-        name, values = row.call(back)
-        self._do(name, **values)
-        self._status_due = 0.0
-        self.paint()
+        if (row := self._overlay.row_at(y)) is not None:
+            name, values = row.call(back)
+            self._do(name, **values)
+            self._status_due = 0.0
+            self.paint()
         return True
 
     def _scrub(self, x: float) -> None:

@@ -211,7 +211,7 @@ class Host:
     def panel(self) -> tuple[tuple[int, int, int, int] | None, list[str]]:
         """Left, bottom, width and height of the panel in pixels, and its lines."""
         self.shot(text=True)
-        sheet = self._window._overlay._panel
+        sheet = self._window._overlay.panel
         return sheet.paper and tuple(sheet.paper), sheet._lines
 
     def over_draft(self) -> NDArray[np.uint8]:

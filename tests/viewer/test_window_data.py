@@ -103,6 +103,11 @@ def test_rows_of_the_panel_are_clicked(window: Remote, display: Display) -> None
         y = HEIGHT - bottom - height + int(middle)
         display.xdotool("mousemove", left + 40, y, "click", button)
 
+    window.ask("record", True)
+    click("Colour")  # a title covers the particles too
+    click("Tone")
+    window.until(lambda _: window.ask("recorded") == [("next-tone", (), {"step": 1})], "a row")
+    window.ask("record", False)
     click("By")
     window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
     click("Map", 5)
