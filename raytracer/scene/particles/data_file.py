@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from raytracer.files.access import is_file
 
+CASE = ".foam"
+"""Ending of the empty file that marks a case of OpenFOAM, with its clouds in folders beside it."""
+
 
 class DataFile(NamedTuple):
     """A particle file, how a frame of it is read, and its state when it was read."""

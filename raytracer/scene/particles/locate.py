@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raytracer.scene.particles.data_file import DataFile, split_inner
+from raytracer.scene.particles.data_file import CASE, DataFile, split_inner
 
-CASE = ".foam"  # ending of the empty file that marks a case of OpenFOAM
 _PATTERN = frozenset("*?[%")  # characters of patterns for series of files
 
 

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import is_file, reason
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.data_file import CASE, DataFile
 from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.locate import CASE
 from raytracer.scene.particles.registry import SUFFIXES
 
 MAX_FILES = 1_000_000
