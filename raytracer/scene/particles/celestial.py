@@ -32,7 +32,8 @@ _ANGLES = (
 
 _DISTANCE = r"(comoving_)?(distance|dist)(_(?P<unit>[kmg]?pc|ly))?|rgeo|r_med_geo"
 _PARALLAX = r"(parallax|plx)(_mas)?"
-_REDSHIFT = r"redshift|z(_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true))?"
+_REDSHIFT = r"redshift|z_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true)"
+_SHORT_REDSHIFT = r"z"
 
 _DEGREES = {"h": 15.0, "hr": 15.0, "hour": 15.0, "hourangle": 15.0, "rad": 180.0 / np.pi}
 _MILLIARCSECONDS = {"arcsec": 1000.0, "as": 1000.0, "uas": 0.001, "µas": 0.001}
@@ -90,14 +91,16 @@ class Celestial(Selected):
         self._is_stated = False  # whether the user stated the coordinates
 
     def _distances(self, numbers: list[str]) -> Far:
-        for pattern in (_DISTANCE, _PARALLAX, _REDSHIFT):
+        if naming.has_bands(numbers):
+            numbers = [name for name in numbers if naming.plain(name) != "z"]
+        for pattern in (_DISTANCE, _PARALLAX, _REDSHIFT, _SHORT_REDSHIFT):
             for name in numbers:
                 if found := re.fullmatch(pattern, naming.plain(name)):
                     unit = self.columns[name].unit
                     if pattern == _PARALLAX:
                         factor = PARSEC / _MILLIARCSECONDS.get(unit, 1.0)
                         return Far(name, factor, "pc", "1000 / parallax in mas", True)
-                    if pattern == _REDSHIFT:
+                    if pattern in (_REDSHIFT, _SHORT_REDSHIFT):
                         formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
                         return Far(name, LIGHT_SPEED / HUBBLE, "Mpc", formula)
                     return Far(name, 1.0, unit or found["unit"] or "", "as in the file")

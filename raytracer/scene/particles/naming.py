@@ -96,6 +96,9 @@ _SPHERICAL = (("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
 
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
+_BANDS = frozenset("griz")
+"""Columns of magnitudes of a survey, beside which `r` is no radius and `z` no redshift."""
+
 # Compiled by `re` at first use: most files need none of them.
 _WORDS = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 _COMPONENT = r"(?i)[\[(]\s*([xyz012])\s*[\])]\s*$"  # of P[x], which is no unit
@@ -222,9 +225,16 @@ def require_one(
             )
 
 
+def has_bands(names: Iterable[str]) -> bool:
+    """Whether a table has magnitudes of the bands of a survey."""
+    return {plain(name) for name in names} >= _BANDS
+
+
 def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
     """Return the likely part, name and warning for an unused name of one letter, or None."""
     left = {plain(name): name for name in reversed(list(names))}
+    if has_bands(left):
+        return None
     for part, key in (("radius", "radii"), ("diameter", "diameters")):
         name = left.get(GUESSES[part])
         if name is not None:

@@ -59,3 +59,15 @@ def test_stated_columns_and_cartesian_ones_take_precedence(tmp_path: Path) -> No
     np.testing.assert_array_equal(stated, [[0, 0, -1], [90, 0, 0], [0, 90, 5]])
     both = write(tmp_path / "b.csv", "x,y,z,ra,dec\n1,2,3,4,5\n1,3,3,4,5\n")
     np.testing.assert_array_equal(read(both).centers, [[1, 2, 3], [1, 3, 3]])
+
+
+def test_bands_of_a_survey_are_no_redshift_and_no_radius(tmp_path: Path) -> None:
+    """Columns g, r and z of magnitudes are neither colours nor a radius nor a distance."""
+    file = tmp_path / "galaxies.csv"
+    rows = [f"{10 * n},{n},18.8,17.5,16.8,16.4,16.2,0.0{n}" for n in range(1, 6)]
+    file.write_text("\n".join(["ra,dec,u,g,r,i,z,redshift", *rows]), encoding="utf-8")
+    data = read(file)
+    assert "'ra', 'dec' and 'redshift'" in str(data.notes)
+    distances = np.linalg.norm(data.centers, axis=1)
+    np.testing.assert_allclose(distances, 299_792.458 / 70 * np.arange(0.01, 0.06, 0.01), rtol=1e-5)
+    assert "radius" not in str(data.notes)
