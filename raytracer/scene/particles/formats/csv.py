@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
@@ -283,6 +283,15 @@ class Source(TextSource):
         if values.dtype.kind == "f" and bool(np.all(values % 1 == 0)):
             values = values.astype(np.int64)
         return super().labels(name, values)
+
+    def _choose_color(self, chosen: dict[str, str]) -> None:
+        super()._choose_color(chosen)
+        if not {"r", "color"} & set(chosen) and not naming.has_bands(self.names):
+            there = [part for part in "rgb" if naming.usual(part, self.columns)]
+            if len(there) == 2:
+                missing = next(part for part in "rgb" if part not in there)
+                hint = suggestion(missing, self.names)
+                raise DataFileError(f"{self.name}: there is no column '{missing}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)
