@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import shown
+from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.selected import Selected
 from raytracer.scene.particles.source import Particles, ParticleSource
@@ -35,9 +35,18 @@ _PARALLAX = r"(parallax|plx)(_mas)?"
 _REDSHIFT = r"redshift|z_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true)"
 _SHORT_REDSHIFT = r"z"
 
-_DEGREES = {"h": 15.0, "hr": 15.0, "hour": 15.0, "hourangle": 15.0, "rad": 180.0 / np.pi}
-_MILLIARCSECONDS = {"arcsec": 1000.0, "as": 1000.0, "uas": 0.001, "µas": 0.001}
-"""Factors of the units that are not degrees, or mas."""
+_DEGREES = {
+    **dict.fromkeys(("", "deg", "degree", "degrees", "°", "d"), 1.0),
+    **dict.fromkeys(("h", "hr", "hour", "hours", "hourangle"), 15.0),
+    **dict.fromkeys(("rad", "radian", "radians"), 180.0 / np.pi),
+    "arcmin": 1.0 / 60.0, "arcsec": 1.0 / 3600.0, "mas": 1.0 / 3.6e6,
+}  # fmt: skip
+_MILLIARCSECONDS = {
+    **dict.fromkeys(("", "mas", "milliarcsec", "milliarcsecond", "milliarcseconds"), 1.0),
+    **dict.fromkeys(("arcsec", "as", "arcsecond", "arcseconds"), 1000.0),
+    **dict.fromkeys(("uas", "µas"), 0.001),
+}
+"""Factors of units of angles, and of parallaxes."""
 
 
 class Far(NamedTuple):
@@ -72,7 +81,11 @@ def placed(source: ParticleSource) -> ParticleSource:
     has_places = naming.usual("centers", columns) or all(
         naming.usual(axis, numbers) for axis in "xy"
     )
-    return source if angles is None or has_places else Celestial(source, *angles, numbers)
+    if angles is None or has_places:
+        return source
+    made = Celestial(source, *angles, numbers)
+    are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
+    return source if are_letters and not made.has_distances else made
 
 
 class Celestial(Selected):
@@ -90,6 +103,10 @@ class Celestial(Selected):
         self._far = self._distances([each for each in numbers if each not in self._angles])
         self._is_stated = False  # whether the user stated the coordinates
 
+    @property
+    def has_distances(self) -> bool:
+        return bool(self._far.name)
+
     def _distances(self, numbers: list[str]) -> Far:
         if naming.has_bands(numbers):
             numbers = [name for name in numbers if naming.plain(name) != "z"]
@@ -98,7 +115,9 @@ class Celestial(Selected):
                 if found := re.fullmatch(pattern, naming.plain(name)):
                     unit = self.columns[name].unit
                     if pattern == _PARALLAX:
-                        factor = PARSEC / _MILLIARCSECONDS.get(unit, 1.0)
+                        if unit.lower() not in _MILLIARCSECONDS:
+                            continue
+                        factor = PARSEC / self._factor(name, _MILLIARCSECONDS)
                         return Far(name, factor, "pc", "1000 / parallax in mas", True)
                     if pattern in (_REDSHIFT, _SHORT_REDSHIFT):
                         formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
@@ -129,10 +148,25 @@ class Celestial(Selected):
         result.notes.append(("", self._told(int(np.count_nonzero(~self.mask)))))
         return result
 
+    def _factor(self, name: str, factors: Mapping[str, float]) -> float:
+        """Return the factor of a column's unit. Raises DataFileError for an unknown one."""
+        unit = self.columns[name].unit
+        if unit.lower() not in factors:
+            raise DataFileError(
+                f"{self.name}: the unit '{shown(unit)}' of '{shown(name)}' is unknown: one of "
+                f"{', '.join(filter(None, factors))}"
+            )
+        return factors[unit.lower()]
+
     def _cartesian(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return positions from longitude, latitude and distance, parallax or redshift, (N, 3)."""
-        factors = [_DEGREES.get(self.columns[name].unit, 1.0) for name in self._angles]
-        lon, lat = np.radians(given[:, :2] * factors).T
+        degrees = given[:, :2] * [self._factor(name, _DEGREES) for name in self._angles]
+        if np.any(np.abs(degrees[:, 1]) > 90.0):
+            raise DataFileError(
+                f"{self.name}: '{shown(self._angles[1])}' is beyond 90 degrees: give --columns "
+                "x=NAME,y=NAME,z=NAME"
+            )
+        lon, lat = np.radians(degrees).T
         far, radius = self._far, np.ones(len(given))
         if far.name:
             radius = far.factor / given[:, 2] if far.is_inverse else far.factor * given[:, 2]

@@ -49,9 +49,10 @@ def framed(source: ParticleSource) -> ParticleSource:
     times, _ = _numbered(values[clocks[0]])
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
         name = shown(clocks[0])
+        quoted = name if name.isidentifier() else f"`{name}`"
         source.notes.append(("", (
             f"{source.name}: rows with {len(times):,} values of '{name}' are shown together: for "
-            f"one give --select '{name} == {times[0]}'"
+            f"one give --select '{quoted} == {times[0]}'"
         )))  # fmt: skip
     return source
 
@@ -108,6 +109,9 @@ class LongTable(Selected):
             f"{self.name}: rows with the same '{shown(clock)}' are a frame, since each "
             f"'{shown(identity)}' recurs; rename that column to draw all rows at once"
         )))  # fmt: skip
+        if left := int(np.count_nonzero(times != times)):
+            sentence = f"rows without a value of '{shown(clock)}' are left out: {left:,}"
+            self.notes.append(("", f"{self.name}: {sentence}"))
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:

@@ -86,13 +86,20 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
         made.writerow([*table.columns[:place], *names, *table.columns[place + 1 :]])
         for line, _ in islice(file.text_lines(), table.skip, None):
             row = cells_of(line, separator)
-            vector = re.findall(_PART, row[place]) if len(row) > place else []
-            made.writerow([*row[:place], *vector, *row[place + 1 :]])
+            made.writerow([*row[:place], *_vector_of(row[place : place + 1]), *row[place + 1 :]])
         copy.write(text.getvalue().encode(file.encoding))
 
     made = written(file, write)
     made.encoding = file.encoding
     return made
+
+
+def _vector_of(cell: list[str]) -> list[str]:
+    """Return the three cells of a quoted vector; another text and two empty ones, an error."""
+    words = re.split(r"[\s,;]+", cell[0].strip(" \t[](){}")) if cell else []
+    if len(words) != 3:
+        return [*cell, "", ""] if cell else []
+    return ["nan" if word == "None" else word for word in words]
 
 
 def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
@@ -126,8 +133,10 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
     if not re.search(_LIST + rb"\s*[-+.\d]", start) or file.size > MAX_LISTS:
         return None
     text = os.pread(file.file.fileno(), file.size, 0)
-    found = {name.decode(): re.findall(rb"[^\s,;]+", values)
-             for name, values in re.findall(_LIST + _VALUES, text)}  # fmt: skip
+    lists = re.findall(_LIST + _VALUES, text)
+    found = {name.decode(): re.findall(rb"[^\s,;]+", values) for name, values in lists}
+    if len(found) < len(lists):  # several times one after another
+        return None
     axes = [naming.usual(axis, found) for axis in "xyz"]
     counts = {len(found[name]) for name in axes if name is not None}
     if None in axes or len(counts) != 1:

@@ -49,7 +49,9 @@ class Together(ParticleSource):
 
     @property
     def _first(self) -> ParticleSource:
-        return next(iter(self.sets.values()))
+        """The first set that has frames, or the first one."""
+        sets = list(self.sets.values())
+        return next((each for each in sets if (each.frames or 1) > 1), sets[0])
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
@@ -70,7 +72,7 @@ class Together(ParticleSource):
 
     @property
     def frames(self) -> int | None:
-        return self._first.frames
+        return max(each.frames or 1 for each in self.sets.values())
 
     @property
     def box(self) -> Box | None:
@@ -112,6 +114,13 @@ class Together(ParticleSource):
         result.radius = np.concatenate(
             [np.broadcast_to(each, n) for each, n in zip(radii, counts, strict=True)]
         ) if whole else None  # fmt: skip
+        if any(part.color is not None for part in parts):
+            result.notes.append(("color", f"{self.name}: the colours of its sets are not used"))
+        if radii and not whole:
+            result.notes.append(("radius", (
+                f"{self.name}: radii are not used, since {len(parts) - len(radii)} of its sets of "
+                "particles have none"
+            )))  # fmt: skip
         result.color = result.color_id = None
         result.labels = Labels(list(self.sets), np.repeat(np.arange(len(parts)), counts)
                                .astype(np.int32), "types")  # fmt: skip

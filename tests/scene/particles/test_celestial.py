@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import load
+from raytracer import UserError, load
 from raytracer.scene.particles.read import read
 from support.particle_files import write
 
@@ -71,3 +71,19 @@ def test_bands_of_a_survey_are_no_redshift_and_no_radius(tmp_path: Path) -> None
     distances = np.linalg.norm(data.centers, axis=1)
     np.testing.assert_allclose(distances, 299_792.458 / 70 * np.arange(0.01, 0.06, 0.01), rtol=1e-5)
     assert "radius" not in str(data.notes)
+
+
+def test_unknown_units_and_angles_beyond_the_pole_are_errors(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "ra [turn],dec [deg],dist\n6,0,1\n0,1,2\n")
+    with pytest.raises(UserError, match="the unit 'turn' of 'ra"):
+        read(path)
+    path = write(tmp_path / "b.csv", "glon,glat,dist\n6,300,1\n0,1,2\n")
+    with pytest.raises(UserError, match="'glat' is beyond 90 degrees"):
+        read(path)
+    path = write(tmp_path / "c.csv", "ra (hours),dec (degrees),dist\n6,0,1\n0,90,2\n")
+    np.testing.assert_allclose(read(path).centers, [[0, 1, 0], [0, 0, 2]], atol=1e-12)
+
+
+def test_l_and_b_without_distances_are_no_angles(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there are no columns x, y and z"):
+        read(write(tmp_path / "boxes.csv", "l,b,h\n40,30,10\n20,10,5\n"))

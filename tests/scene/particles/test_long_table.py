@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raytracer import UserError, load
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read
 from support.particle_files import write
@@ -68,3 +69,35 @@ def test_other_formats_than_text(tmp_path: Path) -> None:
     np.savez(path, frame=step, id=ident, x=x, y=y, z=z)
     assert frame_count(path) == 3
     np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, POINTS[1])
+
+
+def test_rows_without_a_time_are_told(tmp_path: Path) -> None:
+    rows: list[tuple[object, ...]] = [*ROWS, ("", "", 7, 9, 9, 9)]
+    data = read(write(tmp_path / "a.csv", table("frame,time_ps,id,x,y,z", rows)))
+    np.testing.assert_array_equal(data.centers, POINTS[0])
+    assert "rows without a value of 'frame' are left out: 1" in str(data.notes)
+
+
+def test_quoted_vectors_of_other_lengths_are_errors(tmp_path: Path) -> None:
+    text = 'id,position,m\n1,"[0.5, 1.5, 2.5]",7\n2,"{}",8\n3,"[7, 8, 9]",9\n'
+    data = read(write(tmp_path / "a.csv", text.format("[4, 5, 6]")))
+    np.testing.assert_array_equal(data.centers, [[0.5, 1.5, 2.5], [4, 5, 6], [7, 8, 9]])
+    with pytest.raises(UserError, match="line 3, column 'position_x'"):
+        read(write(tmp_path / "b.csv", text.format("[4, 5]")))
+    with pytest.raises(UserError, match="coordinates must be finite"):
+        load(write(tmp_path / "c.csv", text.format("[None, 5, 6]")))
+
+
+def test_sets_of_hdf5_move_together(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    path, fixed = tmp_path / "a.h5", np.zeros((2, 3))
+    with h5py.File(path, "w") as file:
+        file["particles/wall/position"] = fixed
+        for name in ("solute", "solvent"):
+            file[f"particles/{name}/position/value"] = POINTS
+            file[f"particles/{name}/position/step"] = np.arange(3)
+    assert frame_count(path) == 3
+    for frame in range(3):
+        moved = POINTS[frame]
+        expected = np.concatenate([moved, moved, fixed])
+        np.testing.assert_array_equal(read(DataFile(path, frame=frame)).centers, expected)

@@ -18,6 +18,12 @@ COLORS = ("colorRed", "colorGreen", "colorBlue")
 class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         scans = library("pye57", self.name, "e57").E57(self.file.name)
+        try:
+            return self._columns_of(scans)
+        finally:
+            scans.close()
+
+    def _columns_of(self, scans: Any) -> dict[str, NDArray[Any]]:
         counts = [scans.get_header(each).point_count for each in range(scans.scan_count)]
         if not counts:
             raise DataFileError(f"{self.name}: has no scans")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, prod
 from os import fstat
 from pathlib import Path
@@ -25,6 +25,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.formats import hdf5_tables, mdtraj, openpmd
+from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
     found_at,
@@ -91,9 +92,18 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     if not variant and len(sets := source.sets()) > 1:
         if steps := _in_time(sets):
             return Steps(file, steps)
-        return Together(file, lambda _: {name: opened_source(file, name) for name in sets})
+        return Together(file, partial(_at_frame, file, sets))
     files = source.files()
     return Snapshot(file, variant, files) if files else source
+
+
+def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
+    """Return the sources of sets at a frame; one without frames is the same in all of them."""
+    sources = {name: opened_source(file, name) for name in sets}
+    for each in sources.values():
+        if (each.frames or 1) > 1:
+            each.go_to(checked(frame, each.frames or 1, each.name))
+    return sources
 
 
 class Source(ColumnSource):
