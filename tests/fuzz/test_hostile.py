@@ -77,7 +77,7 @@ CHECKS: list[tuple[str, bytes | str, int, str]] = [
     ("a.xyz", f"1\n\n{MARKER} 0 0 0\n", 0, "\\x1b]0;"),
     ("a.npy", npy("(9**9**9, 3)"), 2, "a.npy"),
     ("a.npy", npy("(" * 9000), 2, "a.npy"),
-    ("a.npz", npz(**{MARKER: POINTS}), 2, "it holds '\\x1b]0;"),
+    ("a.npz", npz(**{MARKER: POINTS, "b": POINTS}), 2, "it holds '\\x1b]0;"),
     ("a.npz", npz(centers=POINTS, colors=np.array([MARKER] * 3)), 2, "\\x1b]0;"),
     ("a.npz", npz(np.savez_compressed, centers=np.zeros((2_000_000, 3))), 0, "spheres"),
 ]  # fmt: skip

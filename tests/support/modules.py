@@ -41,7 +41,7 @@ def imports(path: Path, for_types: bool = True) -> frozenset[str]:
     for_types: whether imports for the type checker alone count.
     """
     package = ".".join(("raytracer", *path.relative_to(PACKAGE).parent.parts))
-    found, texts, is_dynamic = set[str](), set[str](), False
+    found, texts, is_dynamic, is_relative = set[str](), set[str](), False, False
     for node in _walk(_parsed(path), for_types):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -56,11 +56,18 @@ def imports(path: Path, for_types: bool = True) -> frozenset[str]:
                 texts.add(text.replace("{name}", "*"))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if _MODULE.fullmatch(node.value):
-                texts.add(f"{package}{node.value}" if node.value[0] == "." else node.value)
+                texts.add(node.value)
         elif isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             is_dynamic |= name in ("import_module", "__import__")
-    return frozenset(found | texts if is_dynamic else found)
+            is_relative |= name == "import_module" and len(node.args) > 1
+    if is_dynamic:
+        found |= {
+            f"{package}{each}" if each[0] == "." else each
+            for each in texts
+            if is_relative or each[0] != "."
+        }  # others that begin so are endings of files
+    return frozenset(found)
 
 
 def _walk(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:

@@ -148,7 +148,7 @@ def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
     """(T, N, 2) and (T, N, 3), with other values per particle, of each frame or of all."""
     frames = np.random.default_rng(41).normal(size=(4, 9, width))
     speeds, radii = np.arange(36.0).reshape(4, 9), np.linspace(0.1, 0.2, 9)
-    arrays = {"positions": frames, "speed": speeds, "radii": radii}
+    arrays: dict[str, Any] = {"positions": frames, "speed": speeds, "radii": radii}
     path = tmp_path / f"a{ending[-4:]}"
     if ending == ".npy":
         np.save(path, frames)

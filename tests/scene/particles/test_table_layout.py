@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -354,7 +355,7 @@ def test_rows_that_are_variables(tmp_path: Path, separator: str) -> None:
     text = "EDEM results data\nDeck: a.dem\n"
     for time in (0.5, 0.75):
         text += f"\nTIME:{separator}{time}\n"
-        rows = [("Q01 : Particle ID", range(4))]
+        rows: list[tuple[str, Any]] = [("Q01 : Particle ID", range(4))]
         rows += [(f"Q0{n + 2} : Particle Position {axis}", POINTS[:, n] + time)
                  for n, axis in enumerate("XYZ")]  # fmt: skip
         rows += [("Q05 : Particle Radius", [0.5, 1, 1.5, 2])]
