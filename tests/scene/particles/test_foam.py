@@ -102,3 +102,16 @@ def test_cases_without_one_cloud(case: Path) -> None:
         read(case)
     with pytest.raises(DataFileError, match="has no cloud"):
         read(write(case / "constant" / "b.foam", ""))
+
+
+def test_standard_input_has_no_fields(
+    case: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files of the current folder are not its fields."""
+    monkeypatch.chdir(case / "0.002" / "lagrangian" / "spray")
+    with Path("positions").open(encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert main(["scene", "check", "-", "--json"]) == 0
+    said = capsys.readouterr().out
+    assert '"spheres": 2' in said
+    assert "0.125" not in said  # half of the diameter beside it

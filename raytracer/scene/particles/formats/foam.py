@@ -32,8 +32,8 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         _, values = _values(self.file)
         columns = {"position": values[:, :3]}
-        for path in sorted(self.file.path.parent.iterdir()):
-            if path.name.split(".")[0] in ("positions", "coordinates") or not is_file(path):
+        for path in sorted(self.further_files):
+            if path.name.split(".")[0] in ("positions", "coordinates"):
                 continue
             with opened(path) as packed, unpacked(packed) as file:
                 width, values = _values(file)
@@ -55,6 +55,8 @@ class Source(LoadedSource):
 
     @property
     def further_files(self) -> list[Path]:
+        if self.file.is_standard_input:  # the files of the current folder are not its fields
+            return []
         return [path for path in self.file.path.parent.iterdir() if is_file(path)]
 
 

@@ -435,11 +435,10 @@ class Snapshot(Source):
 
 def _in_time(names: Sequence[str]) -> list[str]:
     """Return names that differ in the number of a step alone, in its order; else []."""
-    found = [_STEP.fullmatch(name) for name in names]
-    alike = {each and each.group(1, 2, 4) for each in found}
-    if None in alike or len(alike) > 1:
+    found = [each for name in names if (each := _STEP.fullmatch(name))]
+    if len(found) < len(names) or len({each.group(1, 2, 4) for each in found}) > 1:
         return []
-    return sorted(names, key=lambda name: float(found[names.index(name)][3]))  # type: ignore[index]
+    return [each[0] for each in sorted(found, key=lambda each: float(each[3]))]
 
 
 def _links_last(group: Any) -> list[Any]:
