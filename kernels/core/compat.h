@@ -53,6 +53,11 @@ typedef unsigned long long uint64_t;
 #define RT_FULL_SHADING 0
 #endif
 
+// Whether rays may pass surfaces: opacity and clipping planes (integrator/hit_filter.h).
+#if !defined(RT_ALPHA_CLIP)
+#define RT_ALPHA_CLIP RT_FULL_SHADING
+#endif
+
 // Whether the scene has other solids than spheres: capsules, cones, ellipsoids (geom/solid.h). One without them is
 // rendered by code that knows none.
 #if !defined(RT_SOLIDS)
@@ -75,12 +80,16 @@ typedef unsigned long long uint64_t;
 #define RT_IMAGE_FIELD 1
 #endif
 
-// Code that is compiled once per instruction set, with and without paths and capsules, lives in a namespace of its own:
+// Code that is compiled once per instruction set, with and without paths, filters and capsules, lives in a namespace of its own:
 // two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
 #if RT_FULL_SHADING && RT_SOLIDS
 #define RT_NS_OF(name) name##_capsule_paths
 #elif RT_FULL_SHADING
 #define RT_NS_OF(name) name##_paths
+#elif RT_ALPHA_CLIP && RT_SOLIDS
+#define RT_NS_OF(name) name##_filtered_capsules
+#elif RT_ALPHA_CLIP
+#define RT_NS_OF(name) name##_filtered
 #elif RT_SOLIDS
 #define RT_NS_OF(name) name##_capsules
 #else

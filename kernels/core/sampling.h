@@ -72,7 +72,7 @@ template <class F> RT_HD F filter_sample(int32_t kind, float radius, F u) {
 // dimensions are independent of each other and each stays stratified (Burley, JCGT 9(4), 2020).
 template <class U> RT_HD U sample_index(uint32_t seed, U x, U y, uint32_t s, uint32_t dimension) {
   if (dimension == 0) return U(s);
-  return reverse_bits(owen_scramble_reversed(reverse_bits(U(s)), pixel_key(seed, x, y, kShuffle + dimension)));
+  return reverse_bits(owen_scramble_reversed(U(reverse_bits(s)), pixel_key(seed, x, y, kShuffle + dimension)));
 }
 
 // A number in [0, 1) for sample s of pixel (x, y): what it decides, and after how many bounces.

@@ -12,8 +12,7 @@ struct CenterFilters {
 
   RT_HD SampleHits<FW> at(int i) const {
     const Packet& r = rays;
-    return sample_hits<FW>(scene, UW(0u), UW(0u), kCenterSample,
-                           {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
+    return sample_hits<FW>(scene, UW(0u), kCenterSample, {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
                            {load<FW>(r.dx + i), load<FW>(r.dy + i), load<FW>(r.dz + i)});
   }
   RT_HD SampleHits<float> one(int i) const {

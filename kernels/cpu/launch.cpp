@@ -15,7 +15,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_rows, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_rows, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_filtered::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_rows, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_filtered_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_rows, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
 
 namespace rt {
 namespace {
@@ -128,8 +128,10 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   const int64_t count = tiles.count();
   const bool paths = needs_path_tracing(*scene.frame, *scene.camera, scene.lights, scene.materials);
   const Isa& isa = current_isa();
-  const auto render_tile = scene.has_capsules ? (paths ? isa.render_capsule_paths : isa.render_capsules)
-                                              : (paths ? isa.render_paths : isa.render);
+  const bool filtered = filters_hits(*scene.frame), solids = scene.has_capsules;
+  const auto render_tile = paths      ? (solids ? isa.render_capsule_paths : isa.render_paths)
+                           : filtered ? (solids ? isa.render_filtered_capsules : isa.render_filtered)
+                                      : (solids ? isa.render_capsules : isa.render);
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
   auto work = [&](int) {

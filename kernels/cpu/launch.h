@@ -8,11 +8,13 @@ namespace rt {
 struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
+  void (*render_filtered)(const SceneView&, Scratch&, TileRect);  // with opacity or clipping planes
   void (*render_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHits, int row);
   void (*exposures)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   // of scenes with capsules
   void (*render_capsules)(const SceneView&, Scratch&, TileRect);
+  void (*render_filtered_capsules)(const SceneView&, Scratch&, TileRect);
   void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits_capsules)(const SceneView&, FirstHits, int row);
   void (*exposures_capsules)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);

@@ -16,7 +16,9 @@ struct MediaTracer {
     RT_NS::intersect_closest(scene, p.ray.origin, p.ray.direction, self, t, p.prim, filter);
   }
   RT_HD void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
-    const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
+    const HitsExcept filter = {
+        sample_hits<float>(scene, presence_key(*scene.frame, p.x, p.y), p.sample, p.ray.origin, p.ray.direction),
+        except};
     RT_NS::intersect_closest(scene, p.ray.origin, p.ray.direction, kNoPrim, t, p.prim, filter);
   }
 };

@@ -549,7 +549,8 @@ bool needs_path_tracing(nb::object camera, nb::object lights, nb::object materia
   const rt::Frame& f = frames.one();
   if (light.count() < f.scene.light_count || material.count() < f.scene.material_count)
     throw nb::value_error("lights, materials: fewer than the frame says");
-  return rt::needs_path_tracing(f, Structs<rt::Camera>(camera).one(), light.data(), material.data());
+  return rt::filters_hits(f) ||
+         rt::needs_path_tracing(f, Structs<rt::Camera>(camera).one(), light.data(), material.data());
 }
 
 void check_histogram(const Out<uint8_t, 1>& histogram) {

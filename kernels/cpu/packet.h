@@ -19,6 +19,29 @@ struct Packet {
   alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own
 };
 
+// The filters of a packet of rays.
+struct PacketFilters {
+  const rt::SceneView& scene;
+  const Packet& rays;
+  uint32_t sample;
+  bool to_light;  // as ray_filter
+  alignas(64) uint32_t pixel[RT_ALPHA_CLIP ? kPacket : kWide];  // presence_key of the rays
+
+  RT_HD void set_pixels(int i, UW x, UW y) {
+    if (RT_ALPHA_CLIP) store(pixel + i, presence_key(*scene.frame, x, y));
+  }
+  RT_HD auto at(int i) const {
+    const Packet& r = rays;
+    return ray_filter<FW>(scene, RT_ALPHA_CLIP ? load<UW>(pixel + i) : UW(0u), sample, load3(r.ox, r.oy, r.oz, i),
+                          load3(r.dx, r.dy, r.dz, i), to_light);
+  }
+  RT_HD auto one(int i) const {
+    const Packet& r = rays;
+    return ray_filter<float>(scene, RT_ALPHA_CLIP ? pixel[i] : 0u, sample, vec3(r.ox[i], r.oy[i], r.oz[i]),
+                             vec3(r.dx[i], r.dy[i], r.dz[i]), to_light);
+  }
+};
+
 // Coordinate frame of a packet: `axis` points away from the apex, a and b are the coordinates on the
 // plane across it (slopes for a common apex, lengths for parallel rays).
 struct PacketFrame {
@@ -170,14 +193,19 @@ RT_HD bool quad_intersect_closest(Packet& r, int quad, const Primitive<float>& p
 }
 
 // Bits of the rays of a quad that the primitive occludes.
-RT_HD uint32_t quad_occluded(const Packet& r, int quad, const Primitive<float>& primitive, uint32_t prim) {
+template <class Filters>
+RT_HD uint32_t quad_occluded(const Packet& r, int quad, const Primitive<float>& primitive, uint32_t prim,
+                             const Filters& filters) {
   uint32_t blocked = 0;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
     const Primitive<FW> p = as_seen<false>(r, at, primitive, primitive);
     const auto test = primitive_test(p, d);
     if (!any(is_reached(test))) continue;
-    MW hit = is_reached(test) & occludes(p, test, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    const auto filter = filters.at(at);
+    MW hit = is_reached(test) & filter.blocks(p, test, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    if constexpr (!decltype(filter)::kAcceptsAll)
+      if (any(hit)) hit = hit & filter.accepts(prim);
     blocked |= bits(hit) << (at - quad * kQuad);
   }
   return blocked;
@@ -258,8 +286,9 @@ struct PacketShadow {
 };
 
 // Occluded rays of `alive`. `depth_limit`: no ray starts farther along the axis.
-inline PacketShadow packet_occluded(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
-                                    float depth_limit) {
+template <class Filters>
+PacketShadow packet_occluded(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
+                             float depth_limit, const Filters& filters) {
   uint64_t open = alive;
   int work = 0;
   uint32_t stack[kMaxWaiting];
@@ -283,7 +312,7 @@ inline PacketShadow packet_occluded(const rt::SceneView& s, const PacketPlanes& 
           int q = __builtin_ctz(quads);
           if (!(open >> (16 * q) & 0xffffu)) continue;
           work += kQuadWork;
-          open &= ~((uint64_t)quad_occluded(r, q, primitive, at) << (16 * q));
+          open &= ~((uint64_t)quad_occluded(r, q, primitive, at, filters) << (16 * q));
         }
       }
       if (!open) return {alive, 0};

@@ -85,26 +85,6 @@ RT_HD bool fits_planes(const PacketFrame& f, const Packet& r) {
   return true;
 }
 
-// The filters of a packet of camera rays.
-struct PacketFilters {
-  const rt::SceneView& scene;
-  const Packet& rays;
-  const uint32_t *x, *y;
-  uint32_t sample;
-
-  RT_HD auto at(int i) const {
-    const Packet& r = rays;
-    return ray_filter<FW>(scene, load<UW>(x + i), load<UW>(y + i), sample,
-                          {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
-                          {load<FW>(r.dx + i), load<FW>(r.dy + i), load<FW>(r.dz + i)});
-  }
-  RT_HD auto one(int i) const {
-    const Packet& r = rays;
-    return ray_filter<float>(scene, x[i], y[i], sample, vec3(r.ox[i], r.oy[i], r.oz[i]),
-                             vec3(r.dx[i], r.dy[i], r.dz[i]));
-  }
-};
-
 // The rays of a packet are known to hit nothing nearer than the plane at the depth that is returned, and from their
 // ends in r.t on.
 template <class Filters>
@@ -167,7 +147,8 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
     Packet r;
     int at = block * kPacket;
     PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
-    const PacketFilters filters = {s, r, k.x + at, k.y + at, sample};
+    PacketFilters filters = {s, r, sample, false};
+    for (int i = 0; i < kPacket; i += kWide) filters.set_pixels(i, load<UW>(k.x + at + i), load<UW>(k.y + at + i));
     trace_block(s, f, r, filters, RT_FULL_SHADING && !is_pinhole(*s.camera));
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
     memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);

@@ -74,14 +74,14 @@ RT_HD LightGroup light_group(const rt::Frame& frame, int first) {
 }
 
 // Trace what is queued for a group of lights and add what contributes: for each camera ray in their order.
-inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
+inline void trace_group(const rt::SceneView& s, rt::Scratch& k, uint32_t sample, LightGroup g) {
   for (int light = g.first; light < g.end; ++light) {
     rt::ShadowQueue& q = k.shadow[light - g.first];
     if (is_cancelled(s)) {
       q.count = 0;
       continue;
     }
-    trace_shadows(s, s.lights[light], q);
+    trace_shadows(s, k, sample, s.lights[light], q);
     for (int i = 0; i < q.count; ++i) {
       // No branch: half of the rays are blocked, in no order. No product: radiance may be infinite.
       const uint32_t slot = q.slot[i], seen = 0u - q.visible[i];
@@ -296,7 +296,7 @@ inline uint32_t shade_catcher(VectorTracer& tracer, const PathState<FW>& camera,
 // memory does not grow with the number of lights.
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
   LightGroup g = light_group(*s.frame, 0);
-  trace_group(s, k, g);
+  trace_group(s, k, w.sample, g);
   for (g = light_group(*s.frame, g.end); s.frame->integrator.shadows && g.first < g.end && !is_cancelled(s);
        g = light_group(*s.frame, g.end)) {
     for (int at = begin; at < end; at += kWide) {
@@ -307,7 +307,7 @@ inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
       VectorTracer tracer = {s, k, w, nullptr, at, nullptr, g};
       add_lights(s, tracer, hits, p, f, f.bsdf, Vec3<FW>(), g.first, true);
     }
-    trace_group(s, k, g);
+    trace_group(s, k, w.sample, g);
   }
   k.queued = 0;
 }

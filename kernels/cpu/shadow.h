@@ -48,7 +48,7 @@ RT_HD void fill_last_packet(rt::ShadowQueue& q) {
   int n = q.count, end = (n + kPacket - 1) / kPacket * kPacket;
   for (int i = n; i < end; ++i) {
     for (float* f : floats) f[i] = f[n - 1];
-    q.self[i] = q.self[n - 1];
+    q.self[i] = q.self[n - 1], q.slot[i] = q.slot[n - 1];
   }
 }
 
@@ -109,10 +109,30 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
   for (int i = q.count; i % kPacket; ++i) q.item[i] = q.item[q.count - 1];
 }
 
-RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
-  if (is_cancelled(s)) return;
-  q.visible[k] = !occluded(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k],
-                           q.distance[k], AllHits());
+// The filters of the shadow rays of a queue.
+struct ShadowFilters {
+  const rt::SceneView& scene;
+  const rt::Scratch& scratch;
+  const rt::ShadowQueue& queue;
+  uint32_t sample;
+
+  RT_HD auto at(int i) const {
+    const rt::ShadowQueue& q = queue;
+    const UW slot = load<UW>(q.slot + i);
+    return ray_filter<FW>(scene, gather((const int32_t*)scratch.x, slot), gather((const int32_t*)scratch.y, slot),
+                          sample, load3(q.px, q.py, q.pz, i), load3(q.lx, q.ly, q.lz, i), true);
+  }
+  RT_HD auto one(uint32_t i) const {
+    const rt::ShadowQueue& q = queue;
+    return ray_filter<float>(scene, scratch.x[q.slot[i]], scratch.y[q.slot[i]], sample, vec3(q.px[i], q.py[i], q.pz[i]),
+                             vec3(q.lx[i], q.ly[i], q.lz[i]), true);
+  }
+};
+
+RT_HD void trace_alone(const ShadowFilters& f, rt::ShadowQueue& q, uint32_t k) {
+  if (is_cancelled(f.scene)) return;
+  q.visible[k] = !occluded(f.scene, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k],
+                           q.distance[k], f.one(k));
 }
 
 // Rays at..at+kWide of the queue, in its own order or as sorted.
@@ -127,8 +147,11 @@ template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) {
 
 // Traces the packet that begins at `first`; returns whether it was worth it.
 template <bool kSorted>
-RT_HD bool trace_shadow_packet(const rt::SceneView& s, const PacketFrame& f, rt::ShadowQueue& q, int first, int n) {
+RT_HD bool trace_shadow_packet(const ShadowFilters& filters, const PacketFrame& f, rt::ShadowQueue& q, int first,
+                               int n) {
+  const rt::SceneView& s = filters.scene;
   Packet r;
+  PacketFilters packet_filters = {s, r, filters.sample, true};
   Rect quad[kQuads];
   FW depth(-kInfinity), reach(0.0f);
   for (int at = 0; at < kPacket; at += kWide) {
@@ -138,6 +161,11 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const PacketFrame& f, rt:
     store(r.dx + at, pick<kSorted>(q, q.lx, from)), store(r.dy + at, pick<kSorted>(q, q.ly, from));
     store(r.dz + at, pick<kSorted>(q, q.lz, from)), store(r.t + at, pick<kSorted>(q, q.distance, from));
     store(r.prim + at, as_uint(pick<kSorted>(q, q.self, from)));
+    if (RT_ALPHA_CLIP) {
+      const UW slot = as_uint(pick<kSorted>(q, q.slot, from));
+      packet_filters.set_pixels(at, gather((const int32_t*)filters.scratch.x, slot),
+                                gather((const int32_t*)filters.scratch.y, slot));
+    }
     FW a = pick<kSorted>(q, q.across_a, from), b = pick<kSorted>(q, q.across_b, from);
     Rect one = {reduce_min(a), reduce_max(a), reduce_min(b), reduce_max(b)};
     Rect& mine = quad[at / kQuad];
@@ -150,21 +178,22 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const PacketFrame& f, rt:
   float farthest = reduce_max(reach);
   make_planes(planes, f, quad, farthest, f.parallel ? -kInfinity : 0.0f);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
-  PacketShadow shadow = packet_occluded(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
+  PacketShadow shadow = packet_occluded(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest, packet_filters);
   for (int i = 0; i < n; ++i) q.visible[item<kSorted>(q, first + i)] = !(shadow.blocked >> i & 1);
-  for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(s, q, item<kSorted>(q, first + __builtin_ctzll(m)));
+  for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(filters, q, item<kSorted>(q, first + __builtin_ctzll(m)));
   return !shadow.open;
 }
 
 // All rays in packets, or one by one for a while where packets keep giving up.
-template <bool kSorted> RT_HD void trace_packets(const rt::SceneView& s, const PacketFrame& f, rt::ShadowQueue& q) {
+template <bool kSorted> RT_HD void trace_packets(const ShadowFilters& filters, const PacketFrame& f,
+                                                 rt::ShadowQueue& q) {
   int alone = 0, wait = 1;
   for (int at = 0; at < q.count; at += kPacket) {
     int n = q.count - at < kPacket ? q.count - at : kPacket;
     if (alone > 0) {
       --alone;
-      for (int i = 0; i < n; ++i) trace_alone(s, q, item<kSorted>(q, at + i));
-    } else if (trace_shadow_packet<kSorted>(s, f, q, at, n)) {
+      for (int i = 0; i < n; ++i) trace_alone(filters, q, item<kSorted>(q, at + i));
+    } else if (trace_shadow_packet<kSorted>(filters, f, q, at, n)) {
       wait = 1;
     } else {
       alone = wait, wait = wait < 16 ? 2 * wait : 16;
@@ -173,12 +202,13 @@ template <bool kSorted> RT_HD void trace_packets(const rt::SceneView& s, const P
 }
 
 // The large spheres, which are not in the tree.
-inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
+inline void trace_large(const ShadowFilters& filters, rt::ShadowQueue& q) {
+  const rt::SceneView& s = filters.scene;
   for (int at = 0; at < q.count; at += kWide) {
     Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
     Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
     uint32_t blocked = bits(large_occluded<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at),
-                                               load<FW>(q.distance + at), AllHits()));
+                                               load<FW>(q.distance + at), filters.at(at)));
     for (; blocked; blocked &= blocked - 1) {
       int k = at + __builtin_ctz(blocked);
       if (k < q.count) q.visible[k] = 0;
@@ -187,7 +217,9 @@ inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
 }
 
 // q.visible for every ray of the queue
-inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::ShadowQueue& q) {
+inline void trace_shadows(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, const rt::Light& light,
+                          rt::ShadowQueue& q) {
+  const ShadowFilters filters = {s, k, q, sample};
   if (!q.count || !s.nodes) {
     memset(q.visible, 1, (size_t)q.count);
     return;
@@ -196,14 +228,14 @@ inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::Sh
   PacketFrame f = light_frame(light, q);
   Rect all;
   if (s.images || !packet_coordinates(f, q, all)) {
-    for (int i = 0; i < q.count; ++i) trace_alone(s, q, (uint32_t)i);
+    for (int i = 0; i < q.count; ++i) trace_alone(filters, q, (uint32_t)i);
   } else if (s.sphere_count > kSortedFrom) {
     sort_bundle(q, all);
-    trace_packets<true>(s, f, q);
+    trace_packets<true>(filters, f, q);
   } else {
-    trace_packets<false>(s, f, q);
+    trace_packets<false>(filters, f, q);
   }
-  if (s.frame->scene.large_count) trace_large(s, q);
+  if (s.frame->scene.large_count) trace_large(filters, q);
 }
 
 }  // namespace RT_NS

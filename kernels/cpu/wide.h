@@ -71,6 +71,16 @@ RT_HD U8 operator|(U8 a, U8 b) { return _mm256_or_si256(a.v, b.v); }
 RT_HD U8 operator^(U8 a, U8 b) { return _mm256_xor_si256(a.v, b.v); }
 RT_HD U8 operator<<(U8 a, int n) { return _mm256_slli_epi32(a.v, n); }
 RT_HD U8 operator>>(U8 a, int n) { return _mm256_srli_epi32(a.v, n); }
+// Bits in reverse: bytes are turned around in their lane, then the halves of each by a table.
+RT_HD U8 reverse_bits(U8 a) {
+  const __m256i turn = _mm256_broadcastsi128_si256(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+  const __m256i table =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15));
+  const __m256i half = _mm256_set1_epi8(15), turned = _mm256_shuffle_epi8(a.v, turn);
+  const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(turned, half));
+  const __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(turned, 4), half));
+  return _mm256_or_si256(_mm256_slli_epi32(low, 4), high);
+}
 RT_HD M8 operator==(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))}; }
 RT_HD M8 operator<(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))}; }  // both < 2^31
 RT_HD F8 to_float(U8 a) { return _mm256_cvtepi32_ps(a.v); }  // a < 2^31
@@ -174,6 +184,14 @@ RT_HD U16 operator|(U16 a, U16 b) { return _mm512_or_si512(a.v, b.v); }
 RT_HD U16 operator^(U16 a, U16 b) { return _mm512_xor_si512(a.v, b.v); }
 RT_HD U16 operator<<(U16 a, int n) { return _mm512_slli_epi32(a.v, (unsigned)n); }
 RT_HD U16 operator>>(U16 a, int n) { return _mm512_srli_epi32(a.v, (unsigned)n); }
+RT_HD U16 reverse_bits(U16 a) {
+  const __m512i turn = _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+  const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15));
+  const __m512i half = _mm512_set1_epi8(15), turned = _mm512_shuffle_epi8(a.v, turn);
+  const __m512i low = _mm512_shuffle_epi8(table, _mm512_and_si512(turned, half));
+  const __m512i high = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi32(turned, 4), half));
+  return _mm512_or_si512(_mm512_slli_epi32(low, 4), high);
+}
 RT_HD M16 operator==(U16 a, U16 b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
 RT_HD M16 operator<(U16 a, U16 b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
 RT_HD F16 to_float(U16 a) { return _mm512_cvtepi32_ps(a.v); }

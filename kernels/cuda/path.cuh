@@ -115,7 +115,9 @@ struct MediaTracer {
   }
 #if RT_ALPHA_CLIP && RT_NESTED
   RT_DEVICE void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
-    const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
+    const HitsExcept filter = {
+        sample_hits<float>(scene, presence_key(*scene.frame, p.x, p.y), p.sample, p.ray.origin, p.ray.direction),
+        except};
     const ClosestHit hit = closest_hit(scene, traversal, p.ray, kNoPrim, {t, p.prim}, filter);
     t = hit.t, p.prim = hit.prim;
   }

@@ -1,5 +1,6 @@
-// What a kernel is compiled for, beside the materials of shade/bsdf.h. A scene without a feature is rendered by a kernel that has no code for it;
-// one that has all of them renders every scene to the same bytes.
+// What a kernel is compiled for, beside the materials of shade/bsdf.h and opacity and clipping planes (core/compat.h). A
+// scene without a feature is rendered by a kernel that has no code for it; one that has all of them renders every scene
+// to the same bytes.
 #pragma once
 #include "../core/structs.h"
 
@@ -21,9 +22,6 @@
 #endif
 #if !defined(RT_LOCAL_INTEGRATORS)  // `direct` and `ao`
 #define RT_LOCAL_INTEGRATORS 1
-#endif
-#if !defined(RT_ALPHA_CLIP)  // opacity and clipping planes
-#define RT_ALPHA_CLIP 1
 #endif
 #if !defined(RT_EMITTERS)  // spheres that send out light, and an environment map
 #define RT_EMITTERS 1

@@ -24,7 +24,7 @@ RT_HD Ray<float> center_ray(const rt::Camera& camera, const rt::Frame& frame, ui
 
 // The filter of a ray through a pixel's centre.
 RT_HD SampleHits<float> center_hits(const rt::SceneTables& scene, Vec3<float> origin, Vec3<float> direction) {
-  return sample_hits<float>(scene, 0u, 0u, kCenterSample, origin, direction);
+  return sample_hits<float>(scene, 0u, kCenterSample, origin, direction);
 }
 
 // What a ray meets at t: `prim`, the primitive given.

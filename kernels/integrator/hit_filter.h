@@ -34,12 +34,17 @@ struct AllHits {
   }
 };
 
-// Whether a surface of that opacity is there in sample s of pixel (x, y): the samples of a pixel are stratified.
-template <class F>
-RT_HD MaskOf<F> is_present(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, UintOf<F> surface, UintOf<F> opacity) {
+// The key by which surfaces are there or not in the samples of pixel (x, y).
+template <class U> RT_HD U presence_key(const rt::Frame& frame, U x, U y) {
+  return pixel_key(frame.sampler.seed, x, y, kPresence);
+}
+
+// Whether a surface of that opacity is there in sample s of the pixel with a presence_key: a pixel's samples are
+// stratified.
+template <class F> RT_HD MaskOf<F> is_present(UintOf<F> pixel, uint32_t s, UintOf<F> surface, UintOf<F> opacity) {
   using U = UintOf<F>;
-  const U key = mix32(pixel_key(seed, x, y, kPresence) ^ (surface * U(0x9e3779b9u)));
-  const U index = reverse_bits(owen_scramble_reversed(reverse_bits(U(s)), mix32(key ^ U(kShuffle))));
+  const U key = mix32(pixel ^ (surface * U(0x9e3779b9u)));
+  const U index = reverse_bits(owen_scramble_reversed(U(reverse_bits(s)), mix32(key ^ U(kShuffle))));
   const F u = unit_float(reverse_bits(owen_scramble_reversed(index, key)));
   return u * F((float)kOpaque) < to_float(opacity);
 }
@@ -83,7 +88,7 @@ template <class F>
 struct SampleHits {
   static constexpr bool kAcceptsAll = false;
   const rt::SceneTables* scene;
-  UintOf<F> x, y;
+  UintOf<F> pixel;  // presence_key
   uint32_t sample;  // kCenterSample: what is at least half opaque is there
   ClipSpan<F> span;
   bool to_light;  // a ray that asks whether a light is seen
@@ -132,7 +137,7 @@ struct SampleHits {
   }
   RT_HD MaskOf<F> is_there(uint32_t surface, UintOf<F> opacity) const {
     if (sample == kCenterSample) return to_float(opacity) >= F(0.5f * (float)kOpaque);
-    return is_present<F>(scene->frame->sampler.seed, x, y, sample, UintOf<F>(surface), opacity);
+    return is_present<F>(pixel, sample, UintOf<F>(surface), opacity);
   }
 };
 
@@ -145,11 +150,11 @@ template <class Filter> RT_HD Filter filter_in_image(const Filter& filter, uint3
   return own;
 }
 
-// The filter of a ray of sample `sample` of pixel (x, y).
+// The filter of a ray of a sample of the pixel with a presence_key.
 template <class F>
-RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
+RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> pixel, uint32_t sample, Vec3<F> origin,
                                 Vec3<F> direction, bool to_light = false) {
-  SampleHits<F> a = {&scene, x, y, sample, {F(kInfinity), F(kInfinity), F(kInfinity)}, to_light};
+  SampleHits<F> a = {&scene, pixel, sample, {F(kInfinity), F(kInfinity), F(kInfinity)}, to_light};
   if (scene.frame->clip.clip_count) a.span = clip_span(scene.frame->clip, origin, direction);
   return a;
 }
@@ -171,13 +176,20 @@ struct HitsExcept : SampleHits<float> {
 
 // The filter of a ray where code knows opacity and clipping, and where it does not.
 template <class F>
-RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
-                      Vec3<F> direction, bool to_light = false) {
-#if RT_FULL_SHADING && RT_ALPHA_CLIP
-  return sample_hits<F>(scene, x, y, sample, origin, direction, to_light);
+RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> pixel, uint32_t sample, Vec3<F> origin, Vec3<F> direction,
+                      bool to_light = false) {
+#if RT_ALPHA_CLIP
+  return sample_hits<F>(scene, pixel, sample, origin, direction, to_light);
 #else
   return AllHits();
 #endif
+}
+
+// As above, for a sample of pixel (x, y).
+template <class F>
+RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
+                      Vec3<F> direction, bool to_light = false) {
+  return ray_filter<F>(scene, presence_key(*scene.frame, x, y), sample, origin, direction, to_light);
 }
 
 }  // namespace RT_NS

@@ -16,12 +16,15 @@ namespace RT_NS {
 
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
+// Whether rays may pass surfaces of a picture, for which code needs RT_ALPHA_CLIP.
+RT_HD bool filters_hits(const rt::Frame& frame) { return frame.scene.has_alpha || frame.clip.clip_count > 0; }
+
 // Whether a picture needs what RT_FULL_SHADING adds: paths, materials other than Phong's, area lights or
-// without shadows, opacity, clipping planes, an environment map, a lens or a panorama, a ground that catches shadows.
+// without shadows, an environment map, a lens or a panorama, a ground that catches shadows.
 RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, const rt::Light* lights,
                               const rt::Material* materials) {
-  bool needed = frame.integrator.kind == kIntegratorPath || frame.scene.has_alpha || frame.clip.clip_count > 0 ||
-                frame.environment_map.map_size > 0 || !is_pinhole(camera) || frame.environment.shadow_catcher;
+  bool needed = frame.integrator.kind == kIntegratorPath || frame.environment_map.map_size > 0 || !is_pinhole(camera) ||
+                frame.environment.shadow_catcher;
   for (int i = 0; i < frame.scene.light_count; ++i) needed |= lights[i].extent > 0.0f || !lights[i].shadow;
   for (int i = 0; i < frame.scene.material_count; ++i) needed |= materials[i].kind != kMaterialPhong;
   return needed;

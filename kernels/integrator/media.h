@@ -148,7 +148,7 @@ RT_HD void enter_camera_media(const rt::SceneTables& s, PathState<float>& p) {
     const uint32_t surface = at.camera_solid[i];
     bool inside = dot(away, away) < sphere[3] * sphere[3];
     if (inside && has_alpha(*s.frame) && s.opacity)
-      inside = is_present<float>(s.frame->sampler.seed, p.x, p.y, p.sample, surface, s.opacity[surface]);
+      inside = is_present<float>(presence_key(*s.frame, p.x, p.y), p.sample, surface, s.opacity[surface]);
     update_interior<float>(p.interior, surface + 1, inside, false);
   }
 }

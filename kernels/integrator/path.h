@@ -51,7 +51,7 @@ struct Surface {
   Primitive<F> primitive;
   SurfacePoint<F> point;
   Bsdf<F> bsdf;
-#if RT_FULL_SHADING
+#if RT_FULL_SHADING || RT_ALPHA_CLIP
   MaskOf<F> on_cut;  // on a cut face, geom/clip.h
   F error;  // bound of the distance of the point from the surface
 #endif
@@ -73,7 +73,7 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
                                                  const Primitive<F>& primitive) {
   SurfacePoint<F> point =
       surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
-#if RT_FULL_SHADING
+#if RT_FULL_SHADING || RT_ALPHA_CLIP
   const rt::Frame& frame = *s.frame;
   ClippedPoint<F> at = {point, splat_mask<F>(false)};
   if (clips(frame))
@@ -93,14 +93,14 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
 
 // What a ray that leaves a surface does not meet: the primitive itself, unless it leaves a face that was cut.
 template <class F> RT_HD UintOf<F> leaving(const PathState<F>& p, const Surface<F>& f) {
-#if RT_FULL_SHADING
+#if RT_FULL_SHADING || RT_ALPHA_CLIP
   return select(f.on_cut, UintOf<F>(kNoPrim), p.prim);
 #else
   return p.prim;
 #endif
 }
 
-#if RT_FULL_SHADING
+#if RT_ALPHA_CLIP
 
 // inner_distance in a scene that planes clip. whole: without them. Not inlined on the CPU, as in geom/large_sphere.h.
 template <class F>
@@ -122,7 +122,7 @@ RT_CPU_COLD F clipped_inner_distance(const rt::Clip& clip, const Primitive<F>& p
 template <class F>
 RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const SurfacePoint<F>& facing, Vec3<F> direction) {
   const F whole = hit_again(f.primitive, facing, direction);
-#if RT_FULL_SHADING
+#if RT_ALPHA_CLIP
   if (clips(frame))
     return clipped_inner_distance<F>(frame.clip, f.primitive, f.on_cut, whole, facing.position, direction);
 #endif

@@ -302,7 +302,7 @@ RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathS
     a.present = a.sample.distance > F(0.0f);
   }
   if (has_alpha(frame))
-    a.present = a.present & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
+    a.present = a.present & is_present<F>(presence_key(frame, p.x, p.y), p.sample, e.sphere, e.opacity);
   return a;
 }
 
