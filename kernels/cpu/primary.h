@@ -147,7 +147,7 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
     Packet r;
     int at = block * kPacket;
     PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
-    PacketFilters filters = {s, r, sample, false};
+    PacketFilters filters = {s, r, sample, false, {}};
     for (int i = 0; i < kPacket; i += kWide) filters.set_pixels(i, load<UW>(k.x + at + i), load<UW>(k.y + at + i));
     trace_block(s, f, r, filters, RT_FULL_SHADING && !is_pinhole(*s.camera));
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);

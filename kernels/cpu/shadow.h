@@ -151,7 +151,7 @@ RT_HD bool trace_shadow_packet(const ShadowFilters& filters, const PacketFrame& 
                                int n) {
   const rt::SceneView& s = filters.scene;
   Packet r;
-  PacketFilters packet_filters = {s, r, filters.sample, true};
+  PacketFilters packet_filters = {s, r, filters.sample, true, {}};
   Rect quad[kQuads];
   FW depth(-kInfinity), reach(0.0f);
   for (int at = 0; at < kPacket; at += kWide) {

@@ -57,6 +57,11 @@ RT_HD F8 fma_(F8 a, F8 b, F8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
 RT_HD F8 min_(F8 a, F8 b) { return _mm256_min_ps(a.v, b.v); }
 RT_HD F8 max_(F8 a, F8 b) { return _mm256_max_ps(a.v, b.v); }
 RT_HD F8 sqrt_(F8 a) { return _mm256_sqrt_ps(a.v); }
+RT_HD float reduce_max(F8 a) {
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
+}
 RT_HD F8 floor_(F8 a) { return _mm256_floor_ps(a.v); }
 RT_HD F8 abs_(F8 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a.v); }
 RT_HD F8 select(M8 m, F8 a, F8 b) { return _mm256_blendv_ps(b.v, a.v, m.v); }
@@ -170,6 +175,9 @@ RT_HD F16 fma_(F16 a, F16 b, F16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
 RT_HD F16 min_(F16 a, F16 b) { return _mm512_min_ps(a.v, b.v); }
 RT_HD F16 max_(F16 a, F16 b) { return _mm512_max_ps(a.v, b.v); }
 RT_HD F16 sqrt_(F16 a) { return _mm512_sqrt_ps(a.v); }
+RT_HD float reduce_max(F16 a) {
+  return reduce_max(max_(F8(_mm512_castps512_ps256(a.v)), F8(_mm512_extractf32x8_ps(a.v, 1))));
+}
 RT_HD F16 floor_(F16 a) { return _mm512_roundscale_ps(a.v, 0x01); }
 RT_HD F16 abs_(F16 a) { return _mm512_abs_ps(a.v); }
 RT_HD F16 select(M16 m, F16 a, F16 b) { return _mm512_mask_blend_ps(m.v, b.v, a.v); }
@@ -242,13 +250,6 @@ RT_HD UW lane_iota() {
   alignas(64) uint32_t lane[kWide];
   for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
   return load<UW>(lane);
-}
-RT_HD float reduce_max(FW a) {
-  float lane[kWide], m;
-  store(lane, a);
-  m = lane[0];
-  for (int i = 1; i < kWide; ++i) m = max_(m, lane[i]);
-  return m;
 }
 RT_HD float reduce_min(FW a) { return -reduce_max(FW(0.0f) - a); }
 

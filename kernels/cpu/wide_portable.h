@@ -48,6 +48,10 @@ RT_HD uint32_t bits(M8 m) {
 RT_HD F8 fma_(F8 x, F8 y, F8 z) { return {x.a * y.a + z.a, x.b * y.b + z.b}; }
 RT_HD F8 min_(F8 x, F8 y) { return {x.a < y.a ? x.a : y.a, x.b < y.b ? x.b : y.b}; }
 RT_HD F8 max_(F8 x, F8 y) { return {x.a > y.a ? x.a : y.a, x.b > y.b ? x.b : y.b}; }
+RT_HD float reduce_max(F8 x) {
+  const RtF4 m = x.a > x.b ? x.a : x.b;
+  return max_(max_(m[0], m[1]), max_(m[2], m[3]));
+}
 RT_HD RtF4 sqrt_(RtF4 v) {
 #if RT_X86
   return _mm_sqrt_ps(v);
