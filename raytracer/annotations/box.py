@@ -35,7 +35,7 @@ class HiddenLine:
     def hide(self, strip: Strip) -> None:
         """Hide the points in a strip that lie behind spheres."""
         inside, rays = strip.rays_at(self.points)
-        self.seen[inside] &= self.depth[inside] < strip.depth[rays]
+        self.seen[inside] &= self.depth[inside] < strip.depth_at(rays)
 
     def lines(self, width: float, color: RGB) -> list[Line]:
         """Return the visible parts."""

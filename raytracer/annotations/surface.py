@@ -56,13 +56,16 @@ class Strip:
     @cached_property
     def depth(self) -> NDArray[np.float32]:
         """Depth along the view, render space, float32 (h, w); infinity without a hit."""
+        return self.depth_at(...)
+
+    def depth_at(self, rays: Any) -> NDArray[np.float32]:
+        """Return `depth` of some rays, an index."""
         assert self.hits is not None
         origin, forward = self.projection.origin, self.projection.forward
-        depth: NDArray[np.float32] = (
-            self.hits["position"] - origin.astype(np.float32)
-        ) @ forward.astype(np.float32)
-        depth[self.id == NONE] = np.inf
-        return depth
+        position: NDArray[np.float32] = self.hits["position"][rays] - origin.astype(np.float32)
+        return np.where(
+            self.id[rays] == NONE, np.float32(np.inf), position @ forward.astype(np.float32)
+        )
 
     def rays_at(
         self, points: NDArray[np.float64]
