@@ -92,7 +92,8 @@ inline void trace_group(const rt::SceneView& s, rt::Scratch& k, uint32_t sample,
   }
 }
 
-RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, const DirectLightSample<FW>& a) {
+RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, UW self,
+                         const DirectLightSample<FW>& a) {
   const LightSample<FW>& l = a.sample;
   int n = q.count;
   store_packed(q.px + n, a.origin.x, mask), store_packed(q.py + n, a.origin.y, mask);
@@ -100,7 +101,7 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
   store_packed(q.lx + n, l.wi.x, mask), store_packed(q.ly + n, l.wi.y, mask), store_packed(q.lz + n, l.wi.z, mask);
   store_packed(q.r + n, a.radiance.x, mask), store_packed(q.g + n, a.radiance.y, mask);
   store_packed(q.b + n, a.radiance.z, mask);
-  store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, load<UW>(w.prim + at), mask);
+  store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, self, mask);
   q.count += __builtin_popcount(mask);
 }
 
@@ -254,7 +255,7 @@ struct VectorTracer {
                          const DirectLightSample<FW>& a) const {
     if (number < 0) return mask & open[number + ao_rays(scene.frame->integrator)];
     if (RT_FULL_SHADING) return visible_rarely(mask, p, f, a);
-    queue_shadows(scratch.shadow[number - queued.first], wave, at, mask, a);
+    queue_shadows(scratch.shadow[number - queued.first], wave, at, mask, leaving(p, f), a);
     return 0;
   }
   RT_HD uint32_t visible_rarely(uint32_t mask, const PathState<FW>& p, const Surface<FW>& f,

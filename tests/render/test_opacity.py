@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Background, Camera, Material, Principled, Scene, SphereSet
+from raytracer import Background, Camera, Ground, Material, Principled, Scene, SphereSet
 
 CAMERA = Camera(position=(0, 0, 5), look_at=(0, 0, 0), vertical_fov=20.0)
 SIZE: dict[str, Any] = {"width": 48, "height": 48, "filter": "point"}
@@ -143,3 +143,27 @@ def test_the_ground_fades_into_the_background(backend: str) -> None:
     assert alpha[0] == alpha[-1] == 0.0
     assert np.any((alpha > 0.2) & (alpha < 0.9))
     assert np.all(np.diff(alpha[24:]) <= 0.05)
+
+
+@pytest.mark.parametrize("count", [300, 6000])  # from 4,096 on shadow rays to a light are sorted
+@pytest.mark.parametrize("integrator", ["direct", "ao"])
+@pytest.mark.parametrize(
+    "lights",
+    [[raytracer.DirectionalLight((-1, -2, -1))], [raytracer.PointLight((2, 3, 9))] * 9],
+    ids=["directional", "nine-points"],
+)
+def test_the_kernel_of_phongs_materials_agrees_with_that_of_all(
+    backend: str, count: int, integrator: str, lights: list[Any]
+) -> None:
+    """A material that nothing has chooses the kernel of paths; the same surfaces are there."""
+    rng = np.random.default_rng(count)
+    spheres = SphereSet(
+        rng.uniform(-1, 1, (count, 3)), 0.8 * count ** (-1 / 3), opacity=rng.random(count)
+    )
+    some = {"lights": lights, "clip": raytracer.Clip(keep="x + z < 0.7"), "ground": Ground()}
+    phong, every = (
+        sums(scene_of(spheres, materials=unused, **some), 3, backend, integrator=integrator)
+        for unused in ({}, {"unused": Principled()})
+    )
+    assert np.ptp(phong[..., 0]) > 0.3
+    np.testing.assert_allclose(phong, every, rtol=1e-5, atol=1e-6)
