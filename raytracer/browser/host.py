@@ -300,9 +300,6 @@ class Host:
         if picture is None:
             return
         wanting = [client for client in ready if client.wants(picture)]
-        for client in ready:
-            if client not in wanting:
-                client.send_rest()
         if not wanting or not self._is_due(picture):
             return
         file = self._file_of(picture)

@@ -1,10 +1,9 @@
 """Link: limits what a client gets to the rate of its connection.
 
 A page reports for each message with bytes how long they took to arrive. A short text announces
-them, so that the time between the two is independent of latency. This rate determines the size of
-the first picture of a view, and the pieces in which finer ones are sent. A piece is sent when the
-last but one has arrived, and no more of them once the view has changed: nothing large ever delays a
-picture of a new view.
+them, so that the time between the two is independent of latency. This rate limits the bytes of the
+first picture of a view, and those of finer ones less, so that nothing delays the picture of a new
+view by more than `FINE_SECONDS`: what has more bytes is sent as a smaller picture or a JPEG.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from raytracer.viewer.session import Picture
 AHEAD = 2  # most unacknowledged messages with bytes: one is drawn while one is in transit
 MIN_BYTES = 6_000  # that a picture may always have: with fewer, little is visible
 FIRST_SECONDS = 0.2  # seconds for the first picture of a view to arrive
-FINE_SECONDS = 1.0  # seconds that a later picture of the view may always take
-GROWTH = 4.0  # factor of bytes from a picture to the next finer one of the same view
-PIECE_SECONDS = 0.25  # for a piece to arrive; two saturate a connection with 0.5 s latency
+FINE_SECONDS = 1.0  # seconds for a later one
+GROWTH = 1.5  # factor of bytes from which the same picture is sent again
 RATES = 5  # number of measured rates for the median: a busy page measures wrongly
 MIN_SECONDS = 5e-4  # least measured time: clocks of browsers are no finer
 
@@ -52,16 +50,6 @@ class _Sent(NamedTuple):
     size: int
 
 
-@dataclass
-class _Rest:
-    header: dict[str, Any]
-    data: bytes
-    stamp: float
-    first: bool  # whether it is the first of its view, always sent completely
-    at: int = 0
-    parts: int = 0
-
-
 @dataclass(eq=False)
 class Client:
     """A client: what it has, what it gets next, and how fast."""
@@ -73,12 +61,10 @@ class Client:
     _waiting: list[_Sent] = field(default_factory=list)
     _serial: int = 0  # of the latest message with bytes
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=RATES))
-    _rest: _Rest | None = None
     _latest: int = -1  # number of the last picture
     _whole: bool = True  # whether that was sent unchanged
-    _all_pixels: bool = True  # whether it was sent with all of its pixels
     _stamp: float = float("nan")  # of its view
-    _next: float = 0.0  # byte limit of the next picture of this view
+    _limit: float = 0.0  # of its bytes
     _sent: float = 0.0  # time of the latest message with bytes
 
     @property
@@ -91,7 +77,7 @@ class Client:
 
     @property
     def has_picture(self) -> bool:
-        return self._latest >= 0 and not (self._rest is not None and self._rest.first)
+        return self._latest >= 0
 
     def looks(self, now: float) -> bool:
         """Whether somebody seems to watch; `now` is a time of `perf_counter`."""
@@ -105,56 +91,27 @@ class Client:
         self._waiting = [each for each in self._waiting if each.serial > ack.serial]
 
     def wants(self, picture: Picture) -> bool:
-        """Whether a picture is finer than the last one, or of another view than that in transit."""
-        if self._rest is not None and (self._rest.first or self._rest.stamp == picture.stamp):
-            return False
-        return picture.number > self._latest or not (self._whole or self._waiting)
+        """Whether a picture is newer than the last one, or can be sent with more of its bytes."""
+        if picture.number > self._latest:
+            return True
+        is_reduced = not (self._whole or self._waiting)
+        return is_reduced and self._limit_of(picture) >= GROWTH * self._limit
 
     def show(self, picture: Picture, header: dict[str, Any], file: Encoded) -> None:
-        """Begin to send a picture, with fewer pixels if the connection is slow."""
-        first = picture.stamp != self._stamp
-        limit = self._limit(first)
-        again = picture.number == self._latest and self._all_pixels
-        self._whole, pixels = again or len(file.data) <= limit, file.size
+        """Send a picture, with fewer pixels or exactness if the connection is slow."""
+        self._limit = limit = self._limit_of(picture)
+        self._whole = len(file.data) <= limit
         if not self._whole:
             file = reduced(picture, limit)
             header = header | {"finished": False, "reduced": True}
-        self._latest, self._stamp, self._next = picture.number, picture.stamp, GROWTH * limit
-        self._all_pixels = file.size == pixels
-        header = header | {"mime": file.mime, "size": list(file.size)}
-        self._rest = _Rest(header, file.data, picture.stamp, first)
-        self.send_rest()
+        self._latest, self._stamp = picture.number, picture.stamp
+        self._send(header | {"mime": file.mime, "size": list(file.size)}, file.data)
 
-    def send_rest(self) -> None:
-        """Send as much of a picture as the client accepts now."""
-        while self.ready and (rest := self._rest) is not None:
-            left = len(rest.data) - rest.at
-            size = left if left < 1.5 * self._piece else int(self._piece)
-            data = rest.data[rest.at : rest.at + size]
-            rest.at += size
-            if size == left:
-                self._rest = None
-                self._send(rest.header | {"parts": rest.parts}, data)
-            else:
-                rest.parts += 1
-                self._send({"type": "part"}, data)
-
-    @property
-    def _rate(self) -> float | None:
-        return median(self._rates) if self._rates else None
-
-    @property
-    def _piece(self) -> float:
-        return max((self._rate or 0.0) * PIECE_SECONDS, MIN_BYTES)
-
-    def _limit(self, first: bool) -> float:
-        """Return the byte limit of the next picture; `first`: of its view."""
-        rate = self._rate
-        if rate is None:
-            return MIN_BYTES
-        if first:
-            return max(rate * FIRST_SECONDS, MIN_BYTES)
-        return max(rate * FINE_SECONDS, self._next)
+    def _limit_of(self, picture: Picture) -> float:
+        """Return the byte limit of a picture."""
+        is_first = picture.stamp != self._stamp
+        rate = median(self._rates) if self._rates else 0.0
+        return max(rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
 
     def _send(self, message: dict[str, Any], data: bytes) -> None:
         self._serial, self._sent = self._serial + 1, perf_counter()

@@ -14,9 +14,9 @@ from raytracer.browser.encoding import encoded, reduced
 from raytracer.browser.link import (
     AHEAD,
     DEAF_SECONDS,
+    FINE_SECONDS,
     FIRST_SECONDS,
     MIN_BYTES,
-    PIECE_SECONDS,
     Client,
 )
 from raytracer.browser.messages import Ack
@@ -44,7 +44,6 @@ class Page:
         self.sent: list[tuple[dict[str, Any], bytes]] = []  # messages with bytes
         self.client = Client(self, size=SIDES)
         self.taken = 0
-        self.parts: list[bytes] = []
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Take a message."""
@@ -64,43 +63,35 @@ class Page:
         """Offer a picture, as the host does in each round."""
         if self.client.wants(shown):
             self.client.show(shown, {"type": "frame", "number": shown.number}, encoded(shown))
-        else:
-            self.client.send_rest()
 
-    def until_whole(self, shown: Picture) -> list[bytes]:
-        """Offer a picture until it is there as it is; returns the files that came."""
-        files, parts = [], []
-        for _ in range(1000):
-            start = len(self.sent)
+    def until_rest(self, shown: Picture) -> list[tuple[dict[str, Any], bytes]]:
+        """Offer a picture until nothing more of it comes; returns what came."""
+        start = len(self.sent)
+        for _ in range(9):
             self.show(shown)
-            for message, data in self.sent[start:]:
-                parts.append(data)
-                if message["type"] == "frame":
-                    assert message["parts"] == len(parts) - 1
-                    files.append(b"".join(parts))
-                    parts.clear()
-                    if not message.get("reduced"):
-                        return files
             self.acknowledge()
-        raise AssertionError("it never comes")
+        return self.sent[start:]
 
 
 @pytest.mark.parametrize("rate", [2e3, SLOW, 1e6, 1e9])
-def test_the_first_picture_is_small_and_the_last_one_whole(rate: float) -> None:
+def test_the_first_picture_is_small_and_the_last_as_large_as_the_rate_allows(rate: float) -> None:
     page, shown = Page(rate), picture(1, 0.0, finished=True)
-    files = page.until_whole(shown)
-    assert len(files[0]) <= 1.1 * MIN_BYTES
-    assert files[-1] == encoded(shown).data
-    sizes = [len(file) for file in files]
+    sizes = [len(data) for _, data in page.until_rest(shown)]
+    assert sizes[0] <= 1.1 * MIN_BYTES
     assert sizes == sorted(sizes)
-    assert sum(sizes[:-1]) < 0.7 * sizes[-1]
-    assert (len(files) == 2) == (rate >= 1e6), sizes
+    assert len(sizes) == (1 if rate * FINE_SECONDS < MIN_BYTES else 2)
+    if rate >= 1e6:
+        assert page.sent[-1][1] == encoded(shown).data
+        assert "reduced" not in page.sent[-1][0]
+    else:
+        assert sizes[-1] <= 1.1 * max(rate * FINE_SECONDS, MIN_BYTES)
+        assert page.sent[-1][0]["reduced"]
 
 
 @pytest.mark.parametrize("rate", [SLOW, 4 * SLOW, 1e9])
 def test_drafts_follow_the_rate(rate: float) -> None:
     page = Page(rate)
-    page.until_whole(picture(1, 0.0))
+    page.until_rest(picture(1, 0.0))
     for number in range(2, 6):
         page.acknowledge()
         start = len(page.sent)
@@ -111,24 +102,6 @@ def test_drafts_follow_the_rate(rate: float) -> None:
         whole = len(encoded(picture(number, 0.0)).data)
         limit = max(rate * FIRST_SECONDS, MIN_BYTES)
         assert len(data) == whole if limit > whole else 0.4 * limit < len(data) <= 1.1 * limit
-
-
-def test_nothing_large_is_before_a_new_view() -> None:
-    page, before = Page(SLOW), picture(1, 0.0, finished=True)
-    for _ in range(1000):
-        page.show(before)
-        if page.sent[-1][0]["type"] == "part" and not page.client.ready:
-            break
-        page.acknowledge()
-    on_the_way = [len(data) for _, data in page.sent[page.taken :]]
-    assert len(on_the_way) <= AHEAD
-    assert max(on_the_way) <= SLOW * PIECE_SECONDS
-    page.show(picture(2, 1.0))  # waits for those, and for nothing else
-    page.acknowledge()
-    page.show(picture(2, 1.0))
-    message, data = page.sent[page.taken]
-    assert (message["type"], message["number"], message["parts"]) == ("frame", 2, 0)
-    assert len(data) <= 1.1 * SLOW * FIRST_SECONDS
 
 
 @pytest.mark.parametrize("opaque", [True, False])
@@ -148,14 +121,14 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
     monkeypatch.setattr(link, "perf_counter", lambda: now[0])
     page = Page(rate=1e6)
     for _ in range(AHEAD):
-        page.client._send({"type": "part"}, b"")
+        page.client._send({"type": "frame"}, b"")
     assert not page.client.ready
     page.deaf = True
     assert not page.client.ready
     for _ in range(50):
         now[0] += 1.01 * DEAF_SECONDS
         assert page.client.ready
-        page.client._send({"type": "part"}, b"")
+        page.client._send({"type": "frame"}, b"")
         assert not page.client.ready
     assert len(page.client._waiting) == AHEAD
     page.deaf = False

@@ -24,7 +24,7 @@ class Picture {
       const { header, bytes } = this.next;
       this.next = null;
       try {
-        const bitmap = await createImageBitmap(new Blob(bytes, { type: header.mime }));
+        const bitmap = await createImageBitmap(new Blob([bytes], { type: header.mime }));
         this.draw(bitmap, header);
         bitmap.close();
       } catch (error) {

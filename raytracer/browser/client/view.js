@@ -25,7 +25,6 @@ class View {
     this.notice.setAttribute("role", "status");
     this.word = element("div", "rt-word", this.stage, { textContent: "connecting …" });
     this.alarm = element("div", "rt-alarm", this.stage);
-    this.parts = []; // of a picture that is arriving
     this.help = element("div", "rt-help", this.stage, { hidden: true });
     this.opener = button("☰", this.stage, "panel", () => this.togglePanel());
     this.opener.className = "rt-opener";
@@ -53,13 +52,12 @@ class View {
     this.showAlarm();
     this.root.classList.toggle("rt-lost", !yes);
     if (!this.header) this.word.textContent = yes ? "waiting for the first picture …" : why;
-    this.parts = [];
     if (yes) this.sendSize();
   }
 
   receive(message, bytes) {
     if (message.type === "coming") this.coming = performance.now();
-    else if (message.type === "frame" || message.type === "part") this.gather(message, bytes);
+    else if (message.type === "frame") this.take(message, bytes);
     else if (message.type === "state") this.show(message.state);
     else if (message.type === "hello") this.onHello(message);
     else if (message.type === "text") this.copy(message.text);
@@ -67,17 +65,9 @@ class View {
     else if (message.type === "error") this.complain(message.sentence);
   }
 
-  // A large picture comes in parts, of which those of an earlier one may be left.
-  gather(message, bytes) {
+  take(message, bytes) {
     message.ms = performance.now() - this.coming;
-    if (message.type === "part") {
-      this.parts.push(bytes);
-      this.acknowledge(message);
-      return;
-    }
-    const parts = message.parts ? this.parts.slice(-message.parts) : [];
-    this.parts = [];
-    this.picture.receive(message, [...parts, bytes]);
+    this.picture.receive(message, bytes);
   }
 
   acknowledge({ serial, ms }) {
@@ -285,7 +275,7 @@ class View {
 }
 
 function progressOf({ finished, draft, reduced, samples, of }) {
-  if (reduced) return "small for the slow connection, a finer one follows";
+  if (reduced) return "reduced for the slow connection";
   if (finished) return `${of} ${of === 1 ? "sample" : "samples"} per pixel, finished`;
   return draft ? "quick draft, samples follow" : `${samples} of ${of} samples per pixel`;
 }
