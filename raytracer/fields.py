@@ -209,16 +209,17 @@ def taken_by(function: Any) -> Iterable[type]:
         yield loaded(kind) if isinstance(kind, str) else kind
 
 
-def check_names(function: Any, given: Iterable[str]) -> None:
-    """Refuse unknown keyword arguments, as Python does, with the nearest name."""
+def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
+    """Refuse unknown keyword arguments, as Python does, with the nearest name; `caller` instead
+    of the name of the function."""
     kinds, known = iter(taken_by(function)), list[str]()
     for name in given:
         while name not in known and (kind := next(kinds, None)) is not None:
             known += definitions(kind)
         if name not in known:
-            names = [*known, *(function.__kwdefaults__ or ())]
+            names, caller = [*known, *(function.__kwdefaults__ or ())], caller or function.__name__
             raise TypeError(
-                f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
+                f"{caller}() got an unexpected keyword argument '{shown(name)}'; "
                 f"{REMOVED.get(name) or suggestion(name, names)}"
             )
 

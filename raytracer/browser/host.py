@@ -20,13 +20,11 @@ from typing import Any, TypeVar
 from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
-from raytracer.errors import RaytracerError, UserError, shown, suggestion
-from raytracer.fields import definitions, taken_by
+from raytracer.errors import RaytracerError, UserError
 from raytracer.memory import size_text
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import file_name, save
-from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
@@ -373,13 +371,7 @@ def opener(
     name: str, scene: object, settings: Mapping[str, Any]
 ) -> Callable[[Callable[[], None]], Session]:
     """Return a function that opens a session; its argument is called by the render thread."""
-    known = {*vars(ViewOptions)["of"].__func__.__kwdefaults__}
-    known.update(*map(definitions, taken_by(ViewOptions.of)))
-    for given in settings:
-        if given not in known:
-            raise TypeError(
-                f"{name}() got an unexpected keyword argument '{shown(given)}'; "
-                f"{suggestion(given, sorted(known))}"
-            )
     stated = {key: value for key, value in settings.items() if value is not None}
-    return lambda wake: Session.open(scene, wake=wake, say=lambda _: None, **START_SIZE | stated)
+    return lambda wake: Session.open(
+        scene, wake=wake, say=lambda _: None, caller=name, **START_SIZE | stated
+    )

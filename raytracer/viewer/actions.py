@@ -59,32 +59,6 @@ class Action:
         return CHECKS[kind](value, f"{self.name}: {name}", error=UserError)
 
 
-REMOVED = {
-    "animate": "`raytracer animate` renders what print-camera gives with keyframes",
-    "change-aperture": "start with aperture=",
-    "change-priority": "state priorities of glass in the scene file",
-    "export-keyframes": "print-camera gives them",
-    "faster": "use set-speed",
-    "first-frame": "use frame",
-    "last-frame": "use frame",
-    "next-column": "use next-color-by",
-    "next-curve": "use next-tone",
-    "next-loop": "the last frame is followed by the first",
-    "next-placement": "start with placement='world' or 'camera'",
-    "next-scale": "use next-color-scale",
-    "open": "start another view",
-    "open-menu": "its rows are actions of their own",
-    "scale-shininess": "state the shininess in the scene file",
-    "set-scale": "use color-scale",
-    "slower": "use set-speed",
-    **{
-        f"{verb}-{name}": f"start with {name}="
-        for verb in ("next", "set")
-        for name in ("contacts", "shape", "trails")
-    },
-}
-"""Actions of earlier versions, and what to do instead."""
-
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
 
 
@@ -105,15 +79,6 @@ def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Fun
 
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    stated = name.replace("_", "-")
-    if (known := ACTIONS.get(stated)) is not None:
+    if (known := ACTIONS.get(name.replace("_", "-"))) is not None:
         return known
-    use = REMOVED.get(stated, "")
-    if stated.startswith("ask-"):
-        use = f"use ask('{stated.removeprefix('ask-')}')"
-    for prefix, now in (("set-", ""), ("toggle-", "next-")):  # of earlier versions
-        if stated.startswith(prefix) and (other := now + stated.removeprefix(prefix)) in ACTIONS:
-            use = f"use {other}"
-    if use:
-        raise UserError(f"there is no action '{shown(name)}' any more: {use}")
     raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")

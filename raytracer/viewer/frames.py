@@ -6,15 +6,17 @@ A thread does this because loading takes long. It always loads the latest reques
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from threading import Condition, RLock, Thread
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from raytracer.backends.base import Device
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import ClosedError, RaytracerError, UserError
 from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
 from raytracer.scene.annotations import Annotations
@@ -33,7 +35,7 @@ from raytracer.viewer import messages
 from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
-from raytracer.viewer.messages import Message
+from raytracer.viewer.messages import Loaded, Message, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
@@ -205,32 +207,33 @@ def _sentence(error: Exception, what: object) -> str:
     return f"{what}: cannot be loaded ({text})"
 
 
-class _StoppedError(Exception):
-    """The thread must end."""
-
-
 class FrameLoader:
     """A thread that loads frames and posts messages; each request replaces those of its kind."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
         self._post = post
-        self._changed = Condition()
-        self._requests: dict[str, Callable[[], Message | None]] = {}  # by kind
+        # By kind; the ones before are performed first.
+        self._requests: dict[str, Callable[[], Message | None] | None]
+        self._requests = dict.fromkeys(("reload", "show", "count"))
         self._content: Content | None = None  # of the latest request
         self._current = ""  # kind of the request that is being performed
         self._stopped = False
-        self._thread: Thread | None = None
+        # Python waits for its thread, which must not be in compiled code when it ends.
+        self._executor = ThreadPoolExecutor(1, "frames")
 
     @property
     def busy(self) -> bool:
         """Whether a requested content is not loaded yet."""
-        return "show" in {self._current, *self._requests}
+        return self._is_pending("show")
 
     @property
     def reloads(self) -> bool:
         """Whether files are being reloaded, from the request to its message."""
-        return "reload" in {self._current, *self._requests}
+        return self._is_pending("reload")
+
+    def _is_pending(self, kind: str) -> bool:
+        return self._requests[kind] is not None or self._current == kind
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Shown` or `Refused`."""
@@ -247,38 +250,29 @@ class FrameLoader:
         self._request("count", self._counted)
 
     def _request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
-        with self._changed:
-            self._requests[kind] = partial(perform, *values)
-            if self._thread is None:
-                # Not a daemon: Python must not end while the thread is in compiled code.
-                self._thread = Thread(target=self._run, name="frames")
-                self._thread.start()
-            self._changed.notify()
+        self._requests[kind] = partial(perform, *values)
+        with suppress(RuntimeError):  # it was stopped
+            self._executor.submit(self._perform)
 
     def cancel(self) -> None:
-        with self._changed:
-            self._stopped = True
-            self._changed.notify()
+        self._stopped = True
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def stop(self) -> None:
         self.cancel()
-        if self._thread is not None:
-            self._thread.join()
+        self._executor.shutdown()
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._stopped or self._requests)
-                if self._stopped:
-                    return
-                kinds = ("reload", "show", "count")
-                self._current = next(kind for kind in kinds if kind in self._requests)
-                perform = self._requests.pop(self._current)
-            message = perform()
-            if message is not None:
-                self._post(message)
-            with self._changed:
-                self._current = ""  # after its message: when idle, nothing is pending
+    def _perform(self) -> None:
+        """Perform a request; there is none if a later one has replaced it."""
+        for kind, perform in self._requests.items():
+            if perform is not None and not self._stopped:
+                self._current = kind  # until its message is posted: when idle, nothing is pending
+                self._requests[kind] = None
+                message = perform()
+                if message is not None:
+                    self._post(message)
+                self._current = ""
+                return
 
     def _counted(self) -> Message | None:
         try:
@@ -289,37 +283,32 @@ class FrameLoader:
     def _reloaded(self, watch: Watch, content: Content, like: LoadedScene) -> Message | None:
         def step(_: str) -> None:
             if self._stopped:
-                raise _StoppedError
+                raise ClosedError
 
-        before = watch.begin()
+        watch.begin()
         try:
             loaded = self.frames.again(content, like, step)
-        except _StoppedError:
-            watch.restore(before)
-            return None
         except Exception as error:
-            return messages.Broken(_sentence(error, watch.path))
-        return None if self._is_late(loaded) else messages.Loaded(loaded)
-
-    def _is_late(self, loaded: LoadedScene) -> bool:
-        """Close a scene that was loaded too late; return whether it was."""
-        if self._stopped:
-            loaded.close()
-        return self._stopped
+            return None if self._stopped else messages.Broken(_sentence(error, watch.path))
+        return self._unless_late(messages.Loaded(loaded))
 
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
         try:
             loaded = self.frames.load(content, like)
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
-        if self._stopped or not self._is_worth(content):
-            loaded.close()
-            return None
-        return messages.Shown(loaded, content)
+        return self._unless_late(messages.Shown(loaded, content), self._is_worth(content))
+
+    def _unless_late(self, message: Loaded | Shown, is_worth: bool = True) -> Message | None:
+        """Return a message, or close its scene if nobody wants it any more."""
+        if is_worth and not self._stopped:
+            return message
+        message.loaded_scene.close()
+        return None
 
     def _is_worth(self, content: Content) -> bool:
         """Whether a content should be shown: later requests differ in frame or slice only."""
         wanted = self._content
-        if "show" not in self._requests or wanted is None:
+        if self._requests["show"] is None or wanted is None:
             return True
         return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 from raytracer.arguments import function, truth
@@ -20,6 +19,9 @@ from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.viewer.watch import Watch
+
+OF_SOURCE = ("frame", "format", "topology", "arrays", "smoothing", "unwrap")
+"""Settings of the source; see `Source.of`."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,7 @@ class ViewOptions:
         cls,
         scene: object,
         *,
-        frame: int | None = None,
-        format: str | None = None,  # noqa: A002
-        topology: str | PathLike[str] | None = None,
-        arrays: Mapping[str, str] | None = None,
-        smoothing: int | None = None,
-        unwrap: bool | None = None,
+        caller: str = "preview",
         backend: str = "auto",
         threads: int = 0,
         tone: ToneSettings | Mapping[str, Any] | None = None,
@@ -55,22 +52,20 @@ class ViewOptions:
         notice: Notice | None = None,
         **settings: Any,
     ) -> ViewOptions:
-        """Check the arguments of a call, which are those of `raytracer.preview`.
+        """Check the arguments of a call of `caller`, which are those of `raytracer.preview`.
 
         Raises:
             UserError: an argument is wrong, or there is no such file.
             TypeError: there is no argument of that name.
         """
-        check_names(cls.of, settings)
         for name, value in (("watch", watch), ("adaptive", adaptive)):
             truth(value, name, UserError)
         function(notice, "notice")
         thread_count(threads)
         ToneSettings.of(tone)
-        source = Source.of(
-            scene, frame=frame, format=format, topology=topology, arrays=arrays,
-            smoothing=smoothing, unwrap=unwrap,
-        )  # fmt: skip
+        of_source = {name: settings.pop(name, None) for name in OF_SOURCE}
+        check_names(cls.of, settings, caller)
+        source = Source.of(scene, **of_source)
         others = dict(settings)
         renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
         RenderSettings().override(**renders)

@@ -18,7 +18,6 @@ CHECK_INTERVAL = 0.25
 MAX_ABSENCE = 2  # checks for which a file may be missing, while an editor replaces it
 
 Stamp = tuple[int, int]
-Stamps = dict[Path, Stamp | None]
 
 
 class Watch:
@@ -42,21 +41,12 @@ class Watch:
         self._absent = 0
         return True
 
-    def begin(self) -> Stamps:
-        """Count changes from now on; called before reading, so that no change is missed.
-
-        Returns:
-            The previous state, for `restore`.
-        """
-        before, self._seen = self._seen, stamps(self.path, self._also)
-        return before
-
-    def restore(self, before: Stamps) -> None:
-        """Count changes as before `begin`, because nothing was read."""
-        self._seen = before
+    def begin(self) -> None:
+        """Count changes from now on; called before reading, so that no change is missed."""
+        self._seen = stamps(self.path, self._also)
 
 
-def stamps(path: Path, also: Sequence[Path] = ()) -> Stamps:
+def stamps(path: Path, also: Sequence[Path] = ()) -> dict[Path, Stamp | None]:
     """Return the stamps of a scene or particle file, its data files, and `also`."""
     path, _ = split_inner(path)
     known = {path.absolute(): stamp(path)}  # first: the names may change meanwhile

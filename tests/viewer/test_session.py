@@ -127,9 +127,7 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
-        (("animate",), "there is no action 'animate' any more: `raytracer animate`"),
-        (("set-look", "soft"), "there is no action 'set-look' any more: use look"),
-        (("toggle-box",), "there is no action 'toggle-box' any more: use next-box"),
+        (("next-lok",), "there is no action 'next-lok'; did you mean 'next-look'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
