@@ -28,7 +28,6 @@ MAX_CLIENTS = 16
 
 MAX_BACKLOG = 64  # waiting messages from which the next is not read from a socket
 MAX_UNSENT = 64  # most messages waiting to be sent to a client, before it is dropped
-MAX_MISTAKES = 20  # most invalid messages before a client is dropped
 ENDED = 4001  # close code of a socket when the server ends
 MAX_FILES = 8  # most files waiting for download; one more drops the oldest
 CLOSE_SECONDS = 1.0  # seconds to wait for clients when the server ends
@@ -131,7 +130,6 @@ class Server:
 
     async def _read(self, socket: web.WebSocketResponse, outlet: _Outlet) -> None:
         """Pass the messages of a client to the host until it leaves."""
-        mistakes = 0
         async for message in socket:
             if message.type is not WSMsgType.TEXT:
                 await socket.close(code=1003, message=b"messages are text")
@@ -140,10 +138,6 @@ class Server:
                 self.host.receive(outlet, parse(message.data))
             except UserError as error:
                 outlet.send({"type": "error", "sentence": str(error)})
-                mistakes += 1
-            if mistakes >= MAX_MISTAKES:
-                await socket.close(code=1008, message=b"too many mistakes")
-                return
             while self.host.backlog > MAX_BACKLOG:
                 await asyncio.sleep(0.005)
 

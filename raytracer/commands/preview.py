@@ -66,10 +66,8 @@ def preview(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> 
         result = open_window(path, notice=line, say=say, **settings, **given)
     if result.unsaved is not None:
         _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
-    if as_json:
+    if as_json or result.latency:
         print_json(record(Path(scenes[0]) if isinstance(path, list) else path, result))
-    elif result.latency:
-        print_lines(summary(result))
 
 
 def record(path: Path, result: PreviewResult) -> dict[str, Any]:
@@ -89,18 +87,6 @@ def record(path: Path, result: PreviewResult) -> dict[str, Any]:
             "rest": result.rest,
         }
     return values
-
-
-def summary(result: PreviewResult) -> str:
-    """Return frame rate and latency of an offscreen run as text."""
-    times, (width, height) = result.spread(), min(result.traced)
-    return (
-        f"{len(result.latency)} frames, traced at {width}x{height} or more in a window of "
-        f"{result.size[0]}x{result.size[1]}: {1.0 / times['median']:.1f} frames/s, "
-        f"event to fence {1e3 * times['median']:.1f} ms (95% {1e3 * times['q95']:.1f}, "
-        f"max {1e3 * times['max']:.1f}), full size {1e3 * result.rest:.0f} ms after the last "
-        f"event; {result.presenter}"
-    )
 
 
 def _print_error(text: str) -> None:

@@ -25,20 +25,14 @@ from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import LiveSource
 
-TITLE = "simulation"
-"""Title of the scenes."""
+TITLE = "simulation"  # title of the scenes
 
 NAMES = {"centers": "positions", "radius": "radii", "color": "colors"}
 """Names of the arrays of a set by its attributes."""
 
-COLUMN = "."
-"""Start of the names of arrays that are columns."""
-
-WAIT = 0.02
-"""Seconds between two looks for the first state."""
-
-STEP_WAIT = 0.05
-"""Seconds without another set after which the first step is taken to be complete."""
+COLUMN = "."  # start of the names of arrays that are columns
+WAIT = 0.02  # seconds between two looks for the first state
+STEP_WAIT = 0.05  # seconds without another set after which the first step is taken to be complete
 
 IS_FIRST = "is_first"
 """What a state says of itself while its step is the first, which may have further sets."""

@@ -11,8 +11,7 @@ from raytracer.cuda_driver import DeviceMemory, Fence, check_status, device_cont
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError
 
-HANDLE_BYTES = 64
-"""Bytes of the handle of memory or an event for another process."""
+HANDLE_BYTES = 64  # bytes of the handle of memory or an event for another process
 
 ALIGNMENT = 2 << 20
 """Bytes in whose multiples memory is shared: less would share what lies beside it, too."""

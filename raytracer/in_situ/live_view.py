@@ -43,11 +43,8 @@ if TYPE_CHECKING:
     from raytracer.in_situ.recording import Pictures
     from raytracer.pipeline import Settings
 
-KINDS = ("window", "page")
-"""What can be opened."""
-
-WIDTH, HEIGHT = 1280, 720
-"""Size of the first picture, in pixels."""
+KINDS = ("window", "page")  # what can be opened
+WIDTH, HEIGHT = 1280, 720  # size of the first picture, in pixels
 
 
 @takes(RenderSettings, VIEW_SETTINGS, STYLE)

@@ -31,14 +31,9 @@ from raytracer.errors import UserError
 from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.gpu_memory import GpuMemory, MappedMemory
 
-SLOTS = 3
-"""Slots of a set: published, held by the reader, free."""
-
-MAX_SETS = 255
-"""Most sets of points."""
-
-NONE = 255
-"""Slot of a set of which the reader holds nothing."""
+SLOTS = 3  # slots of a set: published, held by the reader, free
+MAX_SETS = 255  # most sets of points
+NONE = 255  # slot of a set of which the reader holds nothing
 
 HEAD_BYTES, TABLE_BYTES = 1024, (1 << 16) - 1024
 """Bytes of the head of the control memory (words and held slots), and of the table behind it."""
@@ -47,17 +42,10 @@ NUMBER, SIZE, WAITS, TAKEN, BEFORE = range(5)
 """Words of the head: states published, bytes of the table, whether the reader waits to be woken,
 number of the state that it took last, and of the one before."""
 
-HELD_FROM = 512
-"""Byte of the head where the held slots begin, one byte a set."""
-
-ALIGNMENT = 256
-"""Bytes in whose multiples arrays begin: some lines of a cache."""
-
-GROWTH = 1.25
-"""Factor of room for more points when a set has outgrown its memory."""
-
-PATIENCE = 10.0
-"""Seconds in which memory must arrive that the table names."""
+HELD_FROM = 512  # byte of the head where the held slots begin, one byte a set
+ALIGNMENT = 256  # bytes in whose multiples arrays begin: some lines of a cache
+GROWTH = 1.25  # factor of room for more points when a set has outgrown its memory
+PATIENCE = 10.0  # seconds in which memory must arrive that the table names
 
 Arrays = Mapping[str, "NDArray[Any] | DeviceArray"]
 """Arrays of a set by name."""

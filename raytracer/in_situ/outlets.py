@@ -23,17 +23,10 @@ from raytracer.in_situ.mailbox import FileLock, Memory, Writer, control_memory, 
 from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
-SHARE = 0.005
-"""Largest share of the simulation's time that copying takes."""
-
-INTERVAL = 1.0 / 60.0
-"""Fewest seconds between two copies: no view draws more states."""
-
-PATIENCE = 5.0
-"""Seconds in which a process that was told to end must end before it is killed."""
-
-LOOK = 0.001
-"""Seconds between two looks whether a process has ended, or a movie has taken a state."""
+SHARE = 0.005  # largest share of the simulation's time that copying takes
+INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
+PATIENCE = 5.0  # seconds in which a process that was told to end must end before it is killed
+LOOK = 0.001  # seconds between two looks whether a process has ended, or a movie has taken a state
 
 
 class ProcessRunner:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from textwrap import wrap
 
 from raytracer.viewer.controls import help_groups
 
-COLUMN_GAP = 4  # letters between columns
-WIDE = 60  # letters of a column, if the window has room for them
 MIN_MEANING = 14  # least letters for the meaning of a key
 
 
 def help_pages(columns: int, rows: int) -> list[list[str]]:
     """Return the lines of the help by page, at most `rows` of `columns` letters each."""
-    beside = max((columns + COLUMN_GAP) // (WIDE + COLUMN_GAP), 1)
-    wide = (columns + COLUMN_GAP) // beside - COLUMN_GAP
-    filled = _flow([_block(*group, wide) for group in help_groups()], max(rows - 2, 2))
-    pages = [filled[first : first + beside] for first in range(0, len(filled), beside)]
-    lines = []
-    for number, page in enumerate(pages, 1):
-        end = f"{number} of {len(pages)}; H: {'next' if number < len(pages) else 'close'}"
-        lines.append([*_beside(page, wide), "", end])
-    return lines
+    lines = [line for group in help_groups() for line in ("", *_block(*group, columns))][1:]
+    height = max(rows - 2, 1)
+    pages = [lines[first : first + height] for first in range(0, len(lines), height)]
+    count = len(pages)
+    ends = (f"{n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1))
+    return [[*page, "", end] for page, end in zip(pages, ends, strict=True)]
 
 
 def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:
@@ -33,22 +27,3 @@ def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]
         first, *more = wrap(meaning, max(columns - keys_wide - 4, MIN_MEANING))
         lines += [f"  {keys:<{keys_wide}}  {first}", *(" " * (keys_wide + 4) + m for m in more)]
     return lines
-
-
-def _flow(blocks: list[list[str]], height: int) -> list[list[str]]:
-    """Fill columns of a height; only a block higher than a column is broken."""
-    columns: list[list[str]] = [[]]
-    for block in blocks:
-        lines = ["", *block] if columns[-1] else block
-        if len(columns[-1]) + len(lines) > height and columns[-1]:
-            columns.append([])
-            lines = block
-        columns[-1] += lines[:height]
-        columns += [lines[first : first + height] for first in range(height, len(lines), height)]
-    return columns
-
-
-def _beside(columns: list[list[str]], wide: int) -> list[str]:
-    gap = " " * COLUMN_GAP
-    rows = zip_longest(*columns, fillvalue="")
-    return [gap.join(f"{part:<{wide}}" for part in row).rstrip() for row in rows]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyglet
 
 from raytracer.viewer import panel
-from raytracer.viewer.help_pages import COLUMN_GAP, help_pages
+from raytracer.viewer.help_pages import help_pages
 from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
 from raytracer.viewer.picking import measures, picked_lines
 from raytracer.viewer.state import ViewerState
@@ -19,6 +19,7 @@ from raytracer.viewer.state import ViewerState
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
 SIZES = (10.0, 9.0, 8.0, 7.0, 6.0)  # of the font in points: the largest with which a text fits
 ALARM: Color = (255, 196, 120, 255)
+COLUMN_GAP = 4  # letters between the texts of two corners
 MARGIN = 10  # pixels at 96 dots per inch
 CUT = "…"  # at the end of a text, or of a line, that is too long
 UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
