@@ -117,9 +117,9 @@ class ProgressBar:
             self._bar.stop()
 
 
-def rate_text(rate: float) -> str:
+def rate_text(rate: float, what: str = "samples") -> str:
     for unit in ("", "k", "M"):
         if rate < 1000:
-            return f"{rate:.1f} {unit}samples/s"
+            return f"{rate:.1f} {unit}{what}/s"
         rate /= 1000
-    return f"{rate:.1f} Gsamples/s"
+    return f"{rate:.1f} G{what}/s"

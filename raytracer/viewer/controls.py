@@ -58,15 +58,7 @@ def _arrows(
     """Return controls of four arrow keys, with one line of help."""
     amounts = {"LEFT": (-step, 0.0), "RIGHT": (step, 0.0), "UP": (0.0, step), "DOWN": (0.0, -step)}
     return [
-        Control(
-            group,
-            (prefix + name,),
-            action,
-            help_text if name == "LEFT" else "",
-            amount,
-            True,
-            shown,
-        )
+        Control(group, (prefix + name,), action, help_text * (name == "LEFT"), amount, True, shown)
         for name, amount in amounts.items()
     ]
 

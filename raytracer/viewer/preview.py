@@ -26,7 +26,7 @@ from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.receive import receive
+from raytracer.viewer.receive import receive_all
 from raytracer.viewer.session import Session
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL
@@ -269,6 +269,5 @@ def _finish_saving(viewer: ViewerState) -> Path | None:
     if save_job is None or not save_job.writing:
         return save_job.path if save_job is not None else None
     save_job.done.wait()
-    while not viewer.worker.messages.empty():
-        receive(viewer, viewer.worker.messages.get())
+    receive_all(viewer)
     return None

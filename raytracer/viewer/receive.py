@@ -63,6 +63,12 @@ def close(viewer: ViewerState) -> None:
     viewer.closing = True
 
 
+def receive_all(viewer: ViewerState) -> None:
+    """Handle the waiting messages of other threads."""
+    while not viewer.worker.messages.empty():
+        receive(viewer, viewer.worker.messages.get())
+
+
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
     _receive(viewer, message)

@@ -30,7 +30,7 @@ from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import Changed, Frame, Loaded, Shown
 from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.receive import receive
+from raytracer.viewer.receive import receive_all
 from raytracer.viewer.state import Clock, ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
@@ -127,8 +127,7 @@ class Session:
 
     def receive(self) -> None:
         """Handle the messages of other threads, and check for changed files."""
-        while not self.worker.messages.empty():
-            receive(self.viewer, self.worker.messages.get())
+        receive_all(self.viewer)
         self.check_files()
 
     def check_files(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from raytracer.errors import counted
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.progress import rate_text
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.state import TECHNICAL, ViewerState
 
@@ -45,7 +46,7 @@ def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
         return lines
     width, height = frame.size
     frames = f"{rate:.0f} frames/s"
-    speed = f"{rays(frame.rate)}, {frames}" if frame.rate else frames
+    speed = f"{rate_text(frame.rate, 'rays')}, {frames}" if frame.rate else frames
     return [*lines, f"{width}x{height} pixels rendered", speed, f"shown by {way}"]
 
 
@@ -66,11 +67,3 @@ def frame_rate(shown: Sequence[float], now: float) -> float:
     recent = [when for when in shown if now - when < 1.0]
     spread = recent[-1] - recent[0] if recent else 0.0
     return (len(recent) - 1) / spread if spread else 0.0
-
-
-def rays(rate: float) -> str:
-    for unit in ("", "k", "M", "G"):
-        if rate < 999.5:  # a larger rate would be rounded to 1e+03
-            return f"{rate:.3g} {unit}rays/s"
-        rate /= 1000.0
-    return f"{rate:.3g} Trays/s"

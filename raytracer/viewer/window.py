@@ -24,7 +24,7 @@ from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.prompt import enter, erase, type_text
-from raytracer.viewer.receive import receive
+from raytracer.viewer.receive import receive_all
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.timeline import tick
@@ -143,8 +143,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if not self._attached:
             return
         worker = self.viewer.worker
-        while not worker.messages.empty():
-            receive(self.viewer, worker.messages.get())
+        receive_all(self.viewer)
         name = f"{self.viewer.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)
