@@ -18,8 +18,7 @@ from raytracer.browser.link import MIN_BYTES
 from raytracer.viewer.session import Session
 from raytracer.viewer.view import project
 from support.chromium import Site
-from support.live import SETTINGS, grid
-from support.previews import first_camera, wait_for
+from support.previews import first_camera
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
@@ -235,32 +234,6 @@ def test_two_fingers_move_the_camera_and_leave_the_page(phone: Page, site: Site)
     rested(phone)
     assert distance(site) < 0.5 * before
     assert phone.evaluate("visualViewport.scale") == 1
-
-
-def test_a_page_follows_until_the_simulation_closes(chromium: Browser) -> None:
-    with raytracer.live(open="page", say=lambda _: None, **SETTINGS) as view:
-        view.log_points("points", grid(3), radii=0.5)
-        page = chromium.new_page(viewport={"width": 600, "height": 200})
-        page.set_default_timeout(60_000)
-        page.goto(view.address)
-        page.wait_for_selector(FINISHED)
-        before = page.screenshot()
-        step = 0
-
-        def is_another() -> Any:
-            nonlocal step
-            step += 1
-            view.log_points("points", grid(3 + step % 5, shift=0.1), radii=0.5)
-            return page.screenshot() != before
-
-        wait_for(is_another, "another picture")
-        view.log_points("points", np.zeros((1, 3)), radii=0.5, colors="red")
-        view.flush()
-        page.wait_for_selector(FINISHED)
-        page.wait_for_function("() => document.body.innerText.includes('1 sphere')")
-        view.close()
-        page.wait_for_function("() => document.body.innerText.includes('server has ended')")
-        page.close()
 
 
 RATE = 2000.0  # bytes per millisecond, which the page reports

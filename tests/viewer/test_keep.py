@@ -66,24 +66,18 @@ intensity = 0.8
 Step = tuple[Any, ...]
 STEPS: dict[str, list[Step]] = {
     "nothing": [],
-    "occlusion": [("next-integrator",)],
     "paths": [*[("next-integrator",)] * 2],
-    "look": [("next-look",)],
     "look and paths": [("next-look",), ("next-integrator",)],
     "paths, lights turned": [
         ("turn-light", 0.5, 0.2),
         *[("next-integrator",)] * 2,
         ("orbit", 0.3, 0.1),
     ],
-    "look turned": [("next-look",), ("orbit", 0.6, 0.0)],
     "shadow catcher": [("next-shadow-catcher",), ("next-background",)],
-    "shadow catcher, nothing behind": [("next-shadow-catcher",), *[("next-background",)] * 4],
     "exposure": [("expose", 1.0), ("next-tone",)],
     "lens": [("dolly", -0.2), ("zoom", 0.1)],
-    "from above": [("along", 0.0, -1.0, 0.0)],
     "orthographic": [("orbit", 0.2, 0.1), ("toggle-projection",)],
     "light from the viewer": [("light-from-viewer",), ("orbit", 0.5, 0.0)],
-    "gradient": [*[("next-background",)] * 3],
 }
 
 

@@ -238,7 +238,7 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
     assert viewer.picked.id == hit_id(viewer.loaded_scene, viewer.buffers, *place)
 
 
-@pytest.mark.parametrize("view", ["x", "-x", "y", "-y", "z", "-z", "iso", "front"])
+@pytest.mark.parametrize("view", ["-x", "z", "iso"])
 def test_slices_cut_off_what_is_in_front_the_nearest_axis_first(view: str) -> None:
     """Whatever is done between them, each axis has its turn, then nothing is cut."""
     with opened(balls()) as session:

@@ -120,30 +120,6 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
     assert worker.meters == 4, "asked again"
 
 
-def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
-    """As if it were not there; with Shift it is shown too."""
-    rng = np.random.default_rng(8)
-    centers = rng.normal(size=(50, 3))
-    ground = np.array([[0.0, -1003.0, 0.0]])
-    radii = np.full(50, 0.2)
-    both = Scene.from_arrays(np.vstack([centers, ground]), np.append(radii, 1000.0))
-    viewer = viewer_of(loaded_scene_of(both, width=64, height=48))
-    viewer.do("fit-all")
-    assert not viewer.view.fits_all
-    buffers = viewer.loaded_scene.buffers
-    points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)[:50]
-    shown, ahead = moves.project(viewer.view, points, ASPECT)
-    assert ahead.all()
-    assert 0.5 < np.abs(shown).max() < 1.0
-    viewer.do("fit-giants")
-    assert viewer.view.fits_all
-    far, _ = moves.project(viewer.view, points, ASPECT)
-    assert np.ptp(far, axis=0).max() < 0.02
-    alone = viewer_of(loaded_scene_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
-    alone.do("fit-all")
-    assert alone.view.fits_all
-
-
 # Picking
 
 

@@ -42,14 +42,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "scene.toml"
 
 
-def test_each_change_is_found_once(file: Path) -> None:
-    watch = Watch(file)
-    for _ in range(3):
-        change(file)
-        assert look(watch)
-        assert not look(watch)
-
-
 def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
     """While it is missing nothing happens; when it is back, it has changed."""
     watch, other = Watch(file), file.with_name("other")

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.viewer.edits import BACKGROUNDS
 from support import display as displays
 from support.display import LIMIT, Display
 from support.host import State
@@ -57,21 +56,6 @@ def test_what_keys_change_is_printed_and_renders_the_same(
     shown = window.shot()
     assert (shown != before).any(), "the keys changed nothing that is seen"
     assert_same_but_for_rounding(shown, as_printed(window, scene))
-
-
-def test_what_is_transparent_lies_on_checked_paper(window: Remote, scene: Path) -> None:
-    for _ in range(len(BACKGROUNDS) - 1):
-        window.press("B")
-    window.rest()
-    picture = as_printed(window, scene).astype(np.float64)
-    assert picture.shape[-1] == 4
-    rows, columns = np.indices(picture.shape[:2]) // 8
-    paper = np.where((rows + columns) % 2 == 0, 0.8, 0.6)[..., None] * 255
-    alpha = picture[..., 3:] / 255
-    assert 0 < alpha.mean() < 1
-    expected = alpha * picture[..., :3] + (1 - alpha) * paper
-    off = np.abs(window.shot() - expected).max(axis=-1)
-    assert (off > 1.0).mean() < 0.002
 
 
 def _rests_at(size: tuple[int, int], state: State) -> bool:
