@@ -224,12 +224,12 @@ class Host:
         self._state_due = 0.0
 
     def _act(self, outlet: Outlet, message: Act) -> None:
-        action, values = named(message.name), message.values
-        if action.name in OF_WINDOWS:
-            raise UserError(f"{action.name}: is only for windows")
-        in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
-        arguments = action.bound(tuple(in_order), by_name)
-        text = self._session.do(action.name, **arguments)
+        if named(message.name).name in OF_WINDOWS:
+            raise UserError(f"{message.name}: is only for windows")
+        in_order, by_name = (
+            (message.values, {}) if isinstance(message.values, list) else ([], message.values)
+        )
+        text = self._session.do(message.name, *in_order, **by_name)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
 

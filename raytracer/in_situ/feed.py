@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Event, Lock
 from time import sleep
 from typing import Any
@@ -44,25 +44,14 @@ class Feed(LiveSource):
     name = TITLE
 
     def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._closed = False
+        self._reader, self.closed = reader, False
+        self.on_change = lambda: None
+        reader.on_change = lambda: self.on_change()
         self._lock, self._copies = Lock(), Copies()
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-    @property
-    def on_change(self) -> Callable[[], None]:
-        return self._reader.on_change
-
-    @on_change.setter
-    def on_change(self, call: Callable[[], None]) -> None:
-        self._reader.on_change = call
 
     def close(self) -> None:
         """End the views, from any thread."""
-        self._closed = True
+        self.closed = True
         self.on_change()
 
     def has_newer(self) -> bool:
@@ -76,7 +65,7 @@ class Feed(LiveSource):
             UserError: its arrays make no spheres.
         """
         while not self._reader.number:
-            if self._closed:
+            if self.closed:
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
         number = 0
@@ -94,7 +83,7 @@ class Feed(LiveSource):
         self.on_change = changed.set
         while True:
             changed.clear()
-            closed = self._closed  # before the look: the last state is published before
+            closed = self.closed  # before the look: the last state is published before
             if self.has_newer():
                 yield self._scene()
             elif closed:

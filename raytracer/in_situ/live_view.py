@@ -119,19 +119,18 @@ def live(
     gpu = _gpu_of(backend, threads)
     view = LiveView(given, fps, gpu)
     try:
-        if open == "page":
-            from raytracer.browser.serve import check_port, require_library, ssh_line
+        if open is not None:
+            shown = given | _spared(threads)
+            if open == "page":
+                from raytracer.browser.serve import check_port, require_library, ssh_line
 
-            check_port(port)
-            require_library()
-            of_page = {"port": port, "open_browser": open_browser}
-            view._open(
-                View(ProcessRunner("page", given | _spared(threads) | of_page, gpu), view._logged)
-            )
-            say(f"{TITLE} is shown at {view.address}")
-            say(f"from another machine: {ssh_line(_port_of(view.address))}")
-        elif open is not None:
-            view._open(View(ProcessRunner(open, given | _spared(threads), gpu), view._logged))
+                check_port(port)
+                require_library()
+                shown |= {"port": port, "open_browser": open_browser}
+            view._open(View(ProcessRunner(open, shown, gpu), view._logged))
+            if view.address:
+                say(f"{TITLE} is shown at {view.address}")
+                say(f"from another machine: {ssh_line(_port_of(view.address))}")
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
             view._open(Movie(ProcessRunner("record", to_file, gpu), view._logged, every))

@@ -49,10 +49,8 @@ class LiveSource(FrameSource):
 
     count = 1
 
-    @property
-    @abstractmethod
-    def closed(self) -> bool:
-        """Whether views of it are to end."""
+    closed: bool
+    """Whether views of it are to end."""
 
     @abstractmethod
     def has_newer(self) -> bool:

@@ -14,7 +14,7 @@ from raytracer.arguments import one_of
 from raytracer.errors import UserError, escaped
 from raytracer.film.denoise import require_denoiser
 from raytracer.film.tone_settings import CURVES
-from raytracer.scene.bond_settings import BONDS, STYLES
+from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.coloring.style import SCALES, StyleSettings
 from raytracer.scene.glyphs.settings import GlyphValue
 from raytracer.scene.glyphs.vectors import names_of
@@ -121,16 +121,26 @@ def _edit(name: str) -> Callable[[ViewerState, Any], None]:
 # Colours
 
 
+def _styling(name: str) -> Callable[[ViewerState, Any], None]:
+    return lambda viewer, value: _restyle(viewer, **{name: value})
+
+
 def _styled(name: str) -> Callable[[ViewerState], Value]:
     return lambda viewer: viewer.content.style.get(name)
 
 
+def _restyle(viewer: ViewerState, **changes: Value) -> None:
+    """Change settings of the style; None takes one away. Raises UserError."""
+    style = dict(viewer.content.style) | changes
+    style = {name: value for name, value in style.items() if value is not None}
+    StyleSettings(**style)  # reports mistakes at once
+    viewer.show(replace(viewer.content, style=style))
+
+
 def _set_columns(viewer: ViewerState, by: str | None) -> None:
     """Colour by a column or an expression; None: the colours of the scene."""
-    style = {name: value for name, value in viewer.content.style.items() if name not in OF_COLORS}
-    if by is not None:
-        style |= {"color_by": by, "map": viewer.content.style.get("map")}
-    viewer.show(replace(viewer.content, style={k: v for k, v in style.items() if v}))
+    others = OF_COLORS if by is None else OF_COLORS - {"map"}
+    _restyle(viewer, **dict.fromkeys(others) | {"color_by": by})
 
 
 def _offered_columns(viewer: ViewerState) -> list[Value]:
@@ -144,12 +154,8 @@ def _scaled(name: str) -> Callable[[ViewerState, Any], None]:
     def put(viewer: ViewerState, value: str | None) -> None:
         if not viewer.content.style.get("color_by"):
             raise UserError("there are no colours by a column: choose a column first")
-        style = dict(viewer.content.style) | {name: value}
-        if name == "color_scale":  # a range may be invalid for another scale
-            style.pop("range", None)
-        style = {key: each for key, each in style.items() if each is not None}
-        StyleSettings(**style)  # reports mistakes at once
-        viewer.show(replace(viewer.content, style=style))
+        # a range may be invalid for another scale
+        _restyle(viewer, **{name: value}, **{"range": None} if name == "color_scale" else {})
 
     return put
 
@@ -172,19 +178,6 @@ def has_legend(viewer: ViewerState) -> bool:
 
 
 # Solids made of the data
-
-
-def _solid(name: str) -> Callable[[ViewerState, Any], None]:
-    """Return a function that changes the style of atoms or the bonds."""
-
-    def put(viewer: ViewerState, value: str | None) -> None:
-        if name == "bonds" and value is not None:
-            BONDS.checked(value, "bonds", UserError)
-        style = {key: each for key, each in viewer.content.style.items() if key != name}
-        changed = style if value is None else {**style, name: value}
-        viewer.show(replace(viewer.content, style=changed))
-
-    return put
 
 
 def _bonds(viewer: ViewerState) -> str:
@@ -267,9 +260,9 @@ CHOICES = (
     Choice(COLOUR, "Range", "range", _range, _scaled("range"), _among(*RANGES), "text",
            none="all values", open=True, example="0,5 or p1,p99 for percentiles; empty: all"),
     Choice(COLOUR, "Legend", "legend", has_legend, _drawn("legend"), SWITCH, "switch"),
-    Choice(SOLIDS, "Style", "style", _styled("style"), _solid("style"), _among(None, *STYLES),
+    Choice(SOLIDS, "Style", "style", _styled("style"), _styling("style"), _among(None, *STYLES),
            none=SCENES),
-    Choice(SOLIDS, "Bonds", "bonds", _bonds, _solid("bonds"), _among("none", "auto"), "text",
+    Choice(SOLIDS, "Bonds", "bonds", _bonds, _styling("bonds"), _among("none", "auto"), "text",
            none=SCENES, open=True, start=1, example="auto, none, 2.4 or Si-O=2"),
     Choice(SOLIDS, "Arrows", "arrows", arrows, _set_arrows, _vectors, open=True,
            example="velocity"),

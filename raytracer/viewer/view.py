@@ -228,14 +228,7 @@ def to_all(
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:
     """Centre a sphere; its centre becomes the pivot."""
-    half = radius / SPHERE_SHARE
-    if view.orthographic:
-        pose = replace(view.pose, half=half)
-        distance = view.distance
-    else:
-        pose, distance = view.pose, max(half / view.pose.half, 1.5 * radius)
-    eye = center - pose.axes.forward * distance
-    return View(replace(pose, eye=eye), center, view.up)
+    return _centred(view, center, radius / SPHERE_SHARE, 1.5 * radius)
 
 
 def to_point(view: View, point: Vector) -> View:
@@ -243,13 +236,18 @@ def to_point(view: View, point: Vector) -> View:
 
     The picture then shows half of its former height there, at most the extent of most spheres.
     """
-    pose = view.pose
-    ahead = max(float((point - pose.eye) @ pose.axes.forward), MIN_DISTANCE)
-    half = min(0.5 * pose.half * (1.0 if view.orthographic else ahead), WHOLE)
+    ahead = max(float((point - view.pose.eye) @ view.pose.axes.forward), MIN_DISTANCE)
+    half = min(0.5 * view.pose.half * (1.0 if view.orthographic else ahead), WHOLE)
+    return _centred(view, point, half, MIN_DISTANCE)
+
+
+def _centred(view: View, point: Vector, half: float, least: float) -> View:
+    """Put a point into the middle of a picture with half a height there, from a least distance."""
+    pose, distance = view.pose, view.distance
     if view.orthographic:
-        pose, distance = replace(pose, half=half), view.distance
+        pose = replace(pose, half=half)
     else:
-        distance = max(half / pose.half, MIN_DISTANCE)
+        distance = max(half / pose.half, least)
     eye = point - pose.axes.forward * distance
     return View(replace(pose, eye=eye), point, view.up)
 
@@ -277,16 +275,15 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
 def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) -> View:
     """Return the same view in the render space of another scene."""
     ratio = old.scale / new.scale
-    eye, pivot = (
-        (place * old.scale + old.center - new.center) / new.scale
-        for place in (view.pose.eye, view.pivot)
-    )
-    focus = view.pose.focus
-    if focus is not None:
-        focus = (focus * old.scale + old.center - new.center) / new.scale
+
+    def carried(place: Vector) -> Vector:
+        moved: Vector = (place * old.scale + old.center - new.center) / new.scale
+        return moved
+
+    focus = None if view.pose.focus is None else carried(view.pose.focus)
     half = view.pose.half * ratio if view.orthographic else view.pose.half
-    pose = replace(view.pose, eye=eye, half=half, focus=focus)
-    return replace(view, pose=pose, pivot=pivot)
+    pose = replace(view.pose, eye=carried(view.pose.eye), half=half, focus=focus)
+    return replace(view, pose=pose, pivot=carried(view.pivot))
 
 
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:

@@ -372,9 +372,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
         if not count:
             return
-        width, height = self.get_framebuffer_size()
-        column, row = int(x * width / self.width), int(y * height / self.height)
-        place, reach = (column, height - 1 - row), round(PICK_RADIUS * self._dpi / 96)
+        column, row = map(int, self._pixels(x, y))
+        place = column, self.get_framebuffer_size()[1] - 1 - row
+        reach = round(PICK_RADIUS * self._dpi / 96)
         more = bool(modifiers & key.MOD_SHIFT)
         self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
 
