@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import TemporaryDirectory
 from threading import Thread, current_thread
 from time import perf_counter
 from typing import Any, TypeVar
@@ -21,7 +20,7 @@ from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.errors import RaytracerError, UserError
-from raytracer.memory import size_text
+from raytracer.film.image import Image
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import file_name, save
@@ -31,7 +30,6 @@ from raytracer.viewer.state import ViewerState
 
 REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
 
-MAX_DOWNLOAD = 256 << 20  # most bytes of a picture for download, which waits in memory
 STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
 MAX_TICK = 0.25  # longest step in seconds: after a pause the turntable continues where it was
@@ -67,23 +65,16 @@ class Host:
         self._refined = 0.0  # time of the last frame that only added samples
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
-        self._save: tuple[Outlet, Path] | None = None  # client and file of a requested picture
+        self._saves_for: Outlet | None = None  # client of the latest requested picture
         self._stopped = False
-        self._work = TemporaryDirectory(prefix="raytracer-", ignore_cleanup_errors=True)
+        self._session = open_session(lambda: self._calls.put(_nothing))
         try:
-            self._session = open_session(lambda: self._calls.put(_nothing))
-        except BaseException:
-            self._work.cleanup()
-            raise
-        try:
-            self._session.viewer.on_saved = self._on_saved
             self.name = self._session.state()["name"]
             self._encoder = ThreadPoolExecutor(1, "encode")
             self._thread = Thread(target=self._run, name="view", daemon=True)
             self._thread.start()
         except BaseException:  # threads of the session would keep the process alive
             self._session.close()
-            self._work.cleanup()
             raise
         # Python must not end while the render thread is in compiled code.
         atexit.register(self.close)
@@ -149,7 +140,6 @@ class Host:
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
-        self._work.cleanup()
 
     # In the thread of the session
 
@@ -198,8 +188,7 @@ class Host:
 
     def _leave(self, outlet: Outlet) -> None:
         self._clients.pop(outlet, None)
-        saving = self._save is not None and self._save[0] is outlet
-        if saving and self._session.state()["saving"] is not None:
+        if self._saves_for is outlet and self._session.state()["saving"] is not None:
             self._session.do("cancel")
 
     def _perform(self, outlet: Outlet, message: Message) -> None:
@@ -239,26 +228,13 @@ class Host:
             raise UserError("another picture is being saved: wait for it, or cancel it")
         width, height = viewer.size
         size = message.width or width, message.height or height
-        # A file of this process alone: no message of a page names one.
-        path = Path(self._work.name) / f"{file_name(viewer.loaded_scene.stem)}.png"
-        self._save = outlet, path
-        save(viewer, size, message.samples or viewer.samples, path)
+        name = f"{file_name(viewer.loaded_scene.stem)}.png"
 
-    def _on_saved(self, path: Path) -> str:
-        """Send a picture to the client that asked for it; return a sentence."""
-        if self._save is None or path != self._save[1]:
-            return f"saved {path}"
-        outlet, name = self._save[0], path.name
-        try:
-            if path.stat().st_size > MAX_DOWNLOAD:
-                return f"{name}: downloads may have at most {size_text(MAX_DOWNLOAD)}"
-            header = {"type": "file", "name": name, "mime": "image/png"}
-            outlet.send(header, path.read_bytes())
-            return f"sent {name}"
-        except OSError as error:
-            return f"{name}: cannot be read ({error.strerror})"
-        finally:
-            path.unlink(missing_ok=True)
+        def deliver(image: Image) -> None:
+            outlet.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
+
+        self._saves_for = outlet
+        save(viewer, size, message.samples or viewer.samples, Path(name), deliver)
 
     def _send_state(self) -> None:
         now = perf_counter()

@@ -15,7 +15,7 @@ from raytracer.scene.load import is_scene
 from raytracer.viewer import as_toml, command_line, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import RenderRequest
-from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.save_job import Deliver, SaveJob
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View
 
@@ -92,9 +92,15 @@ def print_camera(viewer: ViewerState) -> str:
 
 
 def save(
-    viewer: ViewerState, size: tuple[int, int], samples: int, path: Path | None = None
+    viewer: ViewerState,
+    size: tuple[int, int],
+    samples: int,
+    path: Path | None = None,
+    deliver: Deliver | None = None,
 ) -> None:
     """Render the current view to a PNG in the background; `path` None makes a new name.
+
+    deliver: takes the picture instead of the file; see `SaveJob`.
 
     Raises:
         UserError: the file cannot be written, or another one is being rendered.
@@ -110,7 +116,7 @@ def save(
     path = path or new_path(scene.stem)
     settings = viewer.edits.applied_to(scene.scene).render
     request = RenderRequest(scene, buffers, viewer.tone, samples, settings=settings)
-    viewer.worker.save(SaveJob(request, path, camera_toml(viewer, shown)))
+    viewer.worker.save(SaveJob(request, path, camera_toml(viewer, shown), deliver))
 
 
 def new_path(stem: str) -> Path:

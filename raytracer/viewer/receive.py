@@ -82,7 +82,7 @@ def _receive(viewer: ViewerState, message: Message) -> None:
         receive_metered(viewer, message.stops)
     elif isinstance(message, messages.Saved):
         viewer.say(str(message.path))
-        viewer.notify(viewer.on_saved(message.path))
+        viewer.notify(f"saved {message.path}")
     elif isinstance(message, messages.Refused):
         viewer.exposure_steps = None
         if message.content is not None and message.content == viewer.content:

@@ -15,13 +15,20 @@ from raytracer.film.image import Image
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer.messages import RenderRequest
 
+Deliver = Callable[[Image], object]
+
 
 class SaveJob:
-    """Renders the same pixels as `raytracer render` with this camera, size and samples."""
+    """Renders the same pixels as `raytracer render` with this camera, size and samples.
 
-    def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
-        self._request, self._view = request, view
-        self.path = output.check_picture(path)
+    path: of the file, or its name where `deliver` takes the picture instead, in another thread.
+    """
+
+    def __init__(
+        self, request: RenderRequest, path: Path, view: str = "", deliver: Deliver | None = None
+    ) -> None:
+        self._request, self._view, self._deliver = request, view, deliver
+        self.path = path if deliver else output.check_picture(path)
         self.fraction = 0.0
         width, height = request.size
         memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
@@ -52,7 +59,10 @@ class SaveJob:
 
     def write(self) -> None:
         assert self._image is not None
-        self._image.save(self.path)
+        if self._deliver is None:
+            self._image.save(self.path)
+        else:
+            self._deliver(self._image)
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -90,8 +89,6 @@ class ViewerState:
     tone: ToneSettings = field(default_factory=ToneSettings)
     say: Callable[[str], None] = print  # prints a line
     time: Clock = field(default_factory=Clock)
-    # Takes the path of a saved picture, and returns a sentence.
-    on_saved: Callable[[Path], str] = lambda path: f"saved {path}"
 
     view: View = field(init=False)
     # The latest requested content; the shown scene may have an earlier one.
