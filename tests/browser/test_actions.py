@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import raytracer
 from raytracer.browser.client import script, style
 from raytracer.browser.host import _control
 from raytracer.browser.messages import parse
+from raytracer.errors import UserError
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
@@ -196,3 +198,22 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     assert not apart & found
     assert errors == []
     page.close()
+
+
+def test_no_action_takes_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.xyz").write_text("2\n\nO 0 0 0\nC 3 0 0\n")
+    before = [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()]
+    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
+    with Session.open("run.xyz", say=lambda _: None, **options) as session:
+        for name, action in ACTIONS.items():
+            for file in ("../of-a-page", "run.xyz", str(tmp_path / "of-a-page")):
+                kinds = {n: action.signature.parameters[n].annotation for n in action.parameters}
+                values = {n: file if "str" in kind else True for n, kind in kinds.items()}
+                with suppress(UserError):
+                    session.do(name, **values)
+                session.picture()
+    assert [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()] == before
+    assert not (tmp_path.parent / "of-a-page").exists()
