@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import function, truth, whole
 from raytracer.browser.security import new_token
 from raytracer.errors import UserError
-from raytracer.process import SIGNALS
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(

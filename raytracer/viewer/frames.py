@@ -213,9 +213,7 @@ class FrameLoader:
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
         self._post = post
-        # By kind; the ones before are performed first.
-        self._requests: dict[str, Callable[[], Message | None] | None]
-        self._requests = dict.fromkeys(("reload", "show", "count"))
+        self._requests: dict[str, Callable[[], Message | None]] = {}  # by kind
         self._content: Content | None = None  # of the latest request
         self._current = ""  # kind of the request that is being performed
         self._stopped = False
@@ -233,7 +231,7 @@ class FrameLoader:
         return self._is_pending("reload")
 
     def _is_pending(self, kind: str) -> bool:
-        return self._requests[kind] is not None or self._current == kind
+        return kind in self._requests or self._current == kind
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Shown` or `Refused`."""
@@ -264,15 +262,18 @@ class FrameLoader:
 
     def _perform(self) -> None:
         """Perform a request; there is none if a later one has replaced it."""
-        for kind, perform in self._requests.items():
-            if perform is not None and not self._stopped:
-                self._current = kind  # until its message is posted: when idle, nothing is pending
-                self._requests[kind] = None
-                message = perform()
-                if message is not None:
-                    self._post(message)
-                self._current = ""
-                return
+        kinds = ("reload", "show", "count")
+        kind = next((each for each in kinds if each in self._requests), "")
+        if not kind or self._stopped:
+            return
+        self._current = kind  # until its message is posted: when idle, nothing is pending
+        try:
+            message = self._requests.pop(kind)()
+        except Exception as error:  # a defect, of which the pool would say nothing
+            message = messages.Failed(error)
+        if message is not None:
+            self._post(message)
+        self._current = ""
 
     def _counted(self) -> Message | None:
         try:
@@ -309,6 +310,6 @@ class FrameLoader:
     def _is_worth(self, content: Content) -> bool:
         """Whether a content should be shown: later requests differ in frame or slice only."""
         wanted = self._content
-        if self._requests["show"] is None or wanted is None:
+        if "show" not in self._requests or wanted is None:
             return True
         return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

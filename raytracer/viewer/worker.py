@@ -200,14 +200,12 @@ class Worker:
         else:
             with self._changed:
                 is_saving = self.save_job is not None and not self.save_job.writing
-                if not (self._stopped or self._tasks or is_saving or self._has_due_request()):
+                is_due = self._request is not None and self._is_due(self._request)
+                if not (self._stopped or self._tasks or is_saving or is_due):
                     self._changed.wait(self._wait_seconds())
 
     def _has_new_request(self) -> bool:
         return self._request is not self.current
-
-    def _has_due_request(self) -> bool:
-        return self._request is not None and self._is_due(self._request)
 
     def _is_due(self, request: RenderRequest) -> bool:
         """Return whether a request may be rendered now."""
