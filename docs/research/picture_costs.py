@@ -1,7 +1,8 @@
 """Processor time of what is added to a picture, by that of the plain picture.
 
-`python docs/research/picture_costs.py --spheres 100000 --samples 4`: user and system time of this process for
-`raytracer.render` of 1,280 x 720, all cases in turns, medians and the quarters of the ratios.
+`python docs/research/picture_costs.py --spheres 100000 --samples 4`: user and system time of this
+process for `raytracer.render` of 1,280 x 720, all cases in turns, medians and the quarters of the
+ratios.
 """
 
 import argparse
@@ -26,7 +27,7 @@ CASES = {
 
 
 def scene(count: int, opacity: float) -> raytracer.Scene:
-    """Return spheres at random places of a cube, a third of whose volume they fill where none overlap."""
+    """Return spheres at random places of a cube, a third of its volume."""
     side = count ** (1 / 3)
     centers = np.random.default_rng(1).uniform(-side / 2, side / 2, (count, 3))
     return raytracer.Scene([raytracer.SphereSet(centers, np.full(count, 0.43), opacity=opacity)])
@@ -54,9 +55,8 @@ def main() -> None:
             ).to_uint8()
             if turn:  # the first one warms up
                 times[name].append(time.process_time() - begin)
-    print(
-        f"{options.spheres} spheres, {options.samples} samples; plain {statistics.median(times['plain']):.3f} s"
-    )
+    plain = statistics.median(times["plain"])
+    print(f"{options.spheres} spheres, {options.samples} samples; plain {plain:.3f} s")
     for name in cases:
         ratios = sorted(a / b for a, b in zip(times[name], times["plain"], strict=True))
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3

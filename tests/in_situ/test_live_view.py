@@ -19,7 +19,7 @@ import raytracer
 from raytracer.errors import BackendError
 from raytracer.film import png
 from raytracer.in_situ import feed, gpu_memory, live_view, outlets
-from raytracer.in_situ.outlets import InlineRunner, ProcessRunner
+from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
 from support.device_arrays import ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
@@ -88,6 +88,15 @@ def test_a_page_is_served_from_the_first_state_until_the_end(page: raytracer.Liv
     assert page.closed
     page.close()
     page.log_points("points", grid(5))  # nothing happens
+
+
+@pytest.mark.slow
+def test_an_exception_in_the_simulation_leaves_no_process(tmp_path: Path) -> None:
+    with script(HEAD + "raise RuntimeError('unstable')\n", tmp_path) as process:
+        output, errors = process.communicate(timeout=60.0)
+    assert "RuntimeError: unstable" in errors
+    pid = int(output.splitlines()[-1])
+    wait_for(lambda: not runs(pid), "the end of the process")
 
 
 def test_the_death_of_the_simulation_ends_the_view(tmp_path: Path) -> None:
@@ -159,6 +168,20 @@ def pixels(path: Path) -> Any:
         return np.asarray(picture)
 
 
+def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    view = raytracer.live(open=None, record=folder / "#.png", **SETTINGS)
+    folder.rmdir()
+    for _ in range(2):  # the first state is written when the second step begins
+        view.log_points("points", grid(3))
+    view._outlets[0].runner.wait()
+    with pytest.warns(raytracer.RaytracerWarning, match="there is no folder"):
+        view.log_points("points", grid(3))
+    with pytest.raises(raytracer.UserError, match="there is no folder"):
+        view.close()
+
+
 def test_a_movie_ends_before_a_state_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "run.mp4"
     view = raytracer.live(open=None, record=path, **SETTINGS)
@@ -195,6 +218,22 @@ def test_image_shows_what_was_logged_last_with_the_first_camera() -> None:
     assert first.metadata["camera"] == second.metadata["camera"]
     assert (first.to_uint8() != second.to_uint8()).any()
     assert (first.to_uint8() == again.to_uint8()).all()
+
+
+def test_images_of_an_array_that_changes_in_place_are_of_its_states() -> None:
+    positions, memories, pictures = grid(3), set(), []
+    with raytracer.live(open=None, color_by="speed", **SETTINGS) as view:
+        view.log_box((3, 3, 3))
+        for step in range(4):
+            positions[:, 1] = 0.3 * step
+            speed = np.arange(3.0) * (step + 1)
+            view.log_points("points", positions, radii=0.5, columns={"speed": speed})
+            pictures.append(view.image().to_uint8())
+            assert view._pictures is not None
+            assert view._pictures._renderer is not None
+            memories.add(view._pictures._renderer._job.scene)  # type: ignore[union-attr]
+    assert len(memories) == 1
+    assert all((one != other).any() for one, other in pairwise(pictures))
 
 
 def test_points_with_colors_and_without_the_column_keep_their_colors() -> None:
@@ -414,6 +453,16 @@ def test_boxes_that_are_wrong_are_refused(edges: Any, origin: Any, words: str) -
         pytest.raises(raytracer.UserError, match=words),
     ):
         view.log_box(edges, origin)
+
+
+def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
+    with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
+        movie = view._outlets[0]
+        assert isinstance(movie, Movie)
+        for step in range(4):
+            view.log_points("points", grid(3))
+            assert movie.writer._words[0] == step  # published when the next step begins
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_the_first_picture_has_all_sets_of_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import View
-from support.previews import balls
+from support.previews import balls, view_of
 from support.views import (
     ANGLES,
     ASPECT,
@@ -71,6 +71,15 @@ def test_orbit_moves_the_eye_to_the_right_and_up_by_its_angle(view: View, angle:
         np.sin(angle) * axes.up + (1.0 - np.cos(angle)) * axes.forward
     )
     np.testing.assert_allclose(above.pose.eye, expected, atol=1e-9 * max(distance, 1.0))
+
+
+def test_orbit_for_a_long_time_stays_orthonormal() -> None:
+    view = view_of(BUFFERS)
+    there = view
+    for step in range(20_000):
+        there = moves.orbit(there, 0.01, 0.02 * (-1) ** step)
+    assert_level(there)
+    np.testing.assert_allclose(place(there), place(view), atol=1e-8)
 
 
 # Along
@@ -152,6 +161,18 @@ def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> Non
     assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
     if other.orthographic:
         assert again.pose.half == pytest.approx(tan(radians(fov) / 2.0))
+
+
+@given(view=views(kind="perspective"), seed=st.integers(0, 1000))
+def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
+    """Whatever is within the extent is not cut off by the plane that rays start from."""
+    orthographic = moves.unclipped(moves.toggle(view), 2.5)
+    points = np.random.default_rng(seed).normal(size=(200, 3))
+    points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
+    assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
+    inside = replace(moves.fly(replace(orthographic, is_section=True), 5.0), is_section=False)
+    near = moves.unclipped(inside, 2.5)
+    assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
 
 
 # Fitting
