@@ -245,7 +245,6 @@ def prepare(
         need = _need(source, alone, crop, threads, output, plan, keeps, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
-            memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
             buffers, camera = pack_with_camera(loaded, settings, around, device, cell)
         settings = settings.override(brightness=_brightness(loaded, settings))
@@ -694,7 +693,6 @@ def _need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
         output=output, solids=total - scene.count,
         triangles=sum(mesh.count for mesh in scene.meshes), tree_there=device.has_own_memory,
-        gpus=device.gpus,
     )  # fmt: skip
     if need.placed_there:
         return need

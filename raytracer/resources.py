@@ -106,11 +106,6 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def held_memory() -> int:
-    resident = _field(_content("/proc/self/status"), b"VmRSS:")
-    return peak_memory() if resident is None else resident * 1024
-
-
 def peak_memory() -> int:
     # ru_maxrss begins with the value of the parent process.
     highest = _field(_content("/proc/self/status"), b"VmHWM:")

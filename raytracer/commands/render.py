@@ -17,6 +17,7 @@ from raytracer.commands.report import file_size, print_json, print_lines, print_
 from raytracer.errors import UserError, counted
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
+from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -364,13 +365,12 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
-    from raytracer.commands.picture import memory_record
     from raytracer.pipeline import quartiles
 
     return image.metadata | {
         "timings": job.timings,
         "frames": quartiles(job.frames) | {"count": len(job.frames)},
-        "memory": job.memory | {"film": image.film.sums.nbytes} | memory_record(),
+        "memory": job.memory | {"film": image.film.sums.nbytes, "peak": peak_memory()},
         "warnings": job.warnings,
     }
 
