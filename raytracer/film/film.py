@@ -226,10 +226,7 @@ class Film:
         Raises:
             DataFileError: the file is not a film, or cannot be read.
         """
-        film: Film = film_file.load(cls, path, aovs)
-        if film.backdrop is not None:
-            film.backdrop = Backdrop(*film.backdrop)
-        return film
+        return film_file.load(cls, path, aovs)
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:

@@ -49,16 +49,16 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
 
 
 def _read_exr(file: OpenFile) -> Any:
-    from raytracer.film import exr_header
-
     try:
         import OpenEXR
     except ImportError:
         raise UserError(
             f"{file.path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
         ) from None
-    header = exr_header.check(file, tiles=True)
-    need = header.reading() + TEXEL * header.width * header.height
+    with OpenEXR.File(file.name, header_only=True) as image:
+        header = image.header()
+    low, high = (np.asarray(end, np.int64) for end in header["dataWindow"])
+    need = (4 * len(header["channels"]) + TEXEL) * int(np.prod(high - low + 1))
     require_room(file.source, need, remedy="make it smaller")
     with OpenEXR.File(file.name) as image:
         channels = image.channels()
