@@ -20,8 +20,8 @@ from raytracer.files.access import (
     opened,
     parse_json,
     path_of,
-    printed,
     reading,
+    silenced,
 )
 from raytracer.film.aovs import AOVS, INTEGERS, channels
 from raytracer.memory import size_text
@@ -110,7 +110,7 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
             exr = _require_openexr(file.path)
             with (
                 reading(file.source, "OpenEXR"),
-                printed(),
+                silenced(),
                 exr.File(file.name, header_only=True) as stored,
             ):
                 about = stored.header().get("raytracer")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import DataFileError, UserError
-from raytracer.files.access import OpenFile, opened, printed, reading
+from raytracer.files.access import OpenFile, opened, reading, silenced
 from raytracer.memory import require_room
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             f"one of {', '.join(ENDINGS)}"
         )
     with opened(path, f"{path}: environment.image") as file:
-        with reading(file.source, ending), printed():
+        with reading(file.source, ending), silenced():
             pixels = {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
         if pixels.ndim == 2:
             pixels = pixels[..., None]
