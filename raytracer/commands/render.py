@@ -229,7 +229,6 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 def run(call: Call, outputs: OutputSet) -> None:
     from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
-    from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
@@ -254,8 +253,6 @@ def run(call: Call, outputs: OutputSet) -> None:
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
         check_target(target, call.bits, call.quality, known)  # before the time is spent
-        if call.film:
-            film_file.require_space(film, call.film, aovs)
         samples = height * width * job.settings.samples * call.repeat
         show = None
         if call.progressive:

@@ -100,21 +100,6 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     return path
 
 
-def require_space(path: str | Path, size: int) -> None:
-    """Refuse a file of `size` bytes if its disk is too full. Raises OutputError."""
-    free = size
-    with suppress(OSError):  # writing reports the error
-        disk = os.statvfs(Path(os.path.realpath(path)).parent)
-        free = disk.f_bavail * disk.f_frsize
-    if size > free:
-        from raytracer.memory import size_text
-
-        raise OutputError(
-            f"{path}: needs {size_text(size)} and its disk has {size_text(free)} free: make room, "
-            "or give a name on another disk"
-        )
-
-
 def write(path: str | Path, data: bytes | str) -> Path:
     """Write a file under a temporary name in its folder, then rename it; return its path. Raises
     OutputError: an old file is unchanged."""

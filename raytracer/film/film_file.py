@@ -23,7 +23,7 @@ from raytracer.files.access import (
     reading,
     silenced,
 )
-from raytracer.film.aovs import AOVS, INTEGERS, channels
+from raytracer.film.aovs import AOVS, INTEGERS
 from raytracer.memory import size_text
 
 if TYPE_CHECKING:
@@ -48,13 +48,6 @@ def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
     if suffix == ".exr":
         _require_openexr(path)
     return output.check_file(path, replaces)
-
-
-def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
-    """Refuse an `.npz` of a film and some output variables for which its disk is too full."""
-    height, width = film.sums.shape[:2]
-    if Path(path).suffix.lower() == ".npz":
-        output.require_space(path, (16 + 4 * channels(aovs)) * width * height)
 
 
 def save(film: Film, path: str | Path) -> Path:
