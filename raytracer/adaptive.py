@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -237,7 +236,7 @@ class FilmAreas:
             np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
             film.height, backdrop=film.backdrop,
         )  # fmt: skip
-        inside = None if report is None else partial(_report_area, report, area.work)
+        inside = None if report is None else lambda done: report(area.work * done)
         with self._opened(piece) as on_device:
             self.seconds += self._add(on_device, area.count, inside, area.first + self._offset)
             sums = on_device.to_host().sums
@@ -259,7 +258,3 @@ class FilmAreas:
         height, width = self._shape
         rows = np.repeat(self.there.astype(np.uint32), self.side, axis=0)[:height]
         return np.repeat(rows, self.side, axis=1)[:, :width].copy()
-
-
-def _report_area(report: ProgressCall, work: int, done: float) -> None:
-    report(work * done)

@@ -147,20 +147,15 @@ def require_count(count: int, most: int, backend: str) -> None:
         )
 
 
-def has_room(size: int) -> bool:
-    """Whether `size` bytes fit into memory; True if the free memory is unknown."""
-    free = available_memory()
-    return free is None or size <= free
-
-
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
     """Refuse data that need more memory than is free, before they are read or generated."""
-    if not has_room(size):
+    free = available_memory()
+    if free is not None and size > free:
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(available_memory() or 0)} is free: {remedy}"
+            f"{size_text(free)} is free: {remedy}"
         )
 
 

@@ -226,7 +226,9 @@ def prepare(
     source = Source.of(scene)
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        device = _device(backend, threads)
+        thread_count(threads)
+        is_device = hasattr(backend, "max_spheres")  # of an earlier job
+        device: Device = backend if is_device else select(backend, threads)  # type: ignore[assignment,arg-type]
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
         loaded, plan = load_applied(
@@ -586,17 +588,6 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.scene.close()
-
-
-def _device(backend: Any, threads: int) -> Device:
-    """Return a device by name; that of an earlier job itself. Raises UserError."""
-    thread_count(threads)
-    try:
-        is_device = hasattr(backend, "max_spheres") and not isinstance(backend, type)
-    except Exception:  # whatever a foreign object raises
-        is_device = False
-    device: Device = backend if is_device else select(backend, threads)
-    return device
 
 
 def load_applied(

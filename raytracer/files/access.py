@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import select
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from raytracer.errors import (
     NO_MEMORY,
@@ -34,7 +34,6 @@ from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
 HEAD_BYTES = 1 << 14  # bytes of a text by which its encoding is guessed
-PIECE = 1 << 20  # bytes of standard input in one copy
 
 _REASONS = {
     errno.ENOENT: "there is no such file",
@@ -243,28 +242,14 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
         status = os.fstat(sys.stdin.fileno())
         if stat.S_ISREG(status.st_mode):
             inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
-    limit = memory_share(1)
-    total = 0
     try:
         copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
-        stream = sys.stdin.buffer
-        while piece := _next_piece(stream):
-            total += len(piece)
-            if total > limit:
-                copy.close()
-                raise error(f"{source}: has more than {size_text(limit)}, the memory that is free")
-            copy.write(piece)
+        shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
     except OSError as problem:
         raise error(f"{source}: {reason(problem)}") from None
     spooled: BufferedReader = copy
     return spooled
-
-
-def _next_piece(stream: IO[bytes]) -> bytes:
-    while (piece := stream.read(PIECE)) is None:
-        select.select([stream], [], [])
-    return piece
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
                 yield file
             _rename(new, target, path)
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise WriteError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 @contextmanager
@@ -167,10 +167,6 @@ def _rename(new: Path, target: Path, name: Path) -> None:
     _renamed.append((name, (status.st_dev, status.st_ino)))
     note_written((status.st_dev, status.st_ino))
     new.replace(target)
-
-
-def _unwritten(path: Path, error: OSError) -> WriteError:
-    return WriteError(f"{path}: cannot be written ({error.strerror or error})")
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:

@@ -174,11 +174,12 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
         aovs = {name: archive.array(member) for name, member in layers.items()}
         counts = archive.array("counts") if counted else None
     try:
-        place = *values["place"], *values["size"]
+        (x0, y0), (width, height) = values["place"], values["size"]
         ends = values.get("backdrop")
-        backdrop = ends and Backdrop(*(tuple(map(float, ends[end])) for end in Backdrop._fields))
-        film = cls(sums, values["samples"], *place, aovs, dict(values["metadata"]), backdrop,
-                   source, counts)  # fmt: skip
+        colors: Any = ends and [tuple(map(float, ends[end])) for end in Backdrop._fields]
+        backdrop = ends and Backdrop(*colors)
+        film = cls(sums, values["samples"], x0, y0, width, height, aovs, dict(values["metadata"]),
+                   backdrop, source, counts)  # fmt: skip
     except (AttributeError, KeyError, TypeError, ValueError):
         raise DataFileError(f"{source}: its metadata are damaged") from None
     try:
