@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
-from raytracer.passes import SHOWN_EVERY
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -82,15 +81,13 @@ class AdaptivePasses:
         most: int,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
-        show: Callable[[], None] | None = None,
     ) -> None:
         self._areas, self._samples, self._level = film, samples, level
         self._most, self._seconds = most, seconds
-        self._progress, self._show = progress, show
+        self._progress = progress
         self._begun = film.there.copy()
         self._tiles: TileNoise | None = None
         self._start = time.perf_counter()
-        self._shown = -SHOWN_EVERY
         self._fraction = 0.0
 
     @property
@@ -166,11 +163,7 @@ class AdaptivePasses:
                 self._progress(self._fraction)
 
         for _ in film.expose(added, report):
-            now = time.perf_counter() - self._start
-            if self._show is not None and now - self._shown >= SHOWN_EVERY:
-                film.store()
-                self._show()
-                self._shown = now
+            pass
 
 
 class FilmAreas:

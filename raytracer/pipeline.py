@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 
 Notice = Callable[[str], None]
-Show = Callable[[Image], None]
 
 MAX_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
@@ -91,7 +90,6 @@ def render(
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
-    show: Show | None = None,
     **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
@@ -127,7 +125,6 @@ def render(
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
-        show: called with the unfinished picture while it renders, at most every 5 seconds.
 
     Returns:
         The picture.
@@ -143,7 +140,6 @@ def render(
         of_kind(film, "film", Film, UserError)
     bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
-    function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     source = Source.of(
         scene, frame=frame, format=format, topology=topology, arrays=arrays,
@@ -161,7 +157,7 @@ def render(
     ):  # fmt: skip
         image = job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
-            seconds=seconds, progress=progress, show=show,
+            seconds=seconds, progress=progress,
         )  # fmt: skip
     again = partial(
         prepare, source, dict(settings), backend=backend, crop=crop, threads=threads,
@@ -330,7 +326,6 @@ class Job:
         keep_film: bool = True,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
-        show: Show | None = None,
     ) -> Image:
         """Add the samples of the settings to a film, and return its picture.
 
@@ -346,12 +341,11 @@ class Job:
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
             seconds: of rendering, after which the picture is done.
-            progress, show: as for `raytracer.render`.
+            progress: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
         if bits is not None:
             check_bits(bits, tone or self.tone)
-        see = None if show is None else lambda: show(self.image(on_device, tone, bits))
         for frame in range(repeat):
             if frame:
                 on_device.clear()
@@ -360,9 +354,7 @@ class Job:
                 assert progress is not None
                 progress((frame + fraction) / repeat)
 
-            self.frames.append(
-                self._expose_frame(on_device, first, seconds, progress and report, see)
-            )
+            self.frames.append(self._expose_frame(on_device, first, seconds, progress and report))
         self.timings["frame"] = quartiles(self.frames)["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
@@ -375,21 +367,21 @@ class Job:
         first: int | None,
         seconds: float | None,
         progress: ProgressCall | None,
-        show: Callable[[], None] | None,
     ) -> float:
         """Add samples until the goal of the settings is reached; return the seconds."""
         settings = self.settings
-        if settings.noise is None and seconds is None and show is None:
+        if settings.noise is None and seconds is None:
             return self.expose(on_device, settings.samples, progress, first=first)
         offset = 0 if first is None else first - on_device.samples
         if settings.noise is not None:
-            return self._expose_tiles(on_device, offset, seconds, progress, show)
+            return self._expose_tiles(on_device, offset, seconds, progress)
         from raytracer.passes import add_in_passes
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
-        return add_in_passes(on_device, add, settings.samples, seconds, progress, show)
+        assert seconds is not None
+        return add_in_passes(on_device, add, seconds, progress)
 
     def _expose_tiles(
         self,
@@ -397,7 +389,6 @@ class Job:
         offset: int,
         seconds: float | None,
         progress: ProgressCall | None,
-        show: Callable[[], None] | None,
     ) -> float:
         """Add samples to noisy tiles until the noise is reached, and return the seconds."""
         from raytracer.adaptive import AdaptivePasses
@@ -407,7 +398,7 @@ class Job:
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
         passes = AdaptivePasses(
             self._areas(on_device, offset), self.settings.samples, level,
-            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress, show,
+            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)

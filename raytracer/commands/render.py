@@ -105,7 +105,6 @@ def numbers(
     metavar="SECONDS",
     help="Render for this time, with as many samples as it allows.",
 )
-@click.option("--progressive", is_flag=True, help="Write the picture repeatedly while it renders.")
 @click.option(
     "--crop",
     metavar="x0,y0,x1,y1",
@@ -146,7 +145,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
-      raytracer render atoms.xyz --noise 0.01 --progressive
+      raytracer render atoms.xyz --noise 0.01
       raytracer render atoms.xyz --samples 4 --denoise
 
     Settings that are not given come from the scene file. The name of an example scene without a
@@ -188,7 +187,6 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
             "--time": call.time,
             "--noise": call.settings.get("noise"),
         }
-        given["--progressive"] = call.progressive
         if others := [name for name, value in given.items() if value]:
             raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
     if call.time is not None and not 0 < call.time < inf:
@@ -254,15 +252,12 @@ def run(call: Call, outputs: OutputSet) -> None:
         known = {"transparent": job.transparent, "size": (width, height)}
         check_target(target, call.bits, call.quality, known)  # before the time is spent
         samples = height * width * job.settings.samples * call.repeat
-        show = None
-        if call.progressive:
-            show = lambda image: image.save(target, call.bits, quality=call.quality)  # noqa: E731
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
                 job.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time,
-                progress=bar, show=show,
+                progress=bar,
             )  # fmt: skip
         if _solids(job) and crop_of(film) is None:
             warnings += _coverage_warnings(image.statistics, job.view)
@@ -308,7 +303,7 @@ def crop_of(film: Film | None) -> Crop | None:
 def run_pixel(call: Call) -> None:
     """Print what one pixel shows, or the radiance of one of its samples."""
     option = "--pick" if call.only is None else "--only"
-    names = ("crop", "time", "progressive", "output", "film", "resume")
+    names = ("crop", "time", "output", "film", "resume")
     others = [name for name in names if getattr(call, name)]
     others += ["repeat"] * (call.repeat > 1) + ["pick"] * bool(call.only and call.pick)
     if others:

@@ -226,7 +226,9 @@ class Film:
         Raises:
             DataFileError: the file is not a film, or cannot be read.
         """
-        return film_file.load(cls, path, aovs)
+        film = film_file.load(cls, path, aovs)
+        film.backdrop = film.backdrop and Backdrop(*film.backdrop)
+        return film
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:

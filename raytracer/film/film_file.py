@@ -153,7 +153,6 @@ def _require_aovs(film: Film) -> None:
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
     """Return the film of a file. Raises DataFileError: its metadata or arrays are damaged."""
     from raytracer.files.npz import Archive
-    from raytracer.film.film import Backdrop
 
     source = file.source
     with Archive(file) as archive:
@@ -176,8 +175,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
     try:
         (x0, y0), (width, height) = values["place"], values["size"]
         ends = values.get("backdrop")
-        colors: Any = ends and [tuple(map(float, ends[end])) for end in Backdrop._fields]
-        backdrop = ends and Backdrop(*colors)
+        backdrop: Any = ends and [tuple(map(float, ends[end])) for end in ("bottom", "top")]
         film = cls(sums, values["samples"], x0, y0, width, height, aovs, dict(values["metadata"]),
                    backdrop, source, counts)  # fmt: skip
     except (AttributeError, KeyError, TypeError, ValueError):
