@@ -37,7 +37,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
-from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings, in_force
+from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -475,7 +475,7 @@ class Job:
                 "the film was rendered by another version of raytracer, and cannot be resumed by "
                 "this one: render it anew"
             )
-        here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
+        here, there = self.about["settings"], film.metadata.get("settings", {})
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
             for name in here

@@ -21,9 +21,7 @@ from raytracer.files.inputs import Identity, identity, input_at, note_written, o
 
 PREFIX = ".raytracer-"
 
-# Temporary files, and files that were renamed to their targets, each with its identity.
-_live: set[Path] = set()
-_renamed: list[tuple[Path, Identity]] = []
+_live: set[Path] = set()  # temporary files
 
 
 class OutputSet:
@@ -122,7 +120,9 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
         with _beside(target) as new:
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
-            _rename(new, target, path)
+            status = new.stat()
+            note_written((status.st_dev, status.st_ino))
+            new.replace(target)
     except OSError as error:
         raise WriteError(f"{path}: cannot be written ({error.strerror or error})") from error
 
@@ -143,11 +143,6 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         _live.discard(path)
 
 
-def written() -> list[Path]:
-    """Return the files that this process has written and that still exist, in order."""
-    return [path for path, key in dict(_renamed).items() if identity(path) == key]
-
-
 def tidy() -> None:
     for path in list(_live):
         with suppress(OSError):
@@ -159,14 +154,6 @@ def _path(path: str | Path) -> Path:
     from raytracer.files.access import path_of
 
     return path_of(path)
-
-
-def _rename(new: Path, target: Path, name: Path) -> None:
-    # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
-    status = new.stat()
-    _renamed.append((name, (status.st_dev, status.st_ino)))
-    note_written((status.st_dev, status.st_ino))
-    new.replace(target)
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:
