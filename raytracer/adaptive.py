@@ -162,8 +162,7 @@ class AdaptivePasses:
             if self._progress is not None:
                 self._progress(self._fraction)
 
-        for _ in film.expose(added, report):
-            pass
+        film.expose(added, report)
 
 
 class FilmAreas:
@@ -200,38 +199,38 @@ class FilmAreas:
         columns = np.diff([*(self.side * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
-    def expose(self, added: Counts, report: ProgressCall | None = None) -> Iterator[Area]:
-        """Add samples to tiles and yield each finished area; at the end the film is stored."""
+    def expose(self, added: Counts, report: ProgressCall) -> None:
+        """Add samples to tiles, and store the film; report: called with the work of an area."""
         try:
             for area in areas(self._shape, self.there, added, self.side):
                 self._add_to(area, report)
-                yield area
         finally:
-            self.store()
+            self._store()
 
     def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
         """Add samples to every pixel, and return the seconds of rendering."""
         added = np.full_like(self.there, count)
-        total, done = self.work_of(added), 0
+        total, begun = self.work_of(added), self.work
 
         def report(work: float) -> None:
             if progress is not None:
-                progress((done + work) / total)
+                progress((self.work - begun + work) / total)
 
-        for area in self.expose(added, report):
-            done += area.work
+        self.expose(added, report)
         return self.seconds
 
-    def _add_to(self, area: Area, report: ProgressCall | None) -> None:
+    def _add_to(self, area: Area, report: ProgressCall) -> None:
         film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
         part = film.sums[y0:y1, x0:x1]
         piece = Film(
             np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
             film.height, backdrop=film.backdrop,
         )  # fmt: skip
-        inside = None if report is None else lambda done: report(area.work * done)
+        first = area.first + self._offset
         with self._opened(piece) as on_device:
-            self.seconds += self._add(on_device, area.count, inside, area.first + self._offset)
+            self.seconds += self._add(
+                on_device, area.count, lambda done: report(area.work * done), first
+            )
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
@@ -239,7 +238,7 @@ class FilmAreas:
         self.work += area.work
         film.backdrop = piece.backdrop
 
-    def store(self) -> None:
+    def _store(self) -> None:
         """Store the sums on the device, and the numbers of samples in the film."""
         film = self.host
         film.samples, film.counts = int(self.there.max()), None

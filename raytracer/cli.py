@@ -38,7 +38,7 @@ SUMMARIES = {
 """Lines of the help about subcommands, whose modules are imported when they run."""
 
 INTERRUPTED = 130
-NO_ROOM = "there is not enough memory: use fewer spheres, a smaller picture, or a machine with more memory"
+NO_ROOM = "there is not enough memory: use fewer spheres, a smaller picture, or a larger machine"
 
 
 class _StoppedError(Exception):

@@ -266,8 +266,6 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
         raise
     except RecursionError:
         raise error(f"{source}: cannot be read as {kind} (it is nested too deeply)") from None
-    except UnicodeDecodeError as problem:
-        raise error(f"{source}: cannot be read as {kind} (it is not {problem.encoding})") from None
     except Exception as problem:
         if is_lack_of_threads(problem):  # not an error of the file
             raise
