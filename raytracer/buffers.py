@@ -623,5 +623,4 @@ def _leaves_of_columns(spheres: DeviceRecords) -> bytes:
 
 
 def _leaf(block: memoryview) -> bytes:
-    """Hash one block."""
     return blake2b(block, digest_size=32).digest()

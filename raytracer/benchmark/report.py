@@ -129,7 +129,6 @@ def _rate(tflops: float) -> str:
 
 
 def _device_line(record: Record) -> str:
-    """Format the device in one line."""
     device = record["device"]
     words = [str(device.get("device", "?"))]
     if driver := device.get("driver"):
