@@ -139,10 +139,13 @@ class Archive:
             require_bytes(header, entry.file_size - stream.tell(), label)
             item = header._replace(shape=header.shape[1:])
             require_room(label, item.nbytes)
-            if header.fortran_order:
+            place = stream.tell()
+            if not header.fortran_order:
+                return _values(self._from(entry, stream, place + index * item.nbytes), item, label)
+            if entry.compress_type != zipfile.ZIP_STORED:
                 return np.array(self.array(name)[index])
-            place = stream.tell() + index * item.nbytes
-            return _values(self._from(entry, stream, place), item, label)
+            file, shape = self._from(entry, stream, place), header.shape
+            return np.array(np.memmap(file, header.dtype, "r", file.tell(), shape, "F")[index])
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member; its CRC is checked at the end. Raises DataFileError."""
