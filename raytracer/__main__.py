@@ -27,7 +27,7 @@ def main() -> int:
 
 def _quit(*_: object) -> None:
     try:
-        os.write(2, b"raytracer: stopped by Ctrl-C; nothing was written\n")
+        os.write(2, b"raytracer: stopped by Ctrl-C\n")
     finally:
         os._exit(130)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
-from raytracer.passes import SHOWN_EVERY
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -83,15 +81,13 @@ class AdaptivePasses:
         most: int,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
-        show: Callable[[], None] | None = None,
     ) -> None:
         self._areas, self._samples, self._level = film, samples, level
         self._most, self._seconds = most, seconds
-        self._progress, self._show = progress, show
+        self._progress = progress
         self._begun = film.there.copy()
         self._tiles: TileNoise | None = None
         self._start = time.perf_counter()
-        self._shown = -SHOWN_EVERY
         self._fraction = 0.0
 
     @property
@@ -166,12 +162,7 @@ class AdaptivePasses:
             if self._progress is not None:
                 self._progress(self._fraction)
 
-        for _ in film.expose(added, report):
-            now = time.perf_counter() - self._start
-            if self._show is not None and now - self._shown >= SHOWN_EVERY:
-                film.store()
-                self._show()
-                self._shown = now
+        film.expose(added, report)
 
 
 class FilmAreas:
@@ -208,38 +199,38 @@ class FilmAreas:
         columns = np.diff([*(self.side * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
-    def expose(self, added: Counts, report: ProgressCall | None = None) -> Iterator[Area]:
-        """Add samples to tiles and yield each finished area; at the end the film is stored."""
+    def expose(self, added: Counts, report: ProgressCall) -> None:
+        """Add samples to tiles, and store the film; report: called with the work of an area."""
         try:
             for area in areas(self._shape, self.there, added, self.side):
                 self._add_to(area, report)
-                yield area
         finally:
-            self.store()
+            self._store()
 
     def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
         """Add samples to every pixel, and return the seconds of rendering."""
         added = np.full_like(self.there, count)
-        total, done = self.work_of(added), 0
+        total, begun = self.work_of(added), self.work
 
         def report(work: float) -> None:
             if progress is not None:
-                progress((done + work) / total)
+                progress((self.work - begun + work) / total)
 
-        for area in self.expose(added, report):
-            done += area.work
+        self.expose(added, report)
         return self.seconds
 
-    def _add_to(self, area: Area, report: ProgressCall | None) -> None:
+    def _add_to(self, area: Area, report: ProgressCall) -> None:
         film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
         part = film.sums[y0:y1, x0:x1]
         piece = Film(
             np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
             film.height, backdrop=film.backdrop,
         )  # fmt: skip
-        inside = None if report is None else partial(_report_area, report, area.work)
+        first = area.first + self._offset
         with self._opened(piece) as on_device:
-            self.seconds += self._add(on_device, area.count, inside, area.first + self._offset)
+            self.seconds += self._add(
+                on_device, area.count, lambda done: report(area.work * done), first
+            )
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
@@ -247,7 +238,7 @@ class FilmAreas:
         self.work += area.work
         film.backdrop = piece.backdrop
 
-    def store(self) -> None:
+    def _store(self) -> None:
         """Store the sums on the device, and the numbers of samples in the film."""
         film = self.host
         film.samples, film.counts = int(self.there.max()), None
@@ -259,7 +250,3 @@ class FilmAreas:
         height, width = self._shape
         rows = np.repeat(self.there.astype(np.uint32), self.side, axis=0)[:height]
         return np.repeat(rows, self.side, axis=1)[:, :width].copy()
-
-
-def _report_area(report: ProgressCall, work: int, done: float) -> None:
-    report(work * done)

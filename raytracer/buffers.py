@@ -146,9 +146,6 @@ class DeviceRecords(ABC):
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
         return iter(self.columns)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (list(self.columns),)
-
     def radii(self, rows: slice) -> tuple[float, float]:
         """Return the least and the greatest radius of the sets among some rows."""
         first, found = 0, []
@@ -227,9 +224,6 @@ class DeviceColors:
 
     def __len__(self) -> int:
         return self._count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (self.on_host,)
 
 
 class ImagedSpheres(DeviceRecords):
@@ -629,5 +623,4 @@ def _leaves_of_columns(spheres: DeviceRecords) -> bytes:
 
 
 def _leaf(block: memoryview) -> bytes:
-    """Hash one block."""
     return blake2b(block, digest_size=32).digest()

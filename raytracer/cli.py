@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from signal import SIGPIPE
@@ -39,6 +38,7 @@ SUMMARIES = {
 """Lines of the help about subcommands, whose modules are imported when they run."""
 
 INTERRUPTED = 130
+NO_ROOM = "there is not enough memory: use fewer spheres, a smaller picture, or a larger machine"
 
 
 class _StoppedError(Exception):
@@ -106,12 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if is_lack_of_threads(error):
             return _say(NO_THREADS, 1)
         if is_lack_of_memory(error):
-            return _say(_no_memory(error), MemoryNeedError.exit_code)
+            return _say(NO_ROOM, MemoryNeedError.exit_code)
         raise
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
         return stopped(error)
     finally:
-        if output := _output():
+        if output := sys.modules.get("raytracer.files.output"):
             output.tidy()
     return code if isinstance(code, int) else 0
 
@@ -130,15 +130,6 @@ def _require_words(words: list[str]) -> None:
             f"word {place + 1} of the command{after} is empty, perhaps a shell variable that is "
             "not set: give a value or leave it out"
         )
-
-
-def _no_memory(error: BaseException) -> str:
-    """Return a message for a lack of memory, with the size of the allocation if known."""
-    size = re.search(r"llocate ([\d.]+ [KMGT]iB)", str(error))  # in messages of NumPy
-    return (
-        f"there is not enough memory{f', {size[1]} more were needed' if size else ''}: use fewer "
-        "spheres, a smaller picture, or a machine with more memory"
-    )
 
 
 def _misuse(error: click.UsageError, args: list[str]) -> int:
@@ -182,20 +173,13 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
 
 
 def stopped(error: BaseException) -> int:
-    """Print the signal and the files that were written; return the exit code."""
+    """Print the signal; return the exit code."""
     stop = _interrupt_behind(error)
     if not isinstance(stop, Terminated):
         stop = Terminated()
     if stop.number == SIGPIPE:
         return stop.exit_code
-    output = _output()
-    names = ", ".join(map(str, output.written())) if output else ""
-    written = f"written before that: {names}" if names else "nothing was written"
-    return _say(f"stopped by {stop.name}; {written}", stop.exit_code)
-
-
-def _output() -> Any:
-    return sys.modules.get("raytracer.files.output")
+    return _say(f"stopped by {stop.name}", stop.exit_code)
 
 
 def _say(text: str, code: int) -> int:

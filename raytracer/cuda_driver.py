@@ -52,22 +52,7 @@ _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
-_HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
 _events = local()
-
-
-class _Copy2D(ctypes.Structure):
-    """CUDA_MEMCPY2D."""
-
-    _fields_ = (
-        ("from_x", ctypes.c_size_t), ("from_y", ctypes.c_size_t), ("from_kind", ctypes.c_int),
-        ("from_host", ctypes.c_void_p), ("from_address", ctypes.c_uint64),
-        ("from_array", ctypes.c_void_p), ("from_pitch", ctypes.c_size_t),
-        ("to_x", ctypes.c_size_t), ("to_y", ctypes.c_size_t), ("to_kind", ctypes.c_int),
-        ("to_address", ctypes.c_void_p), ("to_device", ctypes.c_uint64),
-        ("to_array", ctypes.c_void_p), ("to_pitch", ctypes.c_size_t),
-        ("width", ctypes.c_size_t), ("height", ctypes.c_size_t),
-    )  # fmt: skip
 
 
 @cache
@@ -136,18 +121,6 @@ def copy_to_host(target: int, address: int, size: int, device: int) -> None:
                 ctypes.c_void_p(target), ctypes.c_uint64(address), ctypes.c_size_t(size)
             )
         )
-
-
-def copy_rows_to_host(
-    target: int, address: int, width: int, rows: int, pitch: int, device: int
-) -> None:
-    """Copy rows of `width` bytes that are `pitch` bytes apart on a GPU, packed, and wait."""
-    copy = _Copy2D(
-        from_kind=_DEVICE, from_address=address, from_pitch=pitch,
-        to_kind=_HOST, to_address=target, to_pitch=width, width=width, height=rows,
-    )  # fmt: skip
-    with device_context(device) as cuda:
-        check_status(cuda.cuMemcpy2DUnaligned_v2(ctypes.byref(copy)))
 
 
 def copy_on_device(target: int, address: int, size: int, device: int, stream: int) -> None:

@@ -39,9 +39,6 @@ _CODES = {letter: code for code, letter in _LETTERS.items()}
 NO_STREAM = -1
 """Stream of a DLPack consumer that needs no synchronisation."""
 
-FAR = 16
-"""Distance of rows in their widths from which they are copied one by one."""
-
 
 @dataclass(frozen=True, eq=False)
 class DeviceArray:
@@ -161,13 +158,6 @@ class DeviceArray:
         device = self.device or 0
         if self.stream is not None:
             cuda_driver.synchronize(self.stream, device)
-        if self._is_sparse:
-            rows = np.empty(self.shape, self.dtype)
-            cuda_driver.copy_rows_to_host(
-                rows.ctypes.data, self.address, rows.nbytes // len(rows), len(rows),
-                self.strides[0], device,
-            )  # fmt: skip
-            return rows
         first, size = self.span()
         memory = np.empty(size, np.uint8)
         cuda_driver.copy_to_host(memory.ctypes.data, self.address + first, size, device)
@@ -185,14 +175,6 @@ class DeviceArray:
         steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
         first = sum(step for step in steps if step < 0)
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
-
-    @property
-    def _is_sparse(self) -> bool:
-        """Whether the rows are packed, and far apart: the memory between them is not copied."""
-        if not self.ndim:
-            return False
-        width = self.size // len(self) * self.dtype.itemsize
-        return self.strides[0] >= FAR * width and (self.ndim == 1 or self[:1].is_contiguous)
 
     def copied_to(self, memory: DeviceMemory, stream: int) -> DeviceArray:
         """Queue a copy on a stream, and return it; it is complete when the stream's work is.

@@ -185,7 +185,6 @@ def _update(
 
 
 def _coloring(spheres: SphereSet) -> dict[str, Any]:
-    """Return what an update says of the colours of a set."""
     there = on_device(spheres, "color")
     if there is None:
         return {"colors": linear_rgb(spheres.color, spheres.color_space)}

@@ -339,7 +339,6 @@ class LiveScene:
     def _coloring(
         self, spheres: SphereSet, old: SphereSet, there: Mapping[str, DeviceArray]
     ) -> dict[str, Any]:
-        """Return what an update says of colours."""
         if "values" in there:
             color_map = self._values.of(there["values"].to_host).color_map()
             return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
@@ -569,7 +568,6 @@ class LiveScene:
         self._first_color = first_rows(buffers, scene.spheres)[place]
 
     def _radii_of(self, spheres: SphereSet) -> tuple[float, float]:
-        """Return the least and the greatest radius in render space."""
         with np.errstate(all="ignore"):
             radii = np.atleast_1d(spheres.radius) * self._radius_scale
             return float(radii.min()), float(radii.max())
@@ -630,7 +628,6 @@ class LiveScene:
 
     @property
     def _surroundings(self) -> Surroundings:
-        """What a fitted camera shows beside the spheres."""
         plan = self._open().plan
         settings = self._settings
         return NOTHING if plan is None else plan.surroundings(settings.width, settings.height)

@@ -255,7 +255,6 @@ def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
 
 
 def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write columns as comma-separated values."""
     import csv
 
     flat = _flat(arrays)

@@ -8,13 +8,12 @@ whichever is larger.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
 from raytracer.layout import draft_shape
-from raytracer.resources import available_memory, held_memory, peak_memory, thread_count
+from raytracer.resources import available_memory, thread_count
 
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
@@ -24,12 +23,10 @@ PACKED, BUILD, LEAVES = 16, 40, 20
 """Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
 
 MIN_PLACED = 1 << 20  # spheres of the host from which a GPU packs them, a part at a time
-BUILD_THERE = 50  # bytes of a sphere on a GPU that builds the tree, with what the build needs
-MOVING_THERE = 72  # the same of one that moves: with boxes, and its position on the host
 MOVING = PACKED + LEAVES  # bytes of a sphere that moves on the host: by number, its old tree
 MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset, and where it is
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
-NODES, MAX_NODES = 3, 12  # bytes of nodes per sphere: usual and maximum
+MAX_NODES = 12  # bytes of nodes per sphere, of which 3 are usual
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
 TRIANGLE, TRIANGLE_LEAF = 600, 64  # further bytes of a triangle: to be packed, and in the tree
 FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples
@@ -76,7 +73,6 @@ class Need:
     solids: int = 0  # of `count`, that are not spheres
     triangles: int = 0  # of the solids
     tree_there: bool = False  # whether a GPU builds the tree in its own memory
-    gpus: int = 1  # that hold the scene together
 
     @property
     def placed_there(self) -> bool:
@@ -88,9 +84,10 @@ class Need:
         spheres = PACKED * self.count * (not self.placed_there)
         return spheres + SOLID * self.solids + TRIANGLE * self.triangles + self.appearance
 
-    def tree(self, nodes: int = MAX_NODES) -> int:
-        """Return the bytes of the tree with its spheres; nodes: bytes of nodes per sphere."""
-        each = LEAVES + nodes + (SOLID_LEAF if self.solids else 0)
+    @property
+    def tree(self) -> int:
+        """Bytes of the tree with its spheres."""
+        each = LEAVES + MAX_NODES + (SOLID_LEAF if self.solids else 0)
         return each * self.count + TRIANGLE_LEAF * self.triangles
 
     @property
@@ -115,80 +112,28 @@ class Need:
         build, tree = self.packed + STAGED, 0
         if not self.tree_there:
             build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
-            tree = self.tree() + MOVING * self.count * self.output.moves
+            tree = self.tree + MOVING * self.count * self.output.moves
         render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
         return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
 
-    @property
-    def on_device(self) -> int:
-        """Bytes in the memory of each GPU."""
-        pixels, out = self.width * self.height, self.output
-        hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
-        draft = 4 * prod(draft_shape(self.height, self.width)) if out.window else 0
-        film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
-        rest = self.appearance + self.tree(NODES)
-        building = rest
-        if self.tree_there:
-            scratch = MOVING_THERE if out.moves else BUILD_THERE
-            scratch += SOLID_LEAF if self.solids else 0
-            building = self.appearance + self.tree() + scratch * self.count
-        if self.gpus == 1:
-            return building + film
-        # later each has all nodes
-        return max(building // self.gpus, rest // self.gpus + NODES * self.count) + film
-
-
-_estimate = 0
-
-
-def largest_estimate() -> int:
-    """Return the largest estimate of this process so far in bytes; 0 before the first."""
-    return _estimate
-
-
-def _note(extra: int) -> None:
-    global _estimate
-    _estimate = max(_estimate, held_memory() + extra, peak_memory())
-
 
 def require_host(need: Need) -> None:
-    """Refuse a render that does not fit into the memory of this machine, container or shell."""
-    _note(need.extra)
-    require(need, available_memory(), lambda n: n.extra)
-
-
-def require_device(need: Need, available: int | None) -> None:
-    """Refuse a render that does not fit into a device with `available` bytes of memory."""
-    where = "GPU memory" if need.gpus == 1 else f"memory on each of {need.gpus} GPUs"
-    film = replace(need, count=0, appearance=0).on_device
-    remedy = SMALLER
-    if available is not None and film < available and need.count:
-        fit = (available - film) * need.count // (need.on_device - film)
-        several = "; more fit several GPUs (--backend cuda:all)" if need.gpus == 1 else ""
-        remedy = f"about {fit:,} spheres fit there{several}"
-    require(need, available, lambda n: n.on_device, where, remedy)
-
-
-def require(
-    need: Need,
-    available: int | None,
-    size: Callable[[Need], int],
-    where: str = "memory",
-    remedy: str = SMALLER,
-) -> None:
-    """Refuse a render whose `size` is not available (None: unknown), and propose what fits."""
-    if available is None or size(need) <= available:
+    """Refuse a render that does not fit into the memory of this machine, container or shell, and
+    propose a picture that fits."""
+    available = available_memory()
+    if available is None or need.extra <= available:
         return
+    remedy = SMALLER
     room, smaller = available - min(SPARE, available // 8), need
-    while min(smaller.width, smaller.height) > 1 and size(smaller) > room:
+    while min(smaller.width, smaller.height) > 1 and smaller.extra > room:
         width, height = int(SMALLER_BY * smaller.width), int(SMALLER_BY * smaller.height)
         smaller = replace(smaller, width=width, height=height)
-    if size(smaller) <= room:
+    if smaller.extra <= room:
         remedy = f"a picture of {smaller.width}x{smaller.height} fits, or a part of it by crop"
     raise MemoryNeedError(
         f"{need.count:,} spheres at {need.width}x{need.height} need about "
-        f"{size_text(size(need))} of {where} and {size_text(available)} is free: {remedy}"
+        f"{size_text(need.extra)} of memory and {size_text(available)} is free: {remedy}"
     )
 
 
@@ -202,21 +147,15 @@ def require_count(count: int, most: int, backend: str) -> None:
         )
 
 
-def has_room(size: int) -> bool:
-    """Whether `size` bytes fit into memory; True if the free memory is unknown."""
-    free = available_memory()
-    return free is None or size <= free
-
-
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
     """Refuse data that need more memory than is free, before they are read or generated."""
-    _note(size + FIXED)
-    if not has_room(size):
+    free = available_memory()
+    if free is not None and size > free:
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(available_memory() or 0)} is free: {remedy}"
+            f"{size_text(free)} is free: {remedy}"
         )
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from copy import copy
 from functools import cache
 from hashlib import blake2b
 
@@ -76,7 +75,7 @@ class MotionBlur:
                 "the shutter out"
             )
         assert scene.camera is not None
-        self._scene, self._buffers = _bare(scene), buffers
+        self._scene, self._buffers = scene, buffers
         self._shutter, self._space = scene.camera.shutter, Space.of(buffers)
         self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
         with naming("camera.shutter"):
@@ -159,14 +158,6 @@ class MotionBlur:
                     first, spheres.count, centers, None, None, "linear", 0, linear, offset, 1.0
                 )
             )
-
-
-def _bare(scene: Scene) -> Scene:
-    """Return a scene without data of its files, which other processes may not be able to read."""
-    kept = copy(scene)
-    kept.spheres = [each.without_columns() for each in scene.spheres]
-    kept.annotations = kept.animation = kept.arrows = kept.trails = None
-    return kept
 
 
 def _part(progress: ProgressCall | None, done: int, samples: int) -> ProgressCall | None:

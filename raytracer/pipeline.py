@@ -37,7 +37,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
-from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings, in_force
+from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 
 Notice = Callable[[str], None]
-Show = Callable[[Image], None]
 
 MAX_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
@@ -91,7 +90,6 @@ def render(
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
-    show: Show | None = None,
     **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
@@ -127,7 +125,6 @@ def render(
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
-        show: called with the unfinished picture while it renders, at most every 5 seconds.
 
     Returns:
         The picture.
@@ -143,7 +140,6 @@ def render(
         of_kind(film, "film", Film, UserError)
     bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
-    function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     source = Source.of(
         scene, frame=frame, format=format, topology=topology, arrays=arrays,
@@ -161,7 +157,7 @@ def render(
     ):  # fmt: skip
         image = job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
-            seconds=seconds, progress=progress, show=show,
+            seconds=seconds, progress=progress,
         )  # fmt: skip
     again = partial(
         prepare, source, dict(settings), backend=backend, crop=crop, threads=threads,
@@ -226,7 +222,9 @@ def prepare(
     source = Source.of(scene)
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        device = _device(backend, threads)
+        thread_count(threads)
+        is_device = hasattr(backend, "max_spheres")  # of an earlier job
+        device: Device = backend if is_device else select(backend, threads)  # type: ignore[assignment,arg-type]
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
         loaded, plan = load_applied(
@@ -245,7 +243,6 @@ def prepare(
         need = _need(source, alone, crop, threads, output, plan, keeps, device)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
-            memory.require_device(need, about_device.get("memory_free"))
             around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
             buffers, camera = pack_with_camera(loaded, settings, around, device, cell)
         settings = settings.override(brightness=_brightness(loaded, settings))
@@ -329,7 +326,6 @@ class Job:
         keep_film: bool = True,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
-        show: Show | None = None,
     ) -> Image:
         """Add the samples of the settings to a film, and return its picture.
 
@@ -345,12 +341,11 @@ class Job:
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
             seconds: of rendering, after which the picture is done.
-            progress, show: as for `raytracer.render`.
+            progress: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
         if bits is not None:
             check_bits(bits, tone or self.tone)
-        see = None if show is None else lambda: show(self.image(on_device, tone, bits))
         for frame in range(repeat):
             if frame:
                 on_device.clear()
@@ -359,9 +354,7 @@ class Job:
                 assert progress is not None
                 progress((frame + fraction) / repeat)
 
-            self.frames.append(
-                self._expose_frame(on_device, first, seconds, progress and report, see)
-            )
+            self.frames.append(self._expose_frame(on_device, first, seconds, progress and report))
         self.timings["frame"] = quartiles(self.frames)["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
@@ -374,21 +367,21 @@ class Job:
         first: int | None,
         seconds: float | None,
         progress: ProgressCall | None,
-        show: Callable[[], None] | None,
     ) -> float:
         """Add samples until the goal of the settings is reached; return the seconds."""
         settings = self.settings
-        if settings.noise is None and seconds is None and show is None:
+        if settings.noise is None and seconds is None:
             return self.expose(on_device, settings.samples, progress, first=first)
         offset = 0 if first is None else first - on_device.samples
         if settings.noise is not None:
-            return self._expose_tiles(on_device, offset, seconds, progress, show)
+            return self._expose_tiles(on_device, offset, seconds, progress)
         from raytracer.passes import add_in_passes
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
-        return add_in_passes(on_device, add, settings.samples, seconds, progress, show)
+        assert seconds is not None
+        return add_in_passes(on_device, add, seconds, progress)
 
     def _expose_tiles(
         self,
@@ -396,7 +389,6 @@ class Job:
         offset: int,
         seconds: float | None,
         progress: ProgressCall | None,
-        show: Callable[[], None] | None,
     ) -> float:
         """Add samples to noisy tiles until the noise is reached, and return the seconds."""
         from raytracer.adaptive import AdaptivePasses
@@ -406,7 +398,7 @@ class Job:
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
         passes = AdaptivePasses(
             self._areas(on_device, offset), self.settings.samples, level,
-            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress, show,
+            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)
@@ -483,7 +475,7 @@ class Job:
                 "the film was rendered by another version of raytracer, and cannot be resumed by "
                 "this one: render it anew"
             )
-        here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
+        here, there = self.about["settings"], film.metadata.get("settings", {})
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
             for name in here
@@ -589,17 +581,6 @@ class Job:
         self.scene.close()
 
 
-def _device(backend: Any, threads: int) -> Device:
-    """Return a device by name; that of an earlier job itself. Raises UserError."""
-    thread_count(threads)
-    try:
-        is_device = hasattr(backend, "max_spheres") and not isinstance(backend, type)
-    except Exception:  # whatever a foreign object raises
-        is_device = False
-    device: Device = backend if is_device else select(backend, threads)
-    return device
-
-
 def load_applied(
     source: Source,
     overrides: SceneOverrides,
@@ -694,7 +675,6 @@ def _need(
         total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
         output=output, solids=total - scene.count,
         triangles=sum(mesh.count for mesh in scene.meshes), tree_there=device.has_own_memory,
-        gpus=device.gpus,
     )  # fmt: skip
     if need.placed_there:
         return need

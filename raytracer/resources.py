@@ -25,8 +25,6 @@ NO_THREADS = (
 )
 UNLIMITED = 1 << 62  # limits of control groups from here on mean none; version 1 has almost 2^63
 
-_UNMAPPED = ("cannot allocate memory", "failed to map segment")
-
 
 def is_lack_of_memory(error: BaseException | None) -> bool:
     """Whether an exception, or its cause, means that memory has run out."""
@@ -35,19 +33,8 @@ def is_lack_of_memory(error: BaseException | None) -> bool:
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True
-        if isinstance(error, SystemError) and _is_limited():
-            return True  # an extension got no memory and set no exception
-        if isinstance(error, ImportError) and any(w in str(error).lower() for w in _UNMAPPED):
-            return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _is_limited() -> bool:
-    import resource
-
-    kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
-    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
 
 def is_lack_of_threads(error: BaseException) -> bool:
@@ -86,13 +73,11 @@ def thread_count(threads: int = 0) -> int:
     value = os.environ.get(THREADS_VARIABLE, "").strip()
     if not value:
         return _usable_cores()
-    digits = value.lstrip("0")
-    if not value.isdecimal() or not digits:
+    if not value.isdecimal() or len(value) > 9 or int(value) == 0:
         raise UserError(
             f"{THREADS_VARIABLE}={shown_value(value)}: set it to a whole number of at least 1"
         )
-    # Nine digits are more than any limit, and Python refuses to convert thousands of them.
-    return min(int(digits[:9]), MAX_THREADS * _usable_cores())
+    return min(int(value), MAX_THREADS * _usable_cores())
 
 
 def busy_threads(threads: int = 0) -> int:
@@ -104,11 +89,6 @@ def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def held_memory() -> int:
-    resident = _field(_content("/proc/self/status"), b"VmRSS:")
-    return peak_memory() if resident is None else resident * 1024
 
 
 def peak_memory() -> int:

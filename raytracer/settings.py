@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -106,18 +105,6 @@ NOT_PACKED = (
 
 MAX_SEED = 2**32 - 1
 AUTO = "auto"
-
-
-def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with resolved defaults, for messages."""
-    settings = dict(values)
-    if settings.get("integrator") is None and (look := LOOKS.get(str(settings.get("look")))):
-        settings["integrator"] = look.integrator
-    if settings.get("filter_radius", 0) is None:
-        settings["filter_radius"] = FILTER_RADII.get(str(settings.get("filter")))
-    if settings.get("ao_distance", 0) is None:
-        settings["ao_distance"] = "unlimited"
-    return settings
 
 
 @dataclass(frozen=True, repr=False, eq=False)

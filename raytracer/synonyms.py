@@ -103,6 +103,7 @@ REMOVED = {
     "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
     "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
     "saved record",
+    "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
     "schema": "raytracer/benchmark/record.py describes the keys of a record",
     "sustained": "'--hot --min-time 2' reaches the power limit",
     "workers": _PARTS,

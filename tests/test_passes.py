@@ -1,4 +1,4 @@
-"""Renders in passes: for a time, with pictures in between."""
+"""Renders for a time, in passes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Film, Image, UserError
+from raytracer import Film, UserError
 from raytracer.passes import add_in_passes
 from support.films import film_of, noise_of
 from support.project import to_project
@@ -62,36 +62,19 @@ def test_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes double and the last one fits; a film that is begun has a first pass of one sample."""
     clock = Clock(monkeypatch)
     fractions: list[float] = []
-    run = add_in_passes(clock, clock.add, 4, 11.5, fractions.append)  # type: ignore[arg-type]
+    run = add_in_passes(clock, clock.add, 11.5, fractions.append)  # type: ignore[arg-type]
     assert run == 11
     assert clock.parts == [1, 1, 2, 4, 3]
     assert fractions == sorted(fractions)
     clock.parts.clear()
-    add_in_passes(clock, clock.add, 4, 0.5)  # type: ignore[arg-type]
+    add_in_passes(clock, clock.add, 0.5)  # type: ignore[arg-type]
     assert clock.parts == [1]
 
 
-def test_pictures_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the first sample, and then when five seconds have gone; never of the finished film."""
-    clock = Clock(monkeypatch)
-    shown: list[int] = []
-    show = lambda: shown.append(clock.samples)  # noqa: E731
-    add_in_passes(clock, clock.add, 18, show=show)  # type: ignore[arg-type]
-    assert shown == [1, 6, 11, 16]
-    assert sum(clock.parts) == 18
-
-
 def test_arguments_of_render() -> None:
-    images: list[Image] = []
-    image = raytracer.render(SCENE, show=images.append, **SMALL)
-    assert [type(each) for each in images] == [Image]
-    plain = raytracer.render(SCENE, **SMALL)
-    np.testing.assert_array_equal(image.film.sums, plain.film.sums)
     assert raytracer.render(SCENE, time=1e-9, **SMALL).film.samples == 1
     for wrong in (0, -1.0, float("nan"), "1"):
         with pytest.raises(UserError, match="time"):
             raytracer.render(SCENE, time=wrong, **SMALL)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="show: 3 is not a function"):
-        raytracer.render(SCENE, show=3, **SMALL)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"render.noise"):
         raytracer.render(SCENE, noise=0.0, **SMALL)

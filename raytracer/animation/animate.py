@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 
 from raytracer._version import __version__
 from raytracer.animation.encoder import (
-    CONTAINERS,
     PICTURES,
     Pixels,
     VideoWriter,
@@ -239,18 +238,6 @@ def _digest(plan: Plan) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def poster_of(movie: Path) -> Path:
-    """Return the path of the first frame beside a movie: NAME.poster.png, or NAME.gif.poster.png
-    where there is another movie NAME with another ending."""
-    others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
-    unique, shared = posters_of(movie)
-    return unique if any(movie.with_suffix(ending).exists() for ending in others) else shared
-
-
-def posters_of(movie: Path) -> tuple[Path, Path]:
-    return movie.with_name(f"{movie.name}.poster.png"), movie.with_suffix(".poster.png")
-
-
 class _Job:
     """One call of `Animation.save`: frames from an earlier run, or rendered, in order."""
 
@@ -347,7 +334,7 @@ class _Movie(_Job):
         target, plan = self.target, self.plan
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         output.check_file(self.outputs.writes(target, "the movie"))
-        self.poster = poster_of(target) if self.has_poster else None
+        self.poster = target.with_suffix(".poster.png") if self.has_poster else None
         if self.poster is not None:
             output.check_picture(self.outputs.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES

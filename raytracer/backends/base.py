@@ -263,8 +263,6 @@ class Device(Placer, Protocol):
     shares_display: bool
     """Whether the device may also draw the window; pictures are then developed in its memory, and
     OpenGL must finish before the next pass."""
-    gpus: int
-    """GPUs that hold a scene together which one of them cannot hold."""
     pass_seconds: float
     """Target duration (s) of a pass of several samples in interactive use."""
     budget: float

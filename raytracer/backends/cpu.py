@@ -205,7 +205,6 @@ class CpuDevice:
     name = "cpu"
     number = 0
     max_spheres = MAX_SPHERES
-    gpus = 1
     can_interrupt = True
     shares_display = False
     has_own_memory = False

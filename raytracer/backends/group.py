@@ -261,7 +261,7 @@ class DeviceGroup:
         first = devices[0]
         self.name, self.number = first.name, first.number
         self.max_spheres, self.shares_display = first.max_spheres, first.shares_display
-        self.has_own_memory, self.gpus = first.has_own_memory, 1
+        self.has_own_memory = first.has_own_memory
         self.pass_seconds, self.budget = first.pass_seconds, first.budget
 
     def describe(self) -> dict[str, Any]:

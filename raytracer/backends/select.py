@@ -29,7 +29,7 @@ def select(name: str = "auto", threads: int = 0) -> Device:
         )
     if name == "cpu":
         return CpuDevice(threads)
-    numbers = gpus_of(name) or [0]
+    numbers = [int(number) for number in re.findall("[0-9]+", name)] or [0]
     if len(set(numbers)) < len(numbers):
         raise BackendError(f"the backend {name} names a GPU twice: give each number once")
     reason = next(filter(None, map(_why_not_cuda, numbers)), None)
@@ -51,11 +51,6 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     from raytracer.backends.cuda.gpus import GpuGroup
 
     return GpuGroup(gpus)
-
-
-def gpus_of(name: str) -> list[int]:
-    """Return the numbers of the GPUs in the name of a backend; it has none where it says all."""
-    return [int(number) for number in re.findall("[0-9]+", name)]
 
 
 def devices() -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def measure(session: Session) -> Ceilings:
 
 
 def _copy(session: Session) -> float:
-    nbytes = min(COPY_BYTES, session.free_memory() // 8 // 256 * 256)
+    nbytes = min(COPY_BYTES, int(session.driver.mem_get_info()[0]) // 8 // 256 * 256)
     with Memory(session, {"a": nbytes, "b": nbytes}) as memory:
         source, target = memory.address("a"), memory.address("b")
         memory.clear("a")

@@ -81,7 +81,6 @@ def validated(given: Mapping[str, Any]) -> BenchOptions:
 
 
 def _several(value: Any, name: str) -> list[int]:
-    """Return one or several sizes as a list."""
     several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
     return [whole(number, name, error=UserError) for number in numbers]

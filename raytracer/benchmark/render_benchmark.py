@@ -124,7 +124,6 @@ def result(
 
 
 def _prepared(name: str, size: tuple[int, int]) -> tuple[SceneBuffers, Bvh]:
-    """Load an example scene, pack it, and build its tree."""
     scene = load(SCENE_FOLDER / f"{name}.toml")
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
     return buffers, build_bvh(buffers)

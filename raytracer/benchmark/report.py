@@ -96,7 +96,7 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "runs": str(time["count"]),
         "FLOP/s": _rate(rates["tflops"]) if result["work"]["flop"] else "",
         "GB/s": number(rates["gbps"] or None),
-        "of ceiling": _percent(rates["of_ceiling"]),
+        "of ceiling": "" if rates["of_ceiling"] is None else f"{rates['of_ceiling']:.0%}",
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
@@ -128,12 +128,7 @@ def _rate(tflops: float) -> str:
     return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
 
 
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{value:.0%}"
-
-
 def _device_line(record: Record) -> str:
-    """Format the device in one line."""
     device = record["device"]
     words = [str(device.get("device", "?"))]
     if driver := device.get("driver"):

@@ -97,7 +97,6 @@ class ToneBenchmark(Benchmark):
 
 
 def _on_host(film: Film) -> Passes:
-    """Return the passes on all cores."""
 
     def whole(settings: ToneSettings) -> None:
         develop(film, settings, 8, 0, measure(film, settings, 0))

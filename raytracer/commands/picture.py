@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from raytracer import memory
 from raytracer.errors import OutputError, UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
@@ -19,7 +18,6 @@ from raytracer.film import film_file, formats
 from raytracer.film.film import Film, non_finite_pixels
 from raytracer.film.image import Image
 from raytracer.film.png import is_foreign, read_metadata
-from raytracer.resources import peak_memory
 
 
 def default_picture(source: str | Path, frame: int | None = None, scene: str = "") -> Path:
@@ -93,10 +91,6 @@ def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None =
 
 def record(image: Image) -> dict[str, Any]:
     return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
-
-
-def memory_record() -> dict[str, int]:
-    return {"peak": peak_memory(), "estimate": memory.largest_estimate()}
 
 
 def warn_of_non_finite(image: Image, quiet: bool) -> None:

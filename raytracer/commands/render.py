@@ -17,6 +17,7 @@ from raytracer.commands.report import file_size, print_json, print_lines, print_
 from raytracer.errors import UserError, counted
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
+from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -104,7 +105,6 @@ def numbers(
     metavar="SECONDS",
     help="Render for this time, with as many samples as it allows.",
 )
-@click.option("--progressive", is_flag=True, help="Write the picture repeatedly while it renders.")
 @click.option(
     "--crop",
     metavar="x0,y0,x1,y1",
@@ -145,7 +145,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
-      raytracer render atoms.xyz --noise 0.01 --progressive
+      raytracer render atoms.xyz --noise 0.01
       raytracer render atoms.xyz --samples 4 --denoise
 
     Settings that are not given come from the scene file. The name of an example scene without a
@@ -187,7 +187,6 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
             "--time": call.time,
             "--noise": call.settings.get("noise"),
         }
-        given["--progressive"] = call.progressive
         if others := [name for name, value in given.items() if value]:
             raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
     if call.time is not None and not 0 < call.time < inf:
@@ -228,7 +227,6 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 def run(call: Call, outputs: OutputSet) -> None:
     from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
-    from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
@@ -253,18 +251,13 @@ def run(call: Call, outputs: OutputSet) -> None:
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
         check_target(target, call.bits, call.quality, known)  # before the time is spent
-        if call.film:
-            film_file.require_space(film, call.film, aovs)
         samples = height * width * job.settings.samples * call.repeat
-        show = None
-        if call.progressive:
-            show = lambda image: image.save(target, call.bits, quality=call.quality)  # noqa: E731
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
                 job.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time,
-                progress=bar, show=show,
+                progress=bar,
             )  # fmt: skip
         if _solids(job) and crop_of(film) is None:
             warnings += _coverage_warnings(image.statistics, job.view)
@@ -310,7 +303,7 @@ def crop_of(film: Film | None) -> Crop | None:
 def run_pixel(call: Call) -> None:
     """Print what one pixel shows, or the radiance of one of its samples."""
     option = "--pick" if call.only is None else "--only"
-    names = ("crop", "time", "progressive", "output", "film", "resume")
+    names = ("crop", "time", "output", "film", "resume")
     others = [name for name in names if getattr(call, name)]
     others += ["repeat"] * (call.repeat > 1) + ["pick"] * bool(call.only and call.pick)
     if others:
@@ -364,13 +357,12 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
-    from raytracer.commands.picture import memory_record
     from raytracer.pipeline import quartiles
 
     return image.metadata | {
         "timings": job.timings,
         "frames": quartiles(job.frames) | {"count": len(job.frames)},
-        "memory": job.memory | {"film": image.film.sums.nbytes} | memory_record(),
+        "memory": job.memory | {"film": image.film.sums.nbytes, "peak": peak_memory()},
         "warnings": job.warnings,
     }
 

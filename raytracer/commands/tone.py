@@ -20,6 +20,7 @@ from raytracer.commands.options import (
 from raytracer.commands.report import print_json, print_lines, print_warning
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.resources import peak_memory
 
 if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
@@ -117,7 +118,7 @@ def load(call: Call, name: str) -> Film:
 
 def run(call: Call, targets: list[Path]) -> None:
     from raytracer import memory
-    from raytracer.commands.picture import memory_record, record, warn_of_non_finite, write
+    from raytracer.commands.picture import record, warn_of_non_finite, write
 
     output = memory.Output(
         call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
@@ -138,7 +139,7 @@ def run(call: Call, targets: list[Path]) -> None:
             print_lines(_summary(image, target, call.stats))
         del film, image  # before the next one is loaded
     if call.as_json:
-        print_json({"films": records, "memory": memory_record()})
+        print_json({"films": records, "memory": {"peak": peak_memory()}})
 
 
 def image_of(film: Film, call: Call) -> Image:

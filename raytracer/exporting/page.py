@@ -74,7 +74,6 @@ def _also_left_out(job: Job, tone: ToneSettings) -> dict[str, bool]:
 
 
 def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) -> Iterator[bytes]:
-    """Yield the page part by part."""
     title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
     head["name"] = title
     head["sections"] = {name: section.about for name, section in sections.items()}

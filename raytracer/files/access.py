@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import select
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from raytracer.errors import (
     NO_MEMORY,
@@ -33,9 +33,7 @@ from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
-JSON_LEVELS = 64  # maximum nesting of tables and lists in metadata; films have five
 HEAD_BYTES = 1 << 14  # bytes of a text by which its encoding is guessed
-PIECE = 1 << 20  # bytes of standard input in one copy
 
 _REASONS = {
     errno.ENOENT: "there is no such file",
@@ -244,28 +242,14 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
         status = os.fstat(sys.stdin.fileno())
         if stat.S_ISREG(status.st_mode):
             inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
-    limit = memory_share(1)
-    total = 0
     try:
         copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
-        stream = sys.stdin.buffer
-        while piece := _next_piece(stream):
-            total += len(piece)
-            if total > limit:
-                copy.close()
-                raise error(f"{source}: has more than {size_text(limit)}, the memory that is free")
-            copy.write(piece)
+        shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
     except OSError as problem:
         raise error(f"{source}: {reason(problem)}") from None
     spooled: BufferedReader = copy
     return spooled
-
-
-def _next_piece(stream: IO[bytes]) -> bytes:
-    while (piece := stream.read(PIECE)) is None:
-        select.select([stream], [], [])
-    return piece
 
 
 @contextmanager
@@ -282,8 +266,6 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
         raise
     except RecursionError:
         raise error(f"{source}: cannot be read as {kind} (it is nested too deeply)") from None
-    except UnicodeDecodeError as problem:
-        raise error(f"{source}: cannot be read as {kind} (it is not {problem.encoding})") from None
     except Exception as problem:
         if is_lack_of_threads(problem):  # not an error of the file
             raise
@@ -293,72 +275,34 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
 
 
 @contextmanager
-def printed() -> Iterator[list[str]]:
-    """Give a list that, after the block, has the lines that any thread printed."""
-    import tempfile
-    from contextlib import redirect_stderr, redirect_stdout
-    from io import StringIO
-
-    lines: list[str] = []
-    captured = StringIO()
-    with tempfile.TemporaryFile() as file, redirect_stdout(captured), redirect_stderr(captured):
-        try:
-            before = os.dup(2)
-        except OSError:  # standard error is closed
-            before = -1
-        os.dup2(file.fileno(), 2)
-        try:
-            yield lines
-        finally:
-            if before < 0:
-                os.close(2)
-            else:
-                os.dup2(before, 2)
-                os.close(before)
-            file.seek(0)
-            text = file.read(1 << 16).decode("utf-8", "replace") + captured.getvalue()
-            lines += [line for line in text.splitlines() if line.strip()]
+def silenced() -> Iterator[None]:
+    """Drop what libraries print on standard error, also from other languages and threads."""
+    try:
+        before = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with open(os.devnull, "wb") as null:  # noqa: PTH123
+        os.dup2(null.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
 
 
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     """Parse a JSON object, `what` in messages ("its metadata"). Raises DataFileError."""
     import json
 
-    problem = ""
-    values: dict[str, Any]
     try:
-        values = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
-        if not isinstance(values, dict):
-            problem = "not a JSON object"
-        elif _depth(values) > JSON_LEVELS:  # printing it would recurse as deep
-            problem = "nested too deeply"
-    except RecursionError:
-        problem = "nested too deeply"
-    except ValueError as error:
-        problem = f"not JSON ({_first_line(error)})"
-    if problem:
-        raise DataFileError(f"{source}: {what} are damaged: they are {problem}") from None
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = f"not JSON ({_first_line(error)})"
+        raise DataFileError(f"{source}: {what} are damaged: they are {why}") from None
+    if not isinstance(values, dict):
+        raise DataFileError(f"{source}: {what} are damaged: they are not a JSON object")
     return values
-
-
-def unique(
-    pairs: list[tuple[str, Any]], source: str, error: type[UserError] = DataFileError
-) -> dict[str, Any]:
-    """Return a JSON object; raises `error` if a key is repeated or is not valid Unicode."""
-    values: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in values:
-            raise error(f"{source}: the key '{shown(name)}' is repeated in an object")
-        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise error(f"{source}: the key '{shown(name)}' has half a surrogate pair")
-        values[name] = value
-    return values
-
-
-def _depth(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value
-    levels = [_depth(each) for each in inner if isinstance(each, (dict, list))]
-    return 1 + max(levels, default=0)
 
 
 def _first_line(problem: Exception) -> str:

@@ -21,9 +21,7 @@ from raytracer.files.inputs import Identity, identity, input_at, note_written, o
 
 PREFIX = ".raytracer-"
 
-# Temporary files, and files that were renamed to their targets, each with its identity.
-_live: set[Path] = set()
-_renamed: list[tuple[Path, Identity]] = []
+_live: set[Path] = set()  # temporary files
 
 
 class OutputSet:
@@ -100,21 +98,6 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     return path
 
 
-def require_space(path: str | Path, size: int) -> None:
-    """Refuse a file of `size` bytes if its disk is too full. Raises OutputError."""
-    free = size
-    with suppress(OSError):  # writing reports the error
-        disk = os.statvfs(Path(os.path.realpath(path)).parent)
-        free = disk.f_bavail * disk.f_frsize
-    if size > free:
-        from raytracer.memory import size_text
-
-        raise OutputError(
-            f"{path}: needs {size_text(size)} and its disk has {size_text(free)} free: make room, "
-            "or give a name on another disk"
-        )
-
-
 def write(path: str | Path, data: bytes | str) -> Path:
     """Write a file under a temporary name in its folder, then rename it; return its path. Raises
     OutputError: an old file is unchanged."""
@@ -137,9 +120,11 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
         with _beside(target) as new:
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
-            _rename(new, target, path)
+            status = new.stat()
+            note_written((status.st_dev, status.st_ino))
+            new.replace(target)
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise WriteError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 @contextmanager
@@ -158,11 +143,6 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         _live.discard(path)
 
 
-def written() -> list[Path]:
-    """Return the files that this process has written and that still exist, in order."""
-    return [path for path, key in dict(_renamed).items() if identity(path) == key]
-
-
 def tidy() -> None:
     for path in list(_live):
         with suppress(OSError):
@@ -174,18 +154,6 @@ def _path(path: str | Path) -> Path:
     from raytracer.files.access import path_of
 
     return path_of(path)
-
-
-def _rename(new: Path, target: Path, name: Path) -> None:
-    # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
-    status = new.stat()
-    _renamed.append((name, (status.st_dev, status.st_ino)))
-    note_written((status.st_dev, status.st_ino))
-    new.replace(target)
-
-
-def _unwritten(path: Path, error: OSError) -> WriteError:
-    return WriteError(f"{path}: cannot be written ({error.strerror or error})")
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:

@@ -226,9 +226,8 @@ class Film:
         Raises:
             DataFileError: the file is not a film, or cannot be read.
         """
-        film: Film = film_file.load(cls, path, aovs)
-        if film.backdrop is not None:
-            film.backdrop = Backdrop(*film.backdrop)
+        film = film_file.load(cls, path, aovs)
+        film.backdrop = film.backdrop and Backdrop(*film.backdrop)
         return film
 
 

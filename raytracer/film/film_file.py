@@ -21,24 +21,20 @@ from raytracer.files.access import (
     parse_json,
     path_of,
     reading,
+    silenced,
 )
-from raytracer.film.aovs import AOVS, INTEGERS, channels
+from raytracer.film.aovs import AOVS, INTEGERS
 from raytracer.memory import size_text
 
 if TYPE_CHECKING:
     from raytracer.files.npz import Archive
     from raytracer.film.film import Film
 
-FORMATS = (1, 2, 3)
-"""3: like 1 or 2 (without or with a backdrop), with the samples of each pixel.
-2: the sums include an opaque background, and their fourth channel counts hits.
-1: the background is transparent.
-"""
+FORMAT = 3
+"""Of new films; those of 1 and 2 lack the samples of each pixel, and of 1 a backdrop."""
 
 SUFFIXES = (".npz", ".exr")
 MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
-
-METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool}
 
 
 def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
@@ -52,13 +48,6 @@ def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
     if suffix == ".exr":
         _require_openexr(path)
     return output.check_file(path, replaces)
-
-
-def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
-    """Refuse an `.npz` of a film and some output variables for which its disk is too full."""
-    height, width = film.sums.shape[:2]
-    if Path(path).suffix.lower() == ".npz":
-        output.require_space(path, (16 + 4 * channels(aovs)) * width * height)
 
 
 def save(film: Film, path: str | Path) -> Path:
@@ -104,7 +93,6 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     """Return the metadata of a film, without reading its pixels; {} if there are none. is_input:
     False if it may be replaced."""
     from raytracer.files.npz import Archive
-    from raytracer.film import exr_header
 
     about: Any
     with opened(path, error=DataFileError, is_input=is_input) as file:
@@ -112,8 +100,13 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
             with Archive(file) as archive:
                 about = _text_of(archive) if _is_film(archive) else None
         else:
-            _require_openexr(file.path)
-            about = exr_header.check(file).attributes.get("raytracer")
+            exr = _require_openexr(file.path)
+            with (
+                reading(file.source, "OpenEXR"),
+                silenced(),
+                exr.File(file.name, header_only=True) as stored,
+            ):
+                about = stored.header().get("raytracer")
         if not isinstance(about, str):
             return {}
         metadata = parse_json(about, file.source, "its metadata").get("metadata")
@@ -121,9 +114,8 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
 
 
 def _about(film: Film) -> str:
-    number = 1 if film.backdrop is None else 2
     about = {
-        "format": 3 if film.counts is not None else number,
+        "format": FORMAT,
         "samples": film.samples,
         "place": [film.x0, film.y0],
         "size": [film.width, film.height],
@@ -138,57 +130,6 @@ def _about(film: Film) -> str:
             f"metadata: {shown_value(film.metadata)} cannot be saved as JSON: use texts, numbers, "
             "lists and dictionaries"
         ) from None
-
-
-def _film(
-    cls: type[Film],
-    source: str,
-    about: str,
-    sums: NDArray[Any],
-    aovs: dict[str, NDArray[Any]],
-    counts: NDArray[Any] | None = None,
-) -> Film:
-    """Return the film of a file. Raises DataFileError: its metadata or arrays are damaged."""
-    values = parse_json(about, source, "its metadata")
-    version = values.get("format")
-    if version not in FORMATS:
-        raise DataFileError(
-            f"{source}: is a film of format {shown_value(version)} and this version reads "
-            f"{' and '.join(map(str, FORMATS))}: use the version that wrote it"
-        )
-    try:
-        (x0, y0), (width, height) = values["place"], values["size"]
-        samples, metadata = values["samples"], values["metadata"]
-        backdrop: Any = None
-        wrong = [
-            k for k, kind in METADATA_TYPES.items() if type(metadata.get(k, kind())) is not kind
-        ]
-        if version == 2 or (version == 3 and "backdrop" in values):
-            backdrop = tuple(_color(values["backdrop"][end]) for end in ("bottom", "top"))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataFileError(f"{source}: its metadata are damaged") from None
-    if wrong:
-        raise DataFileError(f"{source}: its metadata are damaged: metadata.{wrong[0]}")
-    if (version == 3) != (counts is not None):
-        raise DataFileError(
-            f"{source}: is not a valid film: only format 3 has counts, and needs them"
-        )
-    place = x0, y0, width, height
-    film = cls(sums, samples, *place, aovs, metadata, backdrop, source, counts)
-    try:
-        film.require_whole()
-        _require_aovs(film)
-    except UserError as error:
-        raise DataFileError(f"{source}: is not a valid film: {error}") from None
-    return film
-
-
-def _color(values: Any) -> tuple[float, float, float]:
-    """Return a colour of the metadata. Raises ValueError or TypeError if it is invalid."""
-    red, green, blue = values
-    if not all(type(value) in (int, float) and 0 <= value <= 1 for value in values):
-        raise ValueError
-    return float(red), float(green), float(blue)
 
 
 def _require_aovs(film: Film) -> None:
@@ -210,20 +151,41 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
+    """Return the film of a file. Raises DataFileError: its metadata or arrays are damaged."""
     from raytracer.files.npz import Archive
 
+    source = file.source
     with Archive(file) as archive:
         if not _is_film(archive):
             listed = ", ".join(shown(name) for name in list(archive.members)[:5])
-            raise DataFileError(f"{file.source}: is not a film: it has {listed or 'nothing'}")
+            raise DataFileError(f"{source}: is not a film: it has {listed or 'nothing'}")
         layers = {name: f"aov_{name}" for name in AOVS if name in names}
         layers = {name: member for name, member in layers.items() if member in archive.members}
         counted = ["counts"] if "counts" in archive.members else []
         archive.require_room(["film", "sums", *counted, *layers.values()])
-        about, sums = _text_of(archive), archive.array("sums")
+        values = parse_json(_text_of(archive), source, "its metadata")
+        if values.get("format") not in range(1, FORMAT + 1):
+            raise DataFileError(
+                f"{source}: is a film of format {shown_value(values.get('format'))} and this "
+                f"version reads 1 to {FORMAT}: use the version that wrote it"
+            )
+        sums = archive.array("sums")
         aovs = {name: archive.array(member) for name, member in layers.items()}
         counts = archive.array("counts") if counted else None
-    return _film(cls, file.source, about, sums, aovs, counts)
+    try:
+        (x0, y0), (width, height) = values["place"], values["size"]
+        ends = values.get("backdrop")
+        backdrop: Any = ends and [tuple(map(float, ends[end])) for end in ("bottom", "top")]
+        film = cls(sums, values["samples"], x0, y0, width, height, aovs, dict(values["metadata"]),
+                   backdrop, source, counts)  # fmt: skip
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataFileError(f"{source}: its metadata are damaged") from None
+    try:
+        film.require_whole()
+        _require_aovs(film)
+    except UserError as error:
+        raise DataFileError(f"{source}: is not a valid film: {error}") from None
+    return film
 
 
 def _is_film(archive: Archive) -> bool:

@@ -257,7 +257,6 @@ class Image:
         kind: formats.Format = formats.PNG,
         quality: int | None = None,
     ) -> None:
-        """Write a file with metadata."""
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
@@ -302,7 +301,6 @@ class Image:
         return dpi
 
     def _repr_png_(self) -> bytes:
-        """Return the PNG file that Jupyter shows."""
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import DataFileError, UserError
-from raytracer.files.access import OpenFile, opened, printed, reading
+from raytracer.files.access import OpenFile, opened, reading, silenced
 from raytracer.memory import require_room
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             f"one of {', '.join(ENDINGS)}"
         )
     with opened(path, f"{path}: environment.image") as file:
-        with reading(file.source, ending), printed():
+        with reading(file.source, ending), silenced():
             pixels = {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
         if pixels.ndim == 2:
             pixels = pixels[..., None]
@@ -49,16 +49,16 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
 
 
 def _read_exr(file: OpenFile) -> Any:
-    from raytracer.film import exr_header
-
     try:
         import OpenEXR
     except ImportError:
         raise UserError(
             f"{file.path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
         ) from None
-    header = exr_header.check(file, tiles=True)
-    need = header.reading() + TEXEL * header.width * header.height
+    with OpenEXR.File(file.name, header_only=True) as image:
+        header = image.header()
+    low, high = (np.asarray(end, np.int64) for end in header["dataWindow"])
+    need = (4 * len(header["channels"]) + TEXEL) * int(np.prod(high - low + 1))
     require_room(file.source, need, remedy="make it smaller")
     with OpenEXR.File(file.name) as image:
         channels = image.channels()

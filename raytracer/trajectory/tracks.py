@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,10 +138,6 @@ class Jumps:
             known = ids[at] == track.ids
             result[known] = total[at[known]]
         return result
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what only `add` needs; other processes add no frames."""
-        return vars(self) | {"_last": None, "_passed": None}
 
 
 def _later(before: Track, track: Track) -> Track:

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from raytracer.errors import RaytracerError, suggestion
 
-_FUNCTIONS: dict[str, Callable[..., Fraction | int]] = {
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "max": max,
-    "min": min,
-}
-_OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction | int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-}
+_FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "max": max, "min": min}
+_PARTS = (
+    ast.Expression, ast.Tuple, ast.Load, ast.Name, ast.Constant, ast.UnaryOp, ast.USub, ast.BinOp,
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Call,
+)  # fmt: skip
 
 
 class ExpressionError(RaytracerError):
@@ -30,44 +21,33 @@ class ExpressionError(RaytracerError):
 
 
 def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
-    """Evaluate expressions that are separated by commas; division is exact.
+    """Evaluate expressions that are separated by commas; division of sizes is exact.
 
     text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
     ExpressionError for other text, and where a value is not a whole number.
     """
     try:
-        tree = ast.parse(f"({text})", mode="eval").body
+        tree = ast.parse(f"({text})", mode="eval")
     except SyntaxError:
         raise ExpressionError(f"{text!r} is not arithmetic") from None
-    parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    if not parts:
-        raise ExpressionError("an empty expression is not understood here")
-    values = [_value(part, names) for part in parts]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in (*names, *_FUNCTIONS):
+            hint = suggestion(node.id, sorted(names))
+            raise ExpressionError(f"{node.id!r} has no value; {hint}")
+        is_number = not isinstance(node, ast.Constant) or type(node.value) is int
+        if not isinstance(node, _PARTS) or not is_number:
+            raise ExpressionError(f"{text!r} is not understood here")
+    known = _FUNCTIONS | {name: Fraction(value) for name, value in names.items()}
+    try:
+        found = eval(compile(tree, text, "eval"), {"__builtins__": {}}, known)
+        values = [Fraction(each) for each in (found if isinstance(found, tuple) else (found,))]
+    except ZeroDivisionError:
+        raise ExpressionError(f"{text!r} divides by zero") from None
+    except TypeError:
+        values = []
     for value in values:
         if value.denominator != 1:
             raise ExpressionError(f"{text!r} gives {value}, not a whole number: use ceil( )")
-    return tuple(int(value) for value in values)
-
-
-def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
-    match node:
-        case ast.Constant(value=bool()):
-            pass
-        case ast.Constant(value=int(value)):
-            return Fraction(value)
-        case ast.Name(id=name) if name in names:
-            return Fraction(names[name])
-        case ast.Name(id=name):
-            raise ExpressionError(f"{name!r} has no value; {suggestion(name, sorted(names))}")
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, names)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            try:
-                return Fraction(_OPERATORS[type(op)](_value(left, names), _value(right, names)))
-            except ZeroDivisionError:
-                raise ExpressionError(f"{ast.unparse(node)} divides by zero") from None
-        case ast.Call(func=ast.Name(id=name), args=[_, *_] as args, keywords=[]) if (
-            name in _FUNCTIONS and (len(args) == 1) == (name in ("ceil", "floor"))
-        ):
-            return Fraction(_FUNCTIONS[name](*(_value(argument, names) for argument in args)))
-    raise ExpressionError(f"{ast.unparse(node)!r} is not understood here")
+    if not values:
+        raise ExpressionError(f"{text!r} is not understood here")
+    return tuple(map(int, values))

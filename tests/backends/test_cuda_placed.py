@@ -69,18 +69,7 @@ class Gpu:
             ctypes.memmove(to.value, self._base + source.value, size.value)
             return 0
 
-        def copy_rows(reference: Any) -> int:
-            given = reference._obj
-            for row in range(given.height):
-                ctypes.memmove(
-                    given.to_address + row * given.to_pitch,
-                    self._base + given.from_address + row * given.from_pitch,
-                    given.width,
-                )
-            return 0
-
-        calls = {"cuMemcpyDtoH_v2": copy, "cuMemcpy2DUnaligned_v2": copy_rows}
-        return nullcontext(SimpleNamespace(**calls))
+        return nullcontext(SimpleNamespace(cuMemcpyDtoH_v2=copy))
 
     @property
     def _base(self) -> int:

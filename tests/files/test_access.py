@@ -151,19 +151,8 @@ def test_the_format_may_be_stated(tmp_path: Path, standard_input: io.BytesIO) ->
     assert load(path, format="toml").count == 1
 
 
-def test_standard_input_has_a_limit(
-    standard_input: io.BytesIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Endless(io.RawIOBase):
-        def readable(self) -> bool:
-            return True
-
-        def readinto(self, target: memoryview) -> int:  # type: ignore[override]
-            return len(target)
-
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
-    monkeypatch.setattr("raytracer.files.access.available_memory", lambda: 3 << 20)
-    assert "standard input: has more than 3 MiB" in sentence(Path("-"))
+def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "_spooled", None)
     monkeypatch.setattr(sys, "stdin", None)
     assert "standard input: is closed" in sentence(Path("-"))
 

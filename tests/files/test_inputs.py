@@ -86,7 +86,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     [
         f"render ball.toml {SMALL} --environment sky.png -o sky.png",
         f"render ball.toml {SMALL} --environment sky.png --integrator path -o hard.png",
-        f"render ball.toml {SMALL} --environment sky.png --progressive -o sky.png",
         f"render sky.toml {SMALL} -o sky.png",
         f"render sky.toml {SMALL} -o hard.png",
         f"render sky.toml {SMALL} -o frames/../sky.png",

@@ -107,7 +107,7 @@ OPTIONS = {
 
 VARIABLES = [
     ("RAYTRACER_THREADS", "x", 2),
-    ("RAYTRACER_THREADS", "9" * 5000, 0),
+    ("RAYTRACER_THREADS", "9" * 5000, 2),
     ("RAYTRACER_THREADS", MARKER, 2),
     ("RAYTRACER_CACHE", "/dev/null", 0),
     ("TMPDIR", "/proc/none", 0),

@@ -45,17 +45,6 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         ctypes.memmove(to.value, source.value, size.value)
         return 0
 
-    def copy_rows(by_reference: Any) -> int:
-        copied = by_reference._obj
-        calls.append(("cuMemcpy2DUnaligned_v2", copied.from_address))
-        for row in range(copied.height):
-            ctypes.memmove(
-                copied.to_address + row * copied.to_pitch,
-                copied.from_address + row * copied.from_pitch,
-                copied.width,
-            )
-        return 0
-
     def note(name: str) -> Any:
         def call(*given: Any) -> int:
             calls.append((name, *(getattr(each, "value", each) for each in given)))
@@ -64,7 +53,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         return call
 
     cuda = SimpleNamespace(
-        cuMemcpyDtoH_v2=copy, cuMemcpy2DUnaligned_v2=copy_rows, calls=calls,
+        cuMemcpyDtoH_v2=copy, calls=calls,
         cuMemAlloc_v2=allocate, cuMemFree_v2=free,
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,

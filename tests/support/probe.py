@@ -155,7 +155,7 @@ def _library(isa: str, folder: Path) -> ctypes.CDLL:
 
 def cubin(arch: str) -> bytes:
     """The functions compiled for an architecture, "sm_90a", and kept; raises CompileError."""
-    from raytracer.backends.cuda import cache, own_files
+    from raytracer.backends.cuda import cache
     from raytracer.backends.cuda.compile import compile_source, cubin_name
     from support.alone import alone
 
@@ -172,7 +172,7 @@ def cubin(arch: str) -> bytes:
         found = cache.find(name, root)
         if found is None:
             found = compile_source(source, arch, root)
-            cache.write(own_files.make_private(cache.cache_folder()), name, found)
+            cache.write(cache.own_folder(), name, found)
     return found.code
 
 

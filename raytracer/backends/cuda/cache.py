@@ -12,7 +12,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from raytracer.backends.cuda import own_files
 from raytracer.files.output import temporary
 
 _MARK = b"RTCUBIN1"
@@ -62,6 +61,20 @@ def cache_folder() -> Path:
     return Path(base) / "raytracer" / "cubins"
 
 
+def own_folder() -> Path:
+    """Return the folder of the cache, created for the user alone. Raises OSError."""
+    folder = cache_folder()
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    if not _is_own(folder):
+        raise PermissionError(f"{folder} belongs to another user")
+    return folder
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is there and the user's: its files are code that is run."""
+    return folder.is_dir() and folder.stat().st_uid == os.geteuid()
+
+
 def shipped_folders(root: Path) -> list[Path]:
     """Where cubins that someone else compiled may lie: $RAYTRACER_CUBINS, then kernels/cubins."""
     chosen = os.environ.get("RAYTRACER_CUBINS")
@@ -72,9 +85,9 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
     """Return the cubin of that name, a shipped one or from the cache; None if none is sound."""
     for folder in shipped_folders(root) if shipped else []:
         for path in name.candidates(folder, any_compiler=True):
-            if cubin := read(path, shipped=True):
+            if cubin := read(path):
                 return cubin
-    if not own_files.is_private(cache_folder()):
+    if not _is_own(cache_folder()):
         return None
     for path in name.candidates(cache_folder(), any_compiler=False):
         if cubin := read(path):
@@ -82,10 +95,11 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
     return None
 
 
-def read(path: Path, shipped: bool = False) -> Cubin | None:
-    """The cubin in a file; None if it is missing, damaged, or open to others (see `own_files`)."""
-    data = own_files.read(path, shipped)
-    if data is None:
+def read(path: Path) -> Cubin | None:
+    """The cubin in a file; None if it is missing or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
         return None
     end = len(data) - len(_MARK) - _DIGEST_BYTES
     if end < _LENGTH_BYTES or not data.endswith(_MARK):

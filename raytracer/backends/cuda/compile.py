@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
-from raytracer.backends.cuda import nvrtc, own_files
+from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.driver import GET
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
@@ -190,9 +190,7 @@ def _compiled(
             return other
         raise
     try:
-        return replace(
-            cubin, path=cubins.write(own_files.make_private(cubins.cache_folder()), name, cubin)
-        )
+        return replace(cubin, path=cubins.write(cubins.own_folder(), name, cubin))
     except OSError as error:
         notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder you can write")
         return cubin

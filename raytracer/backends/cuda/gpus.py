@@ -51,7 +51,6 @@ class GpuGroup(DeviceGroup):
         trees the host builds; None: those that are too large."""
         super().__init__(devices)
         self._is_striped = is_striped
-        self.gpus = 1 if is_striped is False else len(devices)
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],

@@ -38,7 +38,6 @@ class CudaDevice:
     shares_display = True
     has_own_memory = True
     pass_seconds = 0.012
-    gpus = 1
 
     def __init__(self, number: int = 0, threads: int = 0, kernel: Kernel | None = None) -> None:
         """Check the GPU; kernels are loaded with the first scene."""

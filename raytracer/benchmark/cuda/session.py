@@ -68,9 +68,6 @@ class Session:
         """PCI address of the GPU, as nvidia-smi takes it."""
         return str(self._context.device.pci_bus_id())
 
-    def free_memory(self) -> int:
-        return int(self.driver.mem_get_info()[0])
-
     def fill(self, address: int, nbytes: int, word: int) -> None:
         """Queue the filling of memory with a 32-bit word; `nbytes` is a multiple of 4."""
         self.driver.memset_d32_async(address, word, nbytes // 4, self.stream)
