@@ -24,6 +24,7 @@ class DataFile(NamedTuple):
     is_chosen: bool = True  # whether the user chose the frame of the series
     ending: str = ""  # the ending that states its format, ".xyz"; "" decides by name and content
     topology: Path | None = None  # file that lists its atoms; None if the file does
+    stated: bool = False  # whether the user named the columns of its positions
     size: int = 0  # bytes
     modified: int = 0  # time of the last change, nanoseconds
     used: frozenset[str] = frozenset()  # columns that became centres, radii and colours

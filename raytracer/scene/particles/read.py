@@ -71,6 +71,8 @@ def read(
     if stream is None:
         with opened(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream)
+    if not {"centers", *"xyz"}.isdisjoint(names or {}):
+        file = file._replace(stated=True)
     with source_of(file, stream, others) as source:
         if wanted:
             source.also = wanted(source.columns)
@@ -177,7 +179,11 @@ def frame_source(
                 source = form.open(content, file.inner)
             else:
                 form, source = registry.opened_as(form, content, file.inner)
-            source = framed(placed(source))
+            state = None if stream.is_standard_input else (
+                stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
+                file.stated,
+            )  # fmt: skip
+            source = framed(source if file.stated else placed(source), state)
             if file.frame is None:
                 yield source
                 return

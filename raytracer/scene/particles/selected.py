@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,15 @@ class Selected(ParticleSource):
         self.table = table
         self.format, self.notes = table.format, table.notes
 
-    @cached_property
-    @abstractmethod
-    def mask(self) -> NDArray[np.bool_]:
-        """Which rows of the table are selected, (N,)."""
-
     @property
+    @abstractmethod
     def rows(self) -> NDArray[np.intp]:
         """The numbers of the selected rows, in their order, (M,)."""
-        return np.flatnonzero(self.mask)
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """Number of rows of the table."""
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -41,7 +41,7 @@ class Selected(ParticleSource):
 
     @property
     def count(self) -> int | None:
-        return int(np.count_nonzero(self.mask))
+        return len(self.rows)
 
     @property
     def frames(self) -> int | None:
@@ -56,24 +56,33 @@ class Selected(ParticleSource):
         return self.table.length
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return {name: values[self.mask] for name, values in self.table.load(names).items()}
+        return {name: values[self.rows] for name, values in self.table.load(names).items()}
+
+    def whole(self, names: Mapping[str, str]) -> Particles:
+        """Return the spheres of all rows."""
+        self.table.also = self.also
+        return self.table.particles(names)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        self.table.also = self.also
-        result = self.table.particles(names)
-        count = len(result.centers)
+        whole, rows = self.whole(names), self.rows
+        count = len(whole.centers)
 
         def chosen(values: Any) -> Any:
-            return values[self.mask] if np.shape(values)[:1] == (count,) else values
+            return values[rows] if np.shape(values)[:1] == (count,) else values
 
-        result.centers, result.radius = chosen(result.centers), chosen(result.radius)
-        if result.color_id is None:
-            result.color = chosen(result.color)
-        result.color_id = chosen(result.color_id)
-        if result.labels is not None:
-            result.labels = result.labels._replace(ids=chosen(result.labels.ids))
-        result.extra = {name: chosen(values) for name, values in result.extra.items()}
-        return result
+        labels = whole.labels
+        return replace(
+            whole,
+            centers=chosen(whole.centers),
+            radius=chosen(whole.radius),
+            color=chosen(whole.color) if whole.color_id is None else whole.color,
+            color_id=chosen(whole.color_id),
+            labels=labels and labels._replace(ids=chosen(labels.ids)),
+            extra={name: chosen(values) for name, values in whole.extra.items()},
+            names=dict(whole.names),
+            columns=dict(whole.columns),
+            notes=list(whole.notes),
+        )
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        yield from self.table.row(int(self.rows[index]), len(self.mask), used)
+        yield from self.table.row(int(self.rows[index]), self.total, used)
