@@ -139,16 +139,12 @@ class Celestial(Selected):
     def rows(self) -> NDArray[np.intp]:
         return np.flatnonzero(self._is_known)
 
-    @property
-    def total(self) -> int:
-        return len(self._is_known)
-
     def particles(self, names: Mapping[str, str]) -> Particles:
         lon, lat = self._angles
         result = super().particles({**names, "x": lon, "y": lat, "z": self._far.name or lat})
         result.centers = self._cartesian(np.asarray(result.centers, np.float64))
         result.unit, result.columns["centers"] = self._far.unit, ()  # other values than theirs
-        result.notes.append(("", self._told(self.total - len(self.rows))))
+        result.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
         return result
 
     def _factor(self, name: str, factors: Mapping[str, float]) -> float:

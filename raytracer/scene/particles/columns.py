@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +19,6 @@ from raytracer.scene.particles.source import (
     Notes,
     Particles,
     ParticleSource,
-    Value,
-    values_at,
 )
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
@@ -85,10 +83,6 @@ class ColumnSource(ParticleSource):
             result.columns[group], result.names[group] = used, ", ".join(used) or group
         result.unit = naming.unit_of_all(result.columns["centers"])
         return result
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        names = [name for name in self.columns if name not in used]
-        yield from values_at(self, names, index, count)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.

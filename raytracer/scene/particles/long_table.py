@@ -161,10 +161,6 @@ class LongTable(Selected):
         return self._of.rows[self.frame]
 
     @property
-    def total(self) -> int:
-        return self._of.total
-
-    @property
     def frames(self) -> int | None:
         return len(self._of.times)
 

@@ -209,6 +209,8 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
         Exception: of any type, if the file is damaged.
     """
     with source_of(file) as source:
+        if not source.columns:
+            raise DataFileError(f"{source.name}: has no columns")
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 

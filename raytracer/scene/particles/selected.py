@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.source import Box, Column, Particles, ParticleSource, Value
+from raytracer.scene.particles.source import Box, Column, Particles, ParticleSource
 
 
 class Selected(ParticleSource):
@@ -29,11 +29,6 @@ class Selected(ParticleSource):
     @abstractmethod
     def rows(self) -> NDArray[np.intp]:
         """The numbers of the selected rows, in their order, (M,)."""
-
-    @property
-    @abstractmethod
-    def total(self) -> int:
-        """Number of rows of the table."""
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -83,6 +78,3 @@ class Selected(ParticleSource):
             columns=dict(whole.columns),
             notes=list(whole.notes),
         )
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        yield from self.table.row(int(self.rows[index]), self.total, used)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.data_file import DataFile
 
@@ -256,9 +258,8 @@ class ParticleSource(ABC):
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
-    @abstractmethod
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the values of one particle by column; those in `used` may be omitted.
+        """Yield the nonempty values of one particle by column, without those in `used`.
 
         Args:
             index: index of the particle, from 0.
@@ -268,16 +269,18 @@ class ParticleSource(ABC):
         Raises:
             Exception: of any type, if the file is damaged.
         """
-
-
-def values_at(
-    source: ParticleSource, names: Sequence[str], index: int, count: int
-) -> Iterator[tuple[str, Value]]:
-    """Yield nonempty values of one particle in some columns, as `row` does."""
-    for name, values in (source.load(names) if names else {}).items():
-        value = plain_value(values[index].tolist()) if len(values) == count else ""
-        if value != "":
-            yield name, value
+        names = [name for name in self.columns if name not in used]
+        try:
+            columns = self.load(names)
+        except DataFileError:  # as of texts among the numbers of a column that is not used
+            columns = {}
+            for name in names:
+                with suppress(DataFileError):
+                    columns |= self.load([name])
+        for name, values in columns.items():
+            value = plain_value(values[index].tolist()) if len(values) == count else ""
+            if value != "":
+                yield name, value
 
 
 class Data(NamedTuple):

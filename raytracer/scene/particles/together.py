@@ -141,6 +141,7 @@ class Together(ParticleSource):
         )
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield also the columns that only this set has."""
         for (name, each), length in zip(self.sets.items(), self._counts, strict=True):
             if index < length:
                 if TYPE not in used:

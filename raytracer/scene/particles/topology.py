@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +15,6 @@ from raytracer.scene.particles.source import (
     Column,
     Particles,
     ParticleSource,
-    Value,
-    values_at,
 )
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
@@ -96,8 +94,3 @@ class SourceWithAtoms(ParticleSource):
 
     def labels_of_atoms(self) -> Labels | None:
         return self.atoms.labels_of_atoms()
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        yield from self.moving.row(index, count, used)
-        names = [name for name in self._of_atoms if name not in used]
-        yield from values_at(self.atoms, names, index, count)

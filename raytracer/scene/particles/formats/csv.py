@@ -19,7 +19,7 @@ from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import count_lines, pieces, starts_with
+from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import (
     Column,
@@ -39,7 +39,6 @@ from raytracer.scene.particles.text_table import (
     Cell,
     Layout,
     cells_of,
-    number_in,
 )
 
 MIN_SHARE = 1e-3  # of the box that spheres fill, if a column without a name is their radius
@@ -305,19 +304,11 @@ class Source(TextSource):
         return notes
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the cells of a line that are not blank."""
-        axes = [name for axis in "xyz" if (name := naming.usual(axis, self.layout.cells))]
-        may_lack = count_lines(self.file) - self.table.skip > count + 1
-        if (
-            axes
-            and may_lack
-            and (kept := _kept(list(self._rows(self.layout, axes, axes).values()))) is not None
-        ):
-            index = int(np.flatnonzero(kept)[index])
-        return ((name, value) for name, value in super().row(index, count, used) if value != "")
-
-    def value(self, name: str, word: str) -> Value:
-        return number_in(word)
+        """Yield the values that are not missing; whole numbers as integers."""
+        for name, value in super().row(index, count, used):
+            if value == value:
+                is_whole = isinstance(value, float) and value.is_integer()
+                yield name, int(value) if is_whole else value  # type: ignore[arg-type]
 
 
 def _parsecs(name: str, what: str, head: str) -> float:

@@ -19,7 +19,6 @@ from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import pick_line
 from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number, read_rows
@@ -219,11 +218,12 @@ class Source(TextSource):
         if section is None or not 0 < types <= MAX_TYPES:
             return {}
         symbols: dict[str, str] = {}
-        for place in range(types):
-            try:
-                line = pick_line(self.file, place, section.line)
-            except IndexError:
-                return {}
+        rows = [
+            line for line in self.file.lines(section.line + types)[section.line :] if line.strip()
+        ]
+        if len(rows) < types:
+            return {}
+        for line in rows:
             values, _, comment = line.partition("#")
             words, label = values.split(), comment.split()[:1]
             symbol = symbol_of(label[0]) if label and not label[0].isdecimal() else None

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
-from zipfile import ZIP_STORED
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.npz import Archive, Header, read_header
-from raytracer.memory import size_text
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
@@ -26,8 +24,6 @@ from raytracer.scene.particles.source import (
     kind_of,
     plain_value,
 )
-
-ROW_BYTES = 1 << 26  # maximum bytes of an array that are read for the values of one particle
 
 
 class Source(ColumnSource):
@@ -173,26 +169,16 @@ class Source(ColumnSource):
         return None
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the particle's row of every array.
-
-        Only the row is read of uncompressed arrays; compressed ones are read up to it. A row that
-        needs more than `ROW_BYTES` is not read, and its value says so.
-        """
+        """Yield the particle's row of every array; only that row is read of those
+        that are not compressed, have no frames, and are not (3, N)."""
         with Archive(self.file) as archive:
-            for name, entry in archive.members.items():
-                header = self._headers.get(name)
-                if name not in used and self._is_turned(name):
-                    yield from _fields(name, archive.array(name)[:, index])
-                if name in used or header is None or header.shape[:1] != (count,):
-                    continue
-                size, is_packed = header.nbytes // count, entry.compress_type != ZIP_STORED
-                if is_packed:
-                    size = header.nbytes if header.fortran_order else (index + 1) * size
-                if size > ROW_BYTES:
-                    end = " would be decompressed" if is_packed else ""
-                    yield name, f"not read: {size_text(size)}{end}"
-                elif size:
-                    yield from _fields(name, archive.item(name, index))
+            for name, column in self.columns.items():
+                if name not in used and 0 not in column.shape:
+                    is_plain = not (self._moves(name) or self._is_turned(name))
+                    row = archive.item(name, index) if is_plain else (
+                        self._values(archive, name)[index]
+                    )  # fmt: skip
+                    yield from _fields(name, row)
 
 
 def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:

@@ -24,12 +24,11 @@ from raytracer.scene.particles.source import (
     Column,
     Moment,
     Particles,
-    Value,
     direction_of,
     moment_of,
 )
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout, number
+from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout
 
 LABEL_BYTES = 16  # longest distinct label of an atom
 READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read
@@ -52,8 +51,6 @@ class Property(NamedTuple):
     first: int
     width: int
 
-
-_TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
 
 _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
 
@@ -128,14 +125,6 @@ class Source(TextSource):
             result.labels = labels._replace(names=texts, meaning="types" if is_lammps else None)
         result.extra = {name: result.extra[name] for name in wanted}
         return result
-
-    def value(self, name: str, word: str) -> Value:
-        """Return a word in the type of its property, or unchanged."""
-        kind = self.properties[name].kind if name in self.properties else ""
-        if kind == "L":
-            return _TRUTH.get(word.lower(), word)
-        value = word if kind == "S" else number(word)
-        return float(value) if kind == "R" and isinstance(value, int) else value
 
 
 def _cell(name: str, each: Property) -> Cell:
