@@ -306,7 +306,8 @@ class _Server:
 
     def source(self, module: str, variant: str, atoms: int | None) -> None:
         reader: Any = import_module(module)
-        make = getattr(reader, "opened_source", None) or reader.Source
+        names = ("opened_source", "FileSource", "Source")
+        make = next(getattr(reader, name) for name in names if hasattr(reader, name))
         assert self._file is not None
         self._file.atoms = None if atoms is None else lambda: atoms
         self._source = make(self._file, variant)

@@ -64,8 +64,8 @@ class Format(NamedTuple):
     """A format of particle files."""
 
     name: str  # name in messages; "" is its ending
-    # below this folder: `formats` for our readers, `objects` for libraries. Its class `Source`, or
-    # its function `opened_source`, takes the file and the variant
+    # below this folder: `formats` for our readers, `objects` for libraries. Its function
+    # `opened_source`, else its class `FileSource`, else `Source` takes the file and the variant
     module: str
     suffixes: tuple[str, ...]  # endings of file names, in lower case
     # starts of the content that no other format has; they precede the suffix

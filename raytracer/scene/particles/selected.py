@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.source import Box, Column, Particles, ParticleSource
+from raytracer.scene.particles.source import Particles, ParticleSource, of
 
 
 class Selected(ParticleSource):
@@ -19,6 +19,11 @@ class Selected(ParticleSource):
     Args:
         table: the source of all rows.
     """
+
+    columns = of("table", "columns")
+    frames = of("table", "frames")
+    box = of("table", "box")
+    length = of("table", "length")
 
     def __init__(self, table: ParticleSource) -> None:
         super().__init__(table.file, table.variant)
@@ -31,24 +36,8 @@ class Selected(ParticleSource):
         """The numbers of the selected rows, in their order, (M,)."""
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        return self.table.columns
-
-    @property
     def count(self) -> int | None:
         return len(self.rows)
-
-    @property
-    def frames(self) -> int | None:
-        return self.table.frames
-
-    @property
-    def box(self) -> Box | None:
-        return self.table.box
-
-    @property
-    def length(self) -> float:
-        return self.table.length
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         return {name: values[self.rows] for name, values in self.table.load(names).items()}

@@ -283,6 +283,11 @@ class ParticleSource(ABC):
                 yield name, value
 
 
+def of(inner: str, name: str) -> Any:
+    """Return a property that is one of the source `inner`, an attribute."""
+    return property(lambda source: getattr(getattr(source, inner), name))
+
+
 class Data(NamedTuple):
     """A sphere set's record of its file or object."""
 

@@ -15,16 +15,12 @@ from raytracer.scene.particles.source import (
     Column,
     Particles,
     ParticleSource,
+    of,
 )
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
                *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
 """Columns of the atoms that belong to another time than the frame; they are left out."""
-
-
-def _of_frame(name: str) -> Any:
-    """Return a property with the trajectory's value."""
-    return property(lambda source: getattr(source.moving, name))
 
 
 class SourceWithAtoms(ParticleSource):
@@ -36,6 +32,14 @@ class SourceWithAtoms(ParticleSource):
         moving: the trajectory, at its frame.
         atoms: the topology, with atoms in the same order.
     """
+
+    count = of("moving", "count")
+    frames = of("moving", "frames")
+    box = of("moving", "box")
+    gravity = of("moving", "gravity")
+    time = of("moving", "time")
+    bonds = of("_bonded", "bonds")
+    bond_columns = of("_bonded", "bond_columns")
 
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
         super().__init__(moving.file, moving.variant)
@@ -55,14 +59,6 @@ class SourceWithAtoms(ParticleSource):
             for name, column in self.atoms.columns.items()
             if naming.plain(name) not in hidden
         }
-
-    count = _of_frame("count")
-    frames = _of_frame("frames")
-    box = _of_frame("box")
-    gravity = _of_frame("gravity")
-    time = _of_frame("time")
-    bonds = property(lambda self: self._bonded.bonds)
-    bond_columns = property(lambda self: self._bonded.bond_columns)
 
     @property
     def _bonded(self) -> ParticleSource:

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf, prod
 from os import fstat
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
@@ -36,12 +35,11 @@ from raytracer.scene.particles.hdf5_members import (
 )
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.snapshot_parts import parts_of
+from raytracer.scene.particles.snapshot_parts import Snapshot
 from raytracer.scene.particles.source import (
     Box,
     Column,
     Moment,
-    Particles,
     ParticleSource,
     kind_of,
     moment_of,
@@ -93,8 +91,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         if steps := _in_time(sets):
             return Steps(file, steps)
         return Together(file, partial(_at_frame, file, sets))
-    files = source.files()
-    return Snapshot(file, variant, files) if files else source
+    return Parts(file, variant) if source.stated > 1 else source
 
 
 def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
@@ -290,23 +287,11 @@ class Source(ColumnSource):
             names = {**names, "centers": self._centers}
         return super().choose(names)
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if self._parts > 1 and not self.further_files:
-            result.notes.append(("", (
-                f"{self.name}: is one of {self._parts} files of a snapshot, and some of the others "
-                "are missing: only its particles are shown"
-            )))  # fmt: skip
-        return result
-
     @cached_property
-    def _parts(self) -> int:
+    def stated(self) -> int:
+        """Number of files of a Gadget snapshot."""
         files = self._header_numbers("NumFilesPerSnapshot")
         return int(files[0]) if len(files) and 1 < files[0] < inf else 1
-
-    def files(self) -> list[Path]:
-        """Return the files of a Gadget snapshot in several, in order, [] if it is in one."""
-        return parts_of(self.file.path, self._parts)
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of a header attribute; none if it is missing."""
@@ -390,47 +375,13 @@ class Steps(Source):
             vars(self).pop(name, None)
 
 
-class Snapshot(Source):
-    """The particles of a Gadget snapshot in several files, in sequence.
+class Parts(Snapshot, Source):
+    """A file of Gadget, of whose snapshot there may be several."""
 
-    Args:
-        file: the file that was opened; box, time and columns are from it.
-        files: all of them, in order. Those without particles of the type are left out.
-    """
-
-    def __init__(self, file: OpenFile, variant: str, files: Sequence[Path]) -> None:
-        super().__init__(file, variant)
-        self._all = files
-
-    @property
-    def further_files(self) -> Sequence[Path]:
-        return [path for path in self._all if path != self.file.path]
-
-    def _files(self) -> Iterator[Source]:
+    def part(self, file: OpenFile) -> Source | None:
         group = str(self._group.name).strip("/")
-        for each in self._all:
-            with opened(each) as file:
-                part = Source(file, group)
-                if found_at(part.root, group) is not None:
-                    yield part
-
-    @cached_property
-    def count(self) -> int | None:
-        return sum(int(part.count or 0) for part in self._files())
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        shapes = [self.columns[name].shape for name in names]
-        require_room(self.name, 16 * int(self.count or 0) * sum(map(prod, shapes)))
-        parts = []
-        for part in self._files():
-            for name in names:
-                if part.columns.get(name) != self.columns[name]:
-                    raise DataFileError(
-                        f"{part.name}: has no dataset '{shown(name)}', unlike {self.name} of the "
-                        "same snapshot"
-                    )
-            parts.append(part.load(names))
-        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+        part = Source(file, group)
+        return None if found_at(part.root, group) is None else part
 
 
 def _in_time(names: Sequence[str]) -> list[str]:

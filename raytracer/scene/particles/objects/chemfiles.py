@@ -14,12 +14,7 @@ from raytracer.errors import DataFileError
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    entries_of,
-)
+from raytracer.scene.particles.objects.source import LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -70,12 +65,12 @@ class Source(ObjectSource):
         orders = np.array([ORDERS.get(each.name.lower(), 0.0) for each in kinds], np.float64)
         return {"order": orders} if (orders > 0.0).any() else {}
 
-    def entries(self) -> Mapping[str, Entry]:
-        frame, count = self.value, len(self.value.atoms)
+    def entries(self) -> Mapping[str, Any]:
+        frame = self.value
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
             columns["velocity"] = np.array(frame.velocities)
-        return entries_of(columns | (self._atoms if self.lists_atoms else {}), count)
+        return columns | (self._atoms if self.lists_atoms else {})
 
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
@@ -147,9 +142,6 @@ class FileSource(LibraryFile, Source):
     @property
     def has_coordinates(self) -> bool:
         return bool(self._format.positions)
-
-
-opened_source = FileSource
 
 
 def _formats() -> list[Any]:
