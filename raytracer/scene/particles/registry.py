@@ -287,19 +287,6 @@ FORMATS = (
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 
-OTHERS = {
-    _CHEMFILES: _endings(
-        "arc cif cml cssr dcd gro lammpstrj mmcif mmtf mol mol2 molden nc ncrst pdb psf sdf smi "
-        "tng tpr trj trr txyz xtc xyz"
-    ),
-    _MDANALYSIS: _endings(
-        "arc cif config coor cor crd crdbox data dcd dms ent gms gro gsd history in inpcrd lammps "
-        "lammpsdump mdcrd mmcif mmtf mol2 namdbin nc ncdf pdb pdbqt pqr restrt tng tpr trc trj trr "
-        "trz txyz xpdb xtc xyz"
-    ),
-}
-"""Endings that these libraries read; they need not be imported for others."""
-
 WAYS = {
     ".tar .tgz .7z .rar": "unpack it first",
     ".top .itp": (
@@ -503,20 +490,15 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
     """Yield a format for each installed library that reads a file, but the one that failed."""
     from importlib.util import find_spec
 
+    from raytracer.scene.particles.isolated import call
+
     for module in (_CHEMFILES, _MDANALYSIS, _ASE):
         is_other = failed is None or failed.module != module
         if is_other and find_spec(LIBRARIES[module]) is not None:
             name = suffix[1:].upper() or LIBRARIES[module]
-            if suffix in OTHERS[module] if module in OTHERS else _ase_knows(file, name):
+            adapter = import_module(f"raytracer.scene.particles.{module}")
+            if call(file, adapter.knows, name):
                 yield Format(name, module, (), variant=suffix)
-
-
-def _ase_knows(file: OpenFile, name: str) -> bool:
-    """Whether ASE reads a file by its name or content, which only ASE can tell."""
-    from raytracer.scene.particles.isolated import call
-    from raytracer.scene.particles.objects.ase import knows
-
-    return call(file, knows, name)
 
 
 def _hint(others: tuple[str, ...]) -> str:

@@ -117,24 +117,20 @@ class Source(ColumnSource):
 
     def has_matrix(self) -> bool:
         """Whether there are rows of more than three numbers, but no coordinates with a name."""
-        if next(self._candidates(), None) is not None:
+        if self._candidates():
             return False
-        shapes = [each.shape for group in self._groups() for each in _datasets(members(group))
-                  if each.dataset.dtype.kind == "f"]  # fmt: skip
+        shapes = [each.shape for each in self._floats]
         return any(len(shape) == 2 and 3 < shape[1] < MAX_COLUMNS for shape in shapes)
 
     def only_vectors(self) -> str:
         """Return the path of the only dataset (N, 3) or (T, N, 3) of numbers, "" if there are none
         or others, or coordinates with a usual name."""
-        if next(self._candidates(), None) is not None:
+        if self._candidates():
             return ""
         found = [
-            each.dataset.name.strip("/")
-            for group in self._groups()
-            for each in _datasets(members(group))
+            each.dataset.name.strip("/") for each in self._floats
             if not each.series and (each.shape[-1:] == (3,) or is_across(each.shape))
-            and len(each.shape) in (2, 3) and each.dataset.dtype.kind == "f"
-            and not naming.is_other(each.name)
+            and len(each.shape) in (2, 3) and not naming.is_other(each.name)
         ]  # fmt: skip
         return found[0] if len(found) == 1 else ""
 
@@ -151,7 +147,7 @@ class Source(ColumnSource):
             named = found_at(self.root, self.variant)
             is_table = named is not None and not is_group(named) and named.dtype.names
             return named if is_table else None
-        if next(self._candidates(across=False), None) is not None:
+        if self._candidates(across=False):
             return None
         return self.root if hdf5_tables.are_in(self.root, MAX_DEPTH) else None
 
@@ -327,12 +323,22 @@ class Source(ColumnSource):
         is_value = target.name.rpartition("/")[2] == VALUE and target.ndim == 3
         return parent.parent if is_value else parent
 
-    def _candidates(self, across: bool = True) -> Iterator[Any]:
-        """Yield the groups with coordinates; those of (3, N) count only if `across`."""
-        for group in self._groups():
-            datasets = [each for each in _datasets(members(group)) if across or not each.turned]
-            if _coordinates(datasets) or _has_axes(datasets):
-                yield group
+    def _candidates(self, across: bool = True) -> list[Any]:
+        """Return the groups with coordinates; those of (3, N) count only if `across`."""
+        known = [(group, [each for each in datasets if across or not each.turned])
+                 for group, datasets in self._datasets]  # fmt: skip
+        return [group for group, each in known if _coordinates(each) or _has_axes(each)]
+
+    @property
+    def _floats(self) -> Iterator[Member]:
+        """The datasets of floating-point numbers in all groups."""
+        return (each for _, datasets in self._datasets for each in datasets
+                if each.dataset.dtype.kind == "f")  # fmt: skip
+
+    @cached_property
+    def _datasets(self) -> list[tuple[Any, list[Member]]]:
+        """The groups of the file, and the datasets of each."""
+        return [(group, _datasets(members(group))) for group in self._groups()]
 
     def _groups(self) -> Iterator[Any]:
         """Yield the groups of the file, the outer before the inner."""

@@ -24,7 +24,6 @@ from raytracer.scene.particles.source import (
     Column,
     Moment,
     Particles,
-    direction_of,
     moment_of,
 )
 from raytracer.scene.particles.text_source import TextSource
@@ -99,10 +98,6 @@ class Source(TextSource):
             return moment_of(text)
         step = LAMMPS_STEP.match(self.comment)
         return moment_of(step[1] if step else pairs.get("step", pairs.get("timestep")), "steps")
-
-    @property
-    def gravity(self) -> Sequence[float] | None:
-        return direction_of(self.pairs.get("gravity", "").split())
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns = super().load(names)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
@@ -142,6 +143,12 @@ class FileSource(LibraryFile, Source):
     @property
     def has_coordinates(self) -> bool:
         return bool(self._format.positions)
+
+
+def knows(file: OpenFile) -> bool:
+    """Whether chemfiles reads files with this ending."""
+    ending = _ending(file.path.suffix.lower())
+    return bool(ending) and any(each.extension == ending for each in _formats())
 
 
 def _formats() -> list[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import library
@@ -179,3 +180,11 @@ class FileSource(LibraryFile, Source):
         if not self.has_coordinates:
             del entries["position"]
         return entries
+
+
+def knows(file: OpenFile) -> bool:
+    """Whether MDAnalysis reads files with this ending; of XML only those of HOOMD, without places."""
+    import MDAnalysis
+
+    form = file.path.suffix[1:].upper()
+    return form != "XML" and form in {*MDAnalysis._READERS, *MDAnalysis._PARSERS}
