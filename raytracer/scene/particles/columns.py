@@ -14,12 +14,7 @@ from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.source import (
-    Column,
-    Notes,
-    Particles,
-    ParticleSource,
-)
+from raytracer.scene.particles.source import Column, Notes, Particles, ParticleSource
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")

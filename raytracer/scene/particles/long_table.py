@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.selected import Selected
-from raytracer.scene.particles.source import (
-    Moment,
-    Notes,
-    Particles,
-    ParticleSource,
-    moment_of,
-)
+from raytracer.scene.particles.source import Moment, Notes, Particles, ParticleSource, moment_of
 
 KEPT_BYTES = 1 << 30  # most bytes of a table that are kept for its other frames
 MAX_KEPT = 2  # tables that are kept: those of two files that are shown together

@@ -14,13 +14,7 @@ from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.loaded import texts
-from raytracer.scene.particles.source import (
-    Column,
-    Particles,
-    ParticleSource,
-    Value,
-    of,
-)
+from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
 
 TYPE = "type"  # the column with the name of the set of each particle
 

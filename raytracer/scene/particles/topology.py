@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.source import (
-    Column,
-    Particles,
-    ParticleSource,
-    of,
-)
+from raytracer.scene.particles.source import Column, Particles, ParticleSource, of
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
                *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip

@@ -19,11 +19,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.rewritten import tabular
-from raytracer.scene.particles.source import (
-    Column,
-    Notes,
-    Value,
-)
+from raytracer.scene.particles.source import Column, Notes, Value
 from raytracer.scene.particles.table_layout import MANY, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (

@@ -36,14 +36,7 @@ from raytracer.scene.particles.hdf5_members import (
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import are_frames, is_across
 from raytracer.scene.particles.snapshot_parts import Snapshot
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    ParticleSource,
-    kind_of,
-    moment_of,
-)
+from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource, kind_of, moment_of
 from raytracer.scene.particles.together import Together
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched

@@ -15,14 +15,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Particles,
-    Value,
-    kind_of,
-    plain_value,
-)
+from raytracer.scene.particles.source import Box, Column, Particles, Value, kind_of, plain_value
 
 
 class Source(ColumnSource):

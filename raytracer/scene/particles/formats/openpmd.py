@@ -28,13 +28,7 @@ from raytracer.scene.particles.hdf5_members import (
     text_of,
     values_of,
 )
-from raytracer.scene.particles.source import (
-    Column,
-    Moment,
-    ParticleSource,
-    kind_of,
-    moment_of,
-)
+from raytracer.scene.particles.source import Column, Moment, ParticleSource, kind_of, moment_of
 from raytracer.scene.particles.together import Together
 
 POSITION, OFFSET = "position", "positionOffset"

@@ -19,13 +19,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles.columns import LABELS, SPECIES, TYPES
 from raytracer.scene.particles.lines import COUNT, counted_frames
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    Particles,
-    moment_of,
-)
+from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout
 

@@ -14,12 +14,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    texts_of,
-)
+from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame

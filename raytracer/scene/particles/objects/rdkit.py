@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    texts_of,
-)
+from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
 from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
