@@ -90,8 +90,8 @@ def read(
             result.extra |= source.load(left) if left else {}
             result.about = dict(source.columns)
     complete(result, elements, meaning)
-    if not file.is_chosen and file.series > 1:
-        result.notes.append(("", more_frames(str(file.name), file.series)))
+    if not file.is_chosen and len(file.series) > 1:
+        result.notes.append(("", more_frames(str(file.name), len(file.series))))
     if not stream.is_standard_input:
         result.file = file._replace(
             path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
@@ -115,7 +115,7 @@ def frame_count(
 
     file = locate(path, 0, name, ending, topology)
     if file.series:
-        return file.series
+        return len(file.series)
     with opened(file.path, name) as stream, frame_source(file._replace(frame=None), stream) as it:
         return frames_of(it, stream)[0]
 

@@ -138,6 +138,7 @@ _RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
 _AMBER = rf"{_TITLE}(?:[ ]*+-?+\d++\.\d{{3}}){{3,10}}[ \t\r]*+\n"
 _NEXT, _END = rf"(?:[ \t]++{_NUMBER})", r"[ \t\r]*+\n"
 _MERCURY = rf"[ \t]*+\d++{_NEXT}{{7}}{_END}[ \t]*+{_NUMBER}{_NEXT}{{13}}{_END}"
+_DATA = r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b"
 _DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
 
 _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
@@ -214,17 +215,10 @@ FORMATS = (
     Format("LAMMPS dump in YAML", "formats.yaml", (".yaml", ".yml"), pattern=_DUMP_OF),
     Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=_XYZ),
     Format(
-        "LAMMPS dump",
-        "formats.lammps_dump",
-        (".lammpstrj", ".dump", ".lammpsdump", ".liggghts"),
+        "LAMMPS dump", "formats.lammps_dump", (".lammpstrj", ".dump", ".lammpsdump", ".liggghts"),
         (b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME"),
     ),
-    Format(
-        "LAMMPS data",
-        "formats.lammps_data",
-        (".data", ".lmp", ".lammps"),
-        pattern=r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
-    ),
+    Format("LAMMPS data", "formats.lammps_data", (".data", ".lmp", ".lammps"), pattern=_DATA),
     Format("PDB", "formats.pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
     Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
     Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
@@ -242,9 +236,7 @@ FORMATS = (
     Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
     Format("VTK", "formats.vtk", (".vtk",), (b"# vtk DataFile",), variant=".vtk"),
     Format(
-        "VTK XML",
-        "formats.vtk",
-        (".vtp", ".vtu", ".vts", ".pvd", ".pvtu", ".pvtp", ".vtm", ".series"),
+        "VTK XML", "formats.vtk", _endings("vtp vtu vts pvd pvtu pvtp vtm series"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
     Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import is_file, reason
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
-from raytracer.scene.particles.data_file import CASE, DataFile
+from raytracer.scene.particles.data_file import CASE
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
@@ -84,37 +84,6 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
     if not files:
         raise DataFileError(f"{shown(str(path), 200)}: no file matches this pattern")
     return Series(str(path), files, inner)
-
-
-def files_beside(path: Path, count: int) -> list[Path]:
-    """Return the series of files that contains a file, in order.
-
-    Args:
-        path: of the file.
-        count: number of files of the series.
-
-    Returns:
-        Files whose names differ only in numbers; only the file itself if their number differs.
-    """
-    if re.fullmatch(CLOUD, path.name):
-        case, cloud = path.parents[3], path.parent.name
-        return [each for each in _clouds(case / f"a{CASE}") if each.parent.name == cloud]
-    numbers = list(re.finditer(r"\d+", path.name))
-    names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
-    names.append(re.sub(r"\d+", "%d", path.name))
-    for name in names:
-        files = _matching(path.with_name(name))
-        if len(files) == count:
-            return files
-    beside = _in_folder(path.parent)
-    return beside if len(beside) == count else [path]
-
-
-def frame_of(file: DataFile, count: int) -> int:
-    """Return the number of the frame, from 0 to `count` - 1, that a file was read for."""
-    if file.series > 1:
-        return files_beside(file.path, file.series).index(file.path)
-    return (file.frame or 0) % count
 
 
 def _clouds(path: Path) -> list[Path]:

@@ -110,8 +110,7 @@ def test_rows_in_brackets(tmp_path: Path, form: str, call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["points = [[{0}]]", "[({0})]", "{{{{{0}}}}};", "points = np.array([[{0}]])", "<{0}>"],
+    "text", ["points = [[{0}]]", "[({0})]", "{{{{{0}}}}};", "points = np.array([[{0}]])", "<{0}>"]
 )
 @pytest.mark.parametrize("count", [2, 4, 4000])
 def test_rows_on_one_line(tmp_path: Path, text: str, count: int) -> None:
@@ -177,8 +176,7 @@ RNG = np.random.default_rng(29)
 
 
 @pytest.mark.parametrize(
-    "stem",
-    ["Velocity_{}", "Max Position {}", "bounding box center {}", "force {}", "n{}"],
+    "stem", ["Velocity_{}", "Max Position {}", "bounding box center {}", "force {}", "n{}"]
 )
 def test_vectors_that_are_no_places(stem: str) -> None:
     assert naming.usual("x", [stem.format(axis) for axis in "XYZ"]) is None
@@ -246,7 +244,7 @@ def test_detections_at_several_times_are_mentioned(
         "*NODE, NSET=ALL\n" + "".join(f"{n}, {line[:-2].replace(' ', ', ')}\n"
                                       for n, line in enumerate(ROWS.splitlines(), 1)),
         "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line[:-2].replace(' ', ';')}\n"
-                                               for n, line in enumerate(ROWS.splitlines(), 1)),
+                                               for n, line in enumerate(ROWS.splitlines(), 1))
     ],
     ids=["fluent", "tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
 )  # fmt: skip
@@ -282,7 +280,7 @@ def test_a_letter_within_a_word_is_no_axis(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", [
     '<Spot POSITION_X="{0}" POSITION_Y="{1}" POSITION_Z="{2}" RADIUS="0.5" FRAME="{3}"/>',
-    "<p><x>{0}</x><y>{1}</y><z>{2}</z><radius>0.5</radius><time>{3}</time></p>",
+    "<p><x>{0}</x><y>{1}</y><z>{2}</z><radius>0.5</radius><time>{3}</time></p>"
 ])  # fmt: skip
 def test_elements_of_xml(tmp_path: Path, form: str) -> None:
     rows = "".join(form.format(*point, n // 2) for n, point in enumerate(POINTS.tolist()))

@@ -183,7 +183,7 @@ class FileSource(LibraryFile, Source):
 
 
 def knows(file: OpenFile) -> bool:
-    """Whether MDAnalysis reads files with this ending; of XML only those of HOOMD, without places."""
+    """Whether MDAnalysis reads files with this ending; XML has no places for it."""
     import MDAnalysis
 
     form = file.path.suffix[1:].upper()
