@@ -197,7 +197,7 @@ class ColumnSource(ParticleSource):
         left = [name for name in self.columns if name not in chosen.values()]
         sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
         colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
-        return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
+        return naming.unused(self.name, self.noun, sizes, colors)
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":

@@ -155,7 +155,6 @@ def _end_all() -> None:
 
 
 def _reading(file: OpenFile, what: str) -> _Worker:
-    """Return a worker with a file."""
     limit = time_limit(file.size)
     while _idle and _idle[-1].ended:
         _idle.pop().end()
@@ -246,7 +245,6 @@ class IsolatedSource(ParticleSource):
         yield from self.ask("member", "row", index, count, left_out)
 
     def ask(self, operation: str, *arguments: Any) -> Any:
-        """Run an operation in the worker."""
         answer = self._worker.ask(operation, *arguments)
         self.notes += answer.notes
         return answer.value

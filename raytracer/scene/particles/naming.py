@@ -241,7 +241,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def unused(
-    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str
+    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the warnings about unused names that suggest sizes or colours.
 
@@ -249,12 +249,11 @@ def unused(
         source: the file.
         noun: "column", "array" or "property".
         sizes, colors: the names; empty if sizes or colours are read.
-        way: entry of `arrays` in a scene file that names colours.
     """
     warnings = []
     for part, what, names, key in (
         ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
-        ("color", "colours", colors, way),
+        ("color", "colours", colors, 'colors = "..."'),
     ):
         if names:
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")

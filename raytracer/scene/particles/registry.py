@@ -494,7 +494,6 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
 
 
 def _hint(others: tuple[str, ...]) -> str:
-    """Return the supported endings."""
     known = [*others, *SUFFIXES]
     listed = ", ".join(known[:MAX_SUFFIXES])
     text = f"supported are {listed} and {len(known) - MAX_SUFFIXES} others"

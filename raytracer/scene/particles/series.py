@@ -114,7 +114,6 @@ def _clouds(path: Path) -> list[Path]:
 
 
 def _matching(path: Path) -> list[Path]:
-    """Return the files whose names match a pattern, in order."""
     if _NUMBER.search(path.name):
         text = r"\d+".join(re.escape(part) for part in _NUMBER.split(path.name))
     else:
@@ -170,7 +169,6 @@ def _snapshots(folder: Path) -> list[Path]:
 
 
 def _ordered(files: list[Path], name: Path) -> list[Path]:
-    """Sort files by the numbers in their names."""
     if len(files) > MAX_FILES:
         raise DataFileError(f"{name}: has more than {MAX_FILES:,} files")
 

@@ -114,7 +114,6 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:
-    """Return minimum and maximum of a column, or its distinct texts."""
     if not values.size:
         return {}
     if values.dtype.kind in "SU":

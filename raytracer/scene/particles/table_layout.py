@@ -361,14 +361,12 @@ def _without_rows(lines: list[str]) -> Table:
 
 
 def _trimmed(cells: list[str]) -> list[str]:
-    """Leave out empty cells at the end."""
     while cells and not cells[-1]:
         cells = cells[:-1]
     return cells
 
 
 def _is_comment(line: str) -> bool:
-    """Whether a line is blank or a comment."""
     return not line.strip() or line.lstrip("\ufeff \t").startswith(COMMENTS)
 
 

@@ -63,7 +63,6 @@ class TextSource(ColumnSource):
         return {name: self._whole(name, values) for name, values in rows.columns.items()}
 
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of an integer column as such."""
         is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
         return whole(values, self.name, name) if is_whole else values
 

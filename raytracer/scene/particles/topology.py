@@ -46,7 +46,6 @@ class SourceWithAtoms(ParticleSource):
 
     @cached_property
     def _of_atoms(self) -> dict[str, Column]:
-        """The columns that come from the topology."""
         hidden = {*COORDINATES, *(naming.plain(name) for name in self.moving.columns)}
         return {
             name: column
@@ -56,7 +55,6 @@ class SourceWithAtoms(ParticleSource):
 
     @property
     def _bonded(self) -> ParticleSource:
-        """The file with the bonds."""
         return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:

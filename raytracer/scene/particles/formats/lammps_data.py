@@ -172,7 +172,6 @@ class Source(TextSource):
             self._sections.setdefault(title[0], Section(place, title[1], ""))
 
     def _title(self, text: bytes) -> tuple[str, str] | None:
-        """Return name and hint of a section if the line is a title."""
         title, _, hint = text.decode("utf-8", "replace").partition("#")
         name = title.strip()
         return (name, hint.strip()) if name in SECTIONS and name not in self._sections else None

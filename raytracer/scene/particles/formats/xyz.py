@@ -209,7 +209,6 @@ def _periodic(text: str) -> tuple[bool, bool, bool]:
 
 
 def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
-    """Return the nine numbers of the cell, [] without a Lattice."""
     text = pairs.get("Lattice")
     try:
         numbers = [float(word) for word in (text or "").split()]

@@ -55,7 +55,6 @@ class Source(ObjectSource):
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, each (N, ...)."""
         array = self._array
         if array is None:
             arrays = {str(name): as_array(value, str(name), Where(self.name))
