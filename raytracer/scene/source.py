@@ -220,7 +220,7 @@ def _is_series(path: Path, frame: int | None) -> bool:
     """Whether a path is a series of files. Raises DataFileError if its files are missing."""
     if not may_be_series(path, frame):
         return False
-    return locate(path, None if frame is None else 0).series > 0
+    return bool(locate(path, None if frame is None else 0).series)
 
 
 def _check_there(path: Path, frame: int | None = None) -> None:

@@ -182,7 +182,7 @@ class SphereSet:
             color_id=None if has_color else data.color_id,
             source=data.source,
             names=data.names,
-            file=data.file and data.file.using(used),
+            file=data.file and data.file._replace(used=frozenset(used)),
             labels=data.labels,
             **options,
         )

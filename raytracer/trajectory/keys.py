@@ -12,7 +12,6 @@ from raytracer.files.access import STANDARD_INPUT
 from raytracer.scene.glyphs.shared import jumps
 from raytracer.scene.motion import Keys
 from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.series import frame_of
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
@@ -51,7 +50,7 @@ class FrameKeys:
         """Return how spheres move from frame to frame; see `scene.motion.Frames`."""
         frame = self.frame
         if frame is None:
-            frame = 0 if spheres.file is None else frame_of(spheres.file, self.count)
+            frame = 0 if spheres.file is None else spheres.file.frame_of(self.count)
         first, last = max(frame - reach, 0), min(frame + reach, self.count - 1)
         tracks = {each: self._track(place, each, reach) for each in range(first, last + 1)}
         ids = np.asarray(spheres.columns[ID]).astype(np.int64)

@@ -6,7 +6,6 @@ import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer import load
-from raytracer.scene.particles import lines as text_lines
-from raytracer.scene.particles.text_table import number
 from support.particle_files import write
 
 RNG = np.random.default_rng(5)
@@ -87,15 +84,6 @@ def test_of_a_large_npz_the_row_alone_is_read(tmp_path: Path) -> None:
     assert peak < 200_000  # of 6.4 MB in the file
 
 
-def test_a_compressed_array_is_not_unpacked_for_a_row_far_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    np.savez_compressed(tmp_path / "a.npz", centers=np.zeros((1000, 3)), field=np.ones((1000, 64)))
-    monkeypatch.setattr("raytracer.scene.particles.formats.npz.ROW_BYTES", 1 << 18)
-    assert values(tmp_path / "a.npz", 1) == {"field": (1.0,) * 64}
-    assert values(tmp_path / "a.npz", 999) == {"field": "not read: 500 KiB would be decompressed"}
-
-
 def test_what_the_scene_file_says_instead_is_looked_up(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "a.npz",
@@ -122,66 +110,17 @@ def test_what_the_scene_file_says_instead_is_looked_up(tmp_path: Path) -> None:
     assert (second.radius, second.values, second.source) == (0.5, {"radius": 9}, "b.csv")
 
 
-# Against parses of the whole file
-
-INTEGERS = st.integers(-(10**20), 10**20)
-FLOATS = st.floats(allow_nan=False)
-TEXTS = st.text("abcXYZé%:/", min_size=1, max_size=5).filter(lambda t: number(t) == t)
-CELLS = st.one_of(INTEGERS, FLOATS, TEXTS)
-GAPS = st.lists(st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r"]), min_size=1)
-
-
-def joined(lines: list[str], gaps: list[str]) -> bytes:
-    """Lines with line ends of all kinds, of which some leave blank lines."""
-    ended = (line + gaps[index % len(gaps)] for index, line in enumerate(lines))
-    return "".join(ended).encode()
-
-
-@given(
-    st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=20),
-    GAPS,
-    st.sampled_from([",", ";", "\t"]),
-    st.integers(1, 60),
-)
-def test_a_line_of_a_table_is_that_of_the_table(
-    cells: list[tuple[Any, Any]], gaps: list[str], separator: str, block: int
-) -> None:
-    lines = ["name,x,y,z,other", *(f"{a},{i},0,0,{b}" for i, (a, b) in enumerate(cells))]
-    with TemporaryDirectory() as folder, patch.object(text_lines, "BLOCK_BYTES", block):
-        path = Path(folder) / "a.csv"
-        path.write_bytes(joined([line.replace(",", separator) for line in lines], gaps))
-        scene = load(path)
-        for index, (a, b) in enumerate(cells):
-            found = scene.describe(index)
-            assert found.values == {"name": a, "other": b}
-            assert found.position[0] == index
-
-
-@given(
-    st.lists(st.tuples(TEXTS, FLOATS, INTEGERS, st.booleans()), min_size=1, max_size=20),
-    st.lists(st.sampled_from(["\n", "\r\n", "\r", "\n  \n", " \n", "\n\t\r\n"]), min_size=1),
-    st.sampled_from(
-        ["", " ", "Properties=species:S:1:pos:R:3:name:S:1:q:R:1:n:I:1:up:L:1:radius:R:1"]
-    ),
-    st.integers(1, 60),
-)
-def test_a_line_of_atoms_is_that_of_the_atoms(
-    atoms: list[tuple[Any, ...]], gaps: list[str], comment: str, block: int
-) -> None:
-    lines = [f" H {i} 0 0 {name} {q} {n} {'FT'[up]} 1" for i, (name, q, n, up) in enumerate(atoms)]
-    with TemporaryDirectory() as folder, patch.object(text_lines, "BLOCK_BYTES", block):
-        path = Path(folder) / "a.xyz"
-        path.write_bytes(f"{len(atoms)}\n{comment}\n".encode() + joined(lines, gaps))
-        scene = load(path)
-        for index, (name, q, n, up) in enumerate(atoms):
-            found = scene.describe(index)
-            assert found.position[0] == index
-            if comment.strip():
-                named = {"name": name, "q": q, "n": n, "up": up}
-            else:
-                words = [name, q, n, "FT"[up], 1]
-                named = {f"column {place}": word for place, word in enumerate(words, 5)}
-            assert found.values == {"species": "H"} | named
+def test_texts(tmp_path: Path) -> None:
+    """Cells that are empty, and columns with mistakes that nothing else needs, are left out."""
+    rows = "1,0,0,0,2.5,a,1\n\n2,1,0,0,,b,x\n3,2,0,0,-7,élan,2\n"
+    path = write(tmp_path / "a.csv", f"id,x,y,z,m,name,mixed\n{rows}")
+    expected = [{"m": 2.5, "name": "a"}, {"name": "b"}, {"m": -7, "name": "élan"}]
+    for row, others in enumerate(expected):
+        assert values(path, row) == {"id": row + 1} | others
+    comment = "Properties=species:S:1:pos:R:3:q:R:1:n:I:1:up:L:1:radius:R:1"
+    atoms = "".join(f"H {n} 0 0 {n}.5 {n} {'FT'[n % 2]} 1\n" for n in range(3))
+    path = write(tmp_path / "a.xyz", f"3\n{comment}\n{atoms}")
+    assert values(path, 1) == {"species": "H", "q": 1.5, "n": 1, "up": True}
 
 
 @given(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,21 +145,16 @@ class _Files:
 
     def __init__(self, file: DataFile, box: Box | None) -> None:
         from raytracer.scene.particles.read import frame_count
-        from raytracer.scene.particles.series import files_beside
 
         self._file, self._box = file, box
-        self._series: Sequence[Path] = ()
-        if file.series > 1:
-            self._series = files_beside(file.path, file.series)
+        self._series = file.series if len(file.series) > 1 else ()
         self.count = len(self._series) or frame_count(
             file.named, ending=file.ending, topology=file.topology
         )
 
     @property
     def shown(self) -> int:
-        from raytracer.scene.particles.series import frame_of
-
-        return frame_of(self._file, self.count)
+        return self._file.frame_of(self.count)
 
     def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
         """Return the positions of particles in a frame, (M, 3), NaN if missing; by ids or else

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,6 @@ class Celestial(Selected):
         super().__init__(table)
         self._angles = lon, lat
         self._far = self._distances([each for each in numbers if each not in self._angles])
-        self._is_stated = False  # whether the user stated the coordinates
 
     @property
     def has_distances(self) -> bool:
@@ -126,26 +125,26 @@ class Celestial(Selected):
         return Far("", 1.0, "", "")
 
     @cached_property
-    def mask(self) -> NDArray[np.bool_]:
+    def _is_known(self) -> NDArray[np.bool_]:
+        """Which rows of the table have a direction and a distance, (N,)."""
         far = self._far
-        wanted = [] if self._is_stated else [*self._angles, *([far.name] if far.name else [])]
-        columns = self.table.load(wanted or [self._angles[0]])
-        known = np.ones(len(columns[self._angles[0]]), bool)
-        for name in wanted:
-            known &= np.isfinite(columns[name])
-            if name == far.name:
-                known &= columns[name] > 0 if far.is_inverse else columns[name] >= 0
-        return known
+        columns = self.table.load([*self._angles, *([far.name] if far.name else [])])
+        known: Any = np.isfinite(list(columns.values())).all(axis=0)
+        if far.name:
+            is_valid = np.greater if far.is_inverse else np.greater_equal
+            known = known & is_valid(columns[far.name], 0)
+        return np.asarray(known)
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self._is_known)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        self._is_stated = not {"centers", "x", "y", "z"}.isdisjoint(names)
-        if self._is_stated:
-            return super().particles(names)
         lon, lat = self._angles
         result = super().particles({**names, "x": lon, "y": lat, "z": self._far.name or lat})
         result.centers = self._cartesian(np.asarray(result.centers, np.float64))
         result.unit, result.columns["centers"] = self._far.unit, ()  # other values than theirs
-        result.notes.append(("", self._told(int(np.count_nonzero(~self.mask)))))
+        result.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
         return result
 
     def _factor(self, name: str, factors: Mapping[str, float]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,14 +14,7 @@ from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.source import (
-    Column,
-    Notes,
-    Particles,
-    ParticleSource,
-    Value,
-    values_at,
-)
+from raytracer.scene.particles.source import Column, Notes, Particles, ParticleSource
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
@@ -85,10 +78,6 @@ class ColumnSource(ParticleSource):
             result.columns[group], result.names[group] = used, ", ".join(used) or group
         result.unit = naming.unit_of_all(result.columns["centers"])
         return result
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        names = [name for name in self.columns if name not in used]
-        yield from values_at(self, names, index, count)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
@@ -208,7 +197,7 @@ class ColumnSource(ParticleSource):
         left = [name for name in self.columns if name not in chosen.values()]
         sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
         colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
-        return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
+        return naming.unused(self.name, self.noun, sizes, colors)
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":

@@ -163,7 +163,6 @@ def _stream(file: OpenFile, module: str, member: str) -> Iterator[IO[bytes]]:
 
 
 def _copy(stream: IO[bytes], copy: IO[bytes], file: OpenFile) -> None:
-    """Copy decompressed bytes. Raises DataFileError if there are too many."""
     limit = memory_share(1)
     total = 0
     while piece := stream.read(PIECE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,12 +20,14 @@ class DataFile(NamedTuple):
     inner: str = ""  # path of the particles in the file, for formats with several sets, or ""
     # number of the frame, from 0, or from -1 backwards; None is the first one
     frame: int | None = None
-    series: int = 0  # number of files in its series; 0 if it is not in one
+    series: Sequence[Path] = ()  # the files of its series, in order, one per frame
     is_chosen: bool = True  # whether the user chose the frame of the series
     ending: str = ""  # the ending that states its format, ".xyz"; "" decides by name and content
     topology: Path | None = None  # file that lists its atoms; None if the file does
+    stated: bool = False  # whether the user named the columns of its positions
     size: int = 0  # bytes
     modified: int = 0  # time of the last change, nanoseconds
+    number: int = 0  # of the file in its series, from 0
     used: frozenset[str] = frozenset()  # columns that became centres, radii and colours
     converted: str = ""  # the unit from which its positions were converted to angstrom, or ""
 
@@ -34,8 +36,9 @@ class DataFile(NamedTuple):
         """The path, with `inner` behind a colon."""
         return Path(f"{self.path}:{self.inner}") if self.inner else self.path
 
-    def using(self, names: Iterable[str]) -> DataFile:
-        return self._replace(used=frozenset(names))
+    def frame_of(self, count: int) -> int:
+        """Return the number of the frame, from 0 to `count` - 1, that it was read for."""
+        return self.number if len(self.series) > 1 else (self.frame or 0) % count
 
     def problem(self) -> str:
         """Return why the file may differ from what was loaded, or ""."""

@@ -25,12 +25,9 @@ from raytracer.scene.particles.source import ParticleSource
 PIECE = 1 << 20  # bytes that are copied at a time
 
 
-Starts = NDArray[np.int64]
-"""Offsets of the frames in a file, and the end of the last one, (F + 1,)."""
-
-
-def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, Starts | None]:
-    """Return the number of frames of a file, and where they start if they are pieces of it.
+def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.int64] | None]:
+    """Return the number of frames of a file, and where they start if they are pieces of it, with
+    the end of the last, (F + 1,).
 
     Counting them may read the whole file.
 

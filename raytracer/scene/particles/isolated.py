@@ -45,10 +45,6 @@ MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours ar
 HEAD = 8  # bytes of the length of a request
 
 
-Request = tuple[str, tuple[Any, ...], float]
-"""Name and arguments of a method of `_Server`, and its time limit in seconds; 0 is none."""
-
-
 class Answer(NamedTuple):
     value: Any
     error: UserError | None
@@ -58,6 +54,8 @@ class Answer(NamedTuple):
 
 
 class _Worker:
+    """A process that reads one file after another."""
+
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         self._answers = self._socket.makefile("rb")
@@ -69,32 +67,63 @@ class _Worker:
                 pass_fds=(descriptor,),
             )  # fmt: skip
 
-    def ask(self, request: Request, descriptor: int | None = None) -> Answer | int:
-        """Return the answer to a request, or the exit code if the worker has ended."""
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def open(self, file: OpenFile, what: str, limit: float | None) -> None:
+        """Take a file; `what` is the name of its format in messages, `limit` the seconds of each
+        request."""
+        self._file, self._what, self._limit = file, what, limit
         try:
-            self.send(request, descriptor)
+            folder = Path.cwd()
+        except OSError:  # it does not exist
+            folder = None
+        opening = folder, file.path, file.source, file.is_standard_input, what
+        self.ask("open", *opening, descriptor=file.file.fileno())
+
+    def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
+        """Return the answer to a request: a method of `_Server`, and its arguments.
+
+        Raises:
+            UserError: the file is damaged, of another format, or takes too long.
+        """
+        try:
+            self._send(operation, arguments, self._limit or 0.0, descriptor)
             data, sizes = pickle.load(self._answers)
             buffers = [np.empty(size, np.uint8) for size in sizes]
             if any(self._answers.readinto(each.data) < len(each) for each in buffers):
                 raise EOFError
-        except (EOFError, OSError, pickle.UnpicklingError):
-            return self.end()
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # it has ended
+            raise self._failure(self.end()) from None
         except BaseException:  # Ctrl-C: the answer may be incomplete
             self.end(kill=True)
             raise
         answer: Answer = pickle.loads(data, buffers=buffers)
+        for path, name in answer.read:
+            with opened(path, name):  # notes that it is an input
+                pass
+        for sentence in answer.warnings:
+            warn(sentence)
+        if answer.error is not None:
+            raise answer.error
         return answer
 
-    def send(self, request: Request, descriptor: int | None = None) -> None:
-        """Send a request, with the descriptor of a file."""
-        data = pickle.dumps(request)
+    def close(self) -> None:
+        """Leave the file, and wait for another."""
+        try:
+            self._send("close", (), 0.0)
+            _idle.append(self)
+        except (OSError, ValueError):  # it has ended
+            self.end(kill=True)
+
+    def _send(
+        self, operation: str, arguments: Any, limit: float, descriptor: int | None = None
+    ) -> None:
+        data = pickle.dumps((operation, arguments, limit))
         descriptors = [] if descriptor is None else [descriptor]
         socket.send_fds(self._socket, [len(data).to_bytes(HEAD, "little")], descriptors)
         self._socket.sendall(data)
-
-    @property
-    def ended(self) -> bool:
-        return self._process.poll() is not None
 
     def end(self, kill: bool = False) -> int:
         """End the process, by force if necessary; return its exit code."""
@@ -106,73 +135,6 @@ class _Worker:
         self._process.kill()
         return self._process.wait()
 
-
-_idle: list[_Worker] = []
-
-
-@atexit.register
-def _end_all() -> None:
-    while _idle:
-        _idle.pop().end(kill=True)
-
-
-def _available() -> _Worker:
-    try:
-        worker = _idle.pop()
-    except IndexError:
-        return _Worker()
-    if not worker.ended:
-        return worker
-    worker.end()
-    return _available()
-
-
-class _IsolatedFile:
-    """A file in a worker; `what` is the name of its format in messages."""
-
-    def __init__(self, file: OpenFile, what: str) -> None:
-        self._file, self._what = file, what
-        self._limit = time_limit(file.size)
-        self._worker: _Worker | None = _available()
-        try:
-            folder = Path.cwd()
-        except OSError:  # it does not exist
-            folder = None
-        opening = folder, file.path, file.source, file.is_standard_input, what
-        self.ask("open", *opening, descriptor=file.file.fileno())
-
-    def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
-        """Return the answer of the worker; `descriptor` of a file is sent with the request.
-
-        Raises:
-            UserError: the file is damaged, of another format, or takes too long.
-        """
-        if self._worker is None:
-            raise self._failure(1)
-        worker, self._worker = self._worker, None
-        answer = worker.ask((operation, arguments, self._limit or 0.0), descriptor)
-        if isinstance(answer, int):
-            raise self._failure(answer)
-        self._worker = worker
-        for path, name in answer.read:
-            with opened(path, name):  # notes that it is an input
-                pass
-        for sentence in answer.warnings:
-            warn(sentence)
-        if answer.error is not None:
-            raise answer.error
-        return answer
-
-    def close(self) -> None:
-        """Return the worker to the pool."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            try:
-                worker.send(("close", (), 0.0))
-                _idle.append(worker)
-            except (OSError, ValueError):  # it has ended
-                worker.end(kill=True)
-
     def _failure(self, code: int) -> DataFileError:
         if code == -signal.SIGALRM and self._limit is not None:
             return DataFileError(
@@ -183,17 +145,35 @@ class _IsolatedFile:
         return DataFileError(f"{self._file.source}: is damaged, or not a valid {self._what} file")
 
 
+_idle: list[_Worker] = []
+
+
+@atexit.register
+def _end_all() -> None:
+    while _idle:
+        _idle.pop().end(kill=True)
+
+
+def _reading(file: OpenFile, what: str) -> _Worker:
+    limit = time_limit(file.size)
+    while _idle and _idle[-1].ended:
+        _idle.pop().end()
+    worker = _idle.pop() if _idle else _Worker()
+    worker.open(file, what, limit)
+    return worker
+
+
 def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
     """Call a module's function with a file in a worker.
 
     Raises:
         UserError: from the function, or the file is damaged, or takes too long.
     """
-    isolated = _IsolatedFile(file, what)
+    worker = _reading(file, what)
     try:
-        result: T = isolated.ask("call", function.__module__, function.__name__).value
+        result: T = worker.ask("call", function.__module__, function.__name__).value
     finally:
-        isolated.close()
+        worker.close()
     return result
 
 
@@ -223,8 +203,8 @@ class IsolatedSource(ParticleSource):
         self, file: OpenFile, module: str, variant: str, what: str, atoms: int | None = None
     ) -> None:
         super().__init__(file, variant)
-        self._isolated = _IsolatedFile(file, what)
-        weakref.finalize(self, self._isolated.close)
+        self._worker = _reading(file, what)
+        weakref.finalize(self, self._worker.close)
         self.known: dict[str, Any] = {}
         self.ask("source", f"{__package__}.{module}", variant, atoms)
 
@@ -232,7 +212,6 @@ class IsolatedSource(ParticleSource):
     count = _remote("count")
     frames = _remote("frames")
     box = _remote("box")
-    gravity = _remote("gravity")
     further_files = _remote("further_files")
     time = _remote("time")
     bonds = _remote("bonds")
@@ -266,8 +245,7 @@ class IsolatedSource(ParticleSource):
         yield from self.ask("member", "row", index, count, left_out)
 
     def ask(self, operation: str, *arguments: Any) -> Any:
-        """Run an operation in the worker."""
-        answer = self._isolated.ask(operation, *arguments)
+        answer = self._worker.ask(operation, *arguments)
         self.notes += answer.notes
         return answer.value
 
@@ -325,7 +303,8 @@ class _Server:
 
     def source(self, module: str, variant: str, atoms: int | None) -> None:
         reader: Any = import_module(module)
-        make = getattr(reader, "opened_source", None) or reader.Source
+        names = ("opened_source", "FileSource", "Source")
+        make = next(getattr(reader, name) for name in names if hasattr(reader, name))
         assert self._file is not None
         self._file.atoms = None if atoms is None else lambda: atoms
         self._source = make(self._file, variant)

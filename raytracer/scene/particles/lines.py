@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -63,35 +62,6 @@ def lacks_end(file: OpenFile) -> bool:
     if len(rows) < 2 or tail.endswith(b"\n"):
         return bool(rows) and not tail.endswith(b"\n")
     return len(rows[-1].split()) >= len(rows[-2].split())
-
-
-def pick_line(file: OpenFile, index: int, skip: int) -> str:
-    """Return a line of a text by its index among nonblank lines, from 0.
-
-    Lines end with LF, CR LF or CR.
-
-    Args:
-        file: the text.
-        index: of the line.
-        skip: lines to skip first, blank or not.
-
-    Raises:
-        DataFileError: a line is longer than `MAX_LINE_BYTES`.
-        IndexError: there are fewer lines.
-    """
-    rest = b""
-    for piece in chain(pieces(file), (b"\n",)):
-        text = rest + piece
-        end = text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
-        whole, rest = text[:end].splitlines(), text[end:]
-        if len(rest) > MAX_LINE_BYTES:
-            raise file.too_long()
-        lines = [line for line in whole[skip:] if line.strip()]
-        skip = max(skip - len(whole), 0)
-        if index < len(lines):
-            return lines[index].decode(file.encoding, "replace").removeprefix("\ufeff")
-        index -= len(lines)
-    raise IndexError("the text has fewer lines")
 
 
 def first_line_from(file: OpenFile, place: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from raytracer.scene.particles.data_file import CASE, DataFile, split_inner
@@ -35,14 +36,15 @@ def locate(
     Raises:
         DataFileError: no file matches, or there is no such frame.
     """
-    series, is_chosen = 0, frame is not None
+    series: Sequence[Path] = ()
+    number, is_chosen = 0, frame is not None
     if may_be_series(path, frame):
         from raytracer.scene.particles.series import series_of  # most paths are plain files
 
         if files := series_of(path, folders=is_chosen):
-            path, series = files.file(frame or 0), len(files.files)
-            frame, name = None, str(path)
+            path, series = files.file(frame or 0), files.files
+            frame, name, number = None, str(path), (frame or 0) % len(series)
     file, inner = split_inner(path)
     if inner and name is None:
         name = str(path)
-    return DataFile(file, name, inner, frame, series, is_chosen, ending, topology)
+    return DataFile(file, name, inner, frame, series, is_chosen, ending, topology, number=number)

@@ -7,8 +7,7 @@ unique, as of a list of events, is no trajectory.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,10 @@ from numpy.typing import NDArray
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.selected import Selected
-from raytracer.scene.particles.source import Moment, ParticleSource, moment_of
+from raytracer.scene.particles.source import Moment, Notes, Particles, ParticleSource, moment_of
 
+KEPT_BYTES = 1 << 30  # most bytes of a table that are kept for its other frames
+MAX_KEPT = 2  # tables that are kept: those of two files that are shown together
 MIN_UNIQUE = 0.95  # share of the rows that no other row of the frame has the identifier of
 
 _STEP = (
@@ -31,10 +32,45 @@ _ID = (
 )
 
 
-def framed(source: ParticleSource) -> ParticleSource:
-    """Return a table's source with its frames, if it is a trajectory; else the source itself."""
+class Trajectory:
+    """Which rows of a table are a frame, and what was read of all rows.
+
+    Args:
+        clock: name of the column that numbers the frames.
+        identity: name of the column of identifiers.
+        columns: these two, and others, (N,).
+    """
+
+    def __init__(self, clock: str, identity: str, columns: dict[str, NDArray[Any]]) -> None:
+        self.clock, self.identity, self.columns = clock, identity, columns
+        times = columns[clock]
+        known = np.flatnonzero(times == times)
+        self.total, self.left_out = len(times), len(times) - len(known)
+        self.times, frames = _numbered(times[known])
+        order = known[np.argsort(frames, kind="stable")]
+        self.rows = np.split(order, np.cumsum(np.bincount(frames))[:-1])  # of each frame, ascending
+        self.asked: Any = None  # names and further columns of `whole`
+        self.whole: tuple[Particles, Notes] | None = None  # the spheres of all rows, and warnings
+
+    def fits(self, arrays: Iterable[Any]) -> bool:
+        """Whether these arrays may be kept beside the numbers of the rows."""
+        sizes = (each.nbytes for each in arrays if isinstance(each, np.ndarray))
+        return sum(sizes) + 8 * self.total <= KEPT_BYTES
+
+
+_kept: dict[Any, Trajectory] = {}
+"""The last tables by their states, so that another frame of one costs only its rows."""
+
+
+def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
+    """Return a table's source with its frames, if it is a trajectory; else the source itself.
+
+    `state` identifies the file and how it is read; None if it cannot be read again.
+    """
     if source.has_pieces or (source.frames or 1) > 1:
         return source
+    if (known := _kept.get(state)) is not None:
+        return LongTable(source, known)
     names = [name for name, each in source.columns.items() if not each.shape]
     numbers = [name for name in names if source.columns[name].kind in ("number", "integer")]
     clocks = [*_named(numbers, _STEP), *_named(numbers, _TIME)]
@@ -45,7 +81,12 @@ def framed(source: ParticleSource) -> ParticleSource:
     for clock in clocks:
         for each in ids:
             if _recur(values[clock], values[each]):
-                return LongTable(source, clock, each, values[clock])
+                made = Trajectory(clock, each, values)
+                if state is not None and made.fits(values.values()):
+                    _kept[state] = made
+                    while len(_kept) > MAX_KEPT:
+                        del _kept[next(iter(_kept))]
+                return LongTable(source, made)
     times, _ = _numbered(values[clocks[0]])
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
         name = shown(clocks[0])
@@ -94,37 +135,48 @@ class LongTable(Selected):
 
     Args:
         table: the source of all rows.
-        clock: its column that numbers the frames.
-        identity: its column of identifiers.
-        times: the values of the clock, (N,).
+        trajectory: which rows are a frame.
     """
 
-    def __init__(
-        self, table: ParticleSource, clock: str, identity: str, times: NDArray[Any]
-    ) -> None:
+    def __init__(self, table: ParticleSource, trajectory: Trajectory) -> None:
         super().__init__(table)
-        self._times = times
-        self._values, _ = _numbered(times[times == times])
+        self._of = trajectory
+        clock, identity = shown(trajectory.clock), shown(trajectory.identity)
         self.notes.append(("", (
-            f"{self.name}: rows with the same '{shown(clock)}' are a frame, since each "
-            f"'{shown(identity)}' recurs; rename that column to draw all rows at once"
+            f"{self.name}: rows with the same '{clock}' are a frame, since each '{identity}' "
+            "recurs; rename that column to draw all rows at once"
         )))  # fmt: skip
-        if left := int(np.count_nonzero(times != times)):
-            sentence = f"rows without a value of '{shown(clock)}' are left out: {left:,}"
+        if left := trajectory.left_out:
+            sentence = f"rows without a value of '{clock}' are left out: {left:,}"
             self.notes.append(("", f"{self.name}: {sentence}"))
 
-    @cached_property
-    def mask(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = self._times == self._values[self.frame]
-        return mask
-
-    def go_to(self, frame: int) -> None:
-        super().go_to(frame)
-        vars(self).pop("mask", None)
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        return self._of.rows[self.frame]
 
     @property
     def frames(self) -> int | None:
-        return len(self._values)
+        return len(self._of.times)
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        columns = self._of.columns
+        if missing := [name for name in names if name not in columns]:
+            columns = {**columns, **self.table.load(missing)}
+            if self._of.fits(columns.values()):
+                self._of.columns = columns
+        return {name: columns[name][self.rows] for name in names}
+
+    def whole(self, names: Mapping[str, str]) -> Particles:
+        asked = dict(names), list(self.also)
+        if self._of.whole is None or self._of.asked != asked:
+            made = super().whole(names)
+            arrays = (made.centers, made.radius, made.color, made.color_id,
+                      made.labels and made.labels.ids, *made.extra.values())  # fmt: skip
+            if not self._of.fits(arrays):
+                return made
+            self._of.asked, self._of.whole = asked, (made, list(self.notes))
+        made, self.notes[:] = self._of.whole
+        return made
 
     @property
     def time(self) -> Moment | None:
@@ -135,4 +187,4 @@ class LongTable(Selected):
                 suffix = re.fullmatch(_TIME, naming.plain(name))
                 unit = self.columns[name].unit or (suffix and suffix["unit"]) or ""
                 return moment_of(values[0], unit)
-        return moment_of(self._values[self.frame], "steps")
+        return moment_of(self._of.times[self.frame], "steps")

@@ -23,25 +23,15 @@ USUAL = {
     "centers": _CENTERS,
     "radius": ("radii", "radius", "rad", "radius_of_particle", "equivalent_radius", "pscale"),
     "diameter": (
-        "diameters",
-        "diameter",
-        "diam",
-        "equivalent_diameter",
-        "eq_diameter",
-        "eqdiameter",
-        "equivdiameter",
-        "equivalentdiameter",
-        "esd",
-        "equivalent_spherical_diameter",
-        "areashape_equivalentdiameter",
-        "equivalentdiameters",
-        "durchmesser",
+        "diameters", "diameter", "diam", "equivalent_diameter", "eq_diameter", "eqdiameter",
+        "equivdiameter", "equivalentdiameter", "esd", "equivalent_spherical_diameter",
+        "areashape_equivalentdiameter", "equivalentdiameters", "durchmesser",
     ),
     "color": ("colors", "color", "colours", "colour", "rgb", "hex"),
     "r": ("r", "red", "color_r", "rgb_0", "color_0", "colors_0"),
     "g": ("g", "green", "color_g", "rgb_1", "color_1", "colors_1"),
     "b": ("b", "blue", "color_b", "rgb_2", "color_2", "colors_2"),
-}
+}  # fmt: skip
 """Usual names of each part, the likeliest first."""
 
 ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3", "opacity")
@@ -65,20 +55,8 @@ for _index, _axis in enumerate("xyz"):
         f"axis_{2 - _index}",  # of napari: z, y, x
     )
 
-_PLACES = frozenset(
-    (
-        *_CENTERS,
-        *_STEMS[:16],
-        "centroids",
-        "koordinate",
-        "wert",
-        "coor",
-        "point",
-        "barycenter",
-        "bary",
-        "world",
-    )
-)
+_PLACES = frozenset((*_CENTERS, *_STEMS[:16], "centroids", "koordinate", "wert", "coor", "point",
+                     "barycenter", "bary", "world"))  # fmt: skip
 """Words of names that are places."""
 
 _OTHERS = frozenset(
@@ -263,7 +241,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def unused(
-    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str
+    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the warnings about unused names that suggest sizes or colours.
 
@@ -271,12 +249,11 @@ def unused(
         source: the file.
         noun: "column", "array" or "property".
         sizes, colors: the names; empty if sizes or colours are read.
-        way: entry of `arrays` in a scene file that names colours.
     """
     warnings = []
     for part, what, names, key in (
         ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
-        ("color", "colours", colors, way),
+        ("color", "colours", colors, 'colors = "..."'),
     ):
         if names:
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")

@@ -71,6 +71,8 @@ def read(
     if stream is None:
         with opened(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream)
+    if not {"centers", *"xyz"}.isdisjoint(names or {}):
+        file = file._replace(stated=True)
     with source_of(file, stream, others) as source:
         if wanted:
             source.also = wanted(source.columns)
@@ -88,8 +90,8 @@ def read(
             result.extra |= source.load(left) if left else {}
             result.about = dict(source.columns)
     complete(result, elements, meaning)
-    if not file.is_chosen and file.series > 1:
-        result.notes.append(("", more_frames(str(file.name), file.series)))
+    if not file.is_chosen and len(file.series) > 1:
+        result.notes.append(("", more_frames(str(file.name), len(file.series))))
     if not stream.is_standard_input:
         result.file = file._replace(
             path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
@@ -113,7 +115,7 @@ def frame_count(
 
     file = locate(path, 0, name, ending, topology)
     if file.series:
-        return file.series
+        return len(file.series)
     with opened(file.path, name) as stream, frame_source(file._replace(frame=None), stream) as it:
         return frames_of(it, stream)[0]
 
@@ -177,7 +179,11 @@ def frame_source(
                 source = form.open(content, file.inner)
             else:
                 form, source = registry.opened_as(form, content, file.inner)
-            source = framed(placed(source))
+            state = None if stream.is_standard_input else (
+                stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
+                file.stated,
+            )  # fmt: skip
+            source = framed(source if file.stated else placed(source), state)
             if file.frame is None:
                 yield source
                 return
@@ -203,6 +209,8 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
         Exception: of any type, if the file is damaged.
     """
     with source_of(file) as source:
+        if not source.columns:
+            raise DataFileError(f"{source.name}: has no columns")
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 
@@ -214,7 +222,7 @@ def _located(file: Path | DataFile) -> DataFile:
 def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     """Return the spheres of a source, with box, time and warnings."""
     result = source.particles(names)
-    result.box, result.gravity, result.time = source.box, source.gravity, source.time
+    result.box, result.time = source.box, source.time
     result.length = source.length
     result.notes += source.notes
     return result

@@ -64,8 +64,8 @@ class Format(NamedTuple):
     """A format of particle files."""
 
     name: str  # name in messages; "" is its ending
-    # below this folder: `formats` for our readers, `objects` for libraries. Its class `Source`, or
-    # its function `opened_source`, takes the file and the variant
+    # below this folder: `formats` for our readers, `objects` for libraries. Its function
+    # `opened_source`, else its class `FileSource`, else `Source` takes the file and the variant
     module: str
     suffixes: tuple[str, ...]  # endings of file names, in lower case
     # starts of the content that no other format has; they precede the suffix
@@ -138,6 +138,7 @@ _RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
 _AMBER = rf"{_TITLE}(?:[ ]*+-?+\d++\.\d{{3}}){{3,10}}[ \t\r]*+\n"
 _NEXT, _END = rf"(?:[ \t]++{_NUMBER})", r"[ \t\r]*+\n"
 _MERCURY = rf"[ \t]*+\d++{_NEXT}{{7}}{_END}[ \t]*+{_NUMBER}{_NEXT}{{13}}{_END}"
+_DATA = r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b"
 _DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
 
 _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
@@ -214,17 +215,10 @@ FORMATS = (
     Format("LAMMPS dump in YAML", "formats.yaml", (".yaml", ".yml"), pattern=_DUMP_OF),
     Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=_XYZ),
     Format(
-        "LAMMPS dump",
-        "formats.lammps_dump",
-        (".lammpstrj", ".dump", ".lammpsdump", ".liggghts"),
+        "LAMMPS dump", "formats.lammps_dump", (".lammpstrj", ".dump", ".lammpsdump", ".liggghts"),
         (b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME"),
     ),
-    Format(
-        "LAMMPS data",
-        "formats.lammps_data",
-        (".data", ".lmp", ".lammps"),
-        pattern=r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
-    ),
+    Format("LAMMPS data", "formats.lammps_data", (".data", ".lmp", ".lammps"), pattern=_DATA),
     Format("PDB", "formats.pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
     Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
     Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
@@ -242,9 +236,7 @@ FORMATS = (
     Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
     Format("VTK", "formats.vtk", (".vtk",), (b"# vtk DataFile",), variant=".vtk"),
     Format(
-        "VTK XML",
-        "formats.vtk",
-        (".vtp", ".vtu", ".vts", ".pvd", ".pvtu", ".pvtp", ".vtm", ".series"),
+        "VTK XML", "formats.vtk", _endings("vtp vtu vts pvd pvtu pvtp vtm series"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
     Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),
@@ -286,19 +278,6 @@ FORMATS = (
 """Formats; the first that matches is used."""
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
-
-OTHERS = {
-    _CHEMFILES: _endings(
-        "arc cif cml cssr dcd gro lammpstrj mmcif mmtf mol mol2 molden nc ncrst pdb psf sdf smi "
-        "tng tpr trj trr txyz xtc xyz"
-    ),
-    _MDANALYSIS: _endings(
-        "arc cif config coor cor crd crdbox data dcd dms ent gms gro gsd history in inpcrd lammps "
-        "lammpsdump mdcrd mmcif mmtf mol2 namdbin nc ncdf pdb pdbqt pqr restrt tng tpr trc trj trr "
-        "trz txyz xpdb xtc xyz"
-    ),
-}
-"""Endings that these libraries read; they need not be imported for others."""
 
 WAYS = {
     ".tar .tgz .7z .rar": "unpack it first",
@@ -503,24 +482,18 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
     """Yield a format for each installed library that reads a file, but the one that failed."""
     from importlib.util import find_spec
 
+    from raytracer.scene.particles.isolated import call
+
     for module in (_CHEMFILES, _MDANALYSIS, _ASE):
         is_other = failed is None or failed.module != module
         if is_other and find_spec(LIBRARIES[module]) is not None:
             name = suffix[1:].upper() or LIBRARIES[module]
-            if suffix in OTHERS[module] if module in OTHERS else _ase_knows(file, name):
+            adapter = import_module(f"raytracer.scene.particles.{module}")
+            if call(file, adapter.knows, name):
                 yield Format(name, module, (), variant=suffix)
 
 
-def _ase_knows(file: OpenFile, name: str) -> bool:
-    """Whether ASE reads a file by its name or content, which only ASE can tell."""
-    from raytracer.scene.particles.isolated import call
-    from raytracer.scene.particles.objects.ase import knows
-
-    return call(file, knows, name)
-
-
 def _hint(others: tuple[str, ...]) -> str:
-    """Return the supported endings."""
     known = [*others, *SUFFIXES]
     listed = ", ".join(known[:MAX_SUFFIXES])
     text = f"supported are {listed} and {len(known) - MAX_SUFFIXES} others"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.source import Box, Column, Particles, ParticleSource, Value
+from raytracer.scene.particles.source import Particles, ParticleSource, of
 
 
 class Selected(ParticleSource):
@@ -20,60 +20,50 @@ class Selected(ParticleSource):
         table: the source of all rows.
     """
 
+    columns = of("table", "columns")
+    frames = of("table", "frames")
+    box = of("table", "box")
+    length = of("table", "length")
+
     def __init__(self, table: ParticleSource) -> None:
         super().__init__(table.file, table.variant)
         self.table = table
         self.format, self.notes = table.format, table.notes
 
-    @cached_property
-    @abstractmethod
-    def mask(self) -> NDArray[np.bool_]:
-        """Which rows of the table are selected, (N,)."""
-
     @property
+    @abstractmethod
     def rows(self) -> NDArray[np.intp]:
         """The numbers of the selected rows, in their order, (M,)."""
-        return np.flatnonzero(self.mask)
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        return self.table.columns
 
     @property
     def count(self) -> int | None:
-        return int(np.count_nonzero(self.mask))
-
-    @property
-    def frames(self) -> int | None:
-        return self.table.frames
-
-    @property
-    def box(self) -> Box | None:
-        return self.table.box
-
-    @property
-    def length(self) -> float:
-        return self.table.length
+        return len(self.rows)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return {name: values[self.mask] for name, values in self.table.load(names).items()}
+        return {name: values[self.rows] for name, values in self.table.load(names).items()}
+
+    def whole(self, names: Mapping[str, str]) -> Particles:
+        """Return the spheres of all rows."""
+        self.table.also = self.also
+        return self.table.particles(names)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        self.table.also = self.also
-        result = self.table.particles(names)
-        count = len(result.centers)
+        whole, rows = self.whole(names), self.rows
+        count = len(whole.centers)
 
         def chosen(values: Any) -> Any:
-            return values[self.mask] if np.shape(values)[:1] == (count,) else values
+            return values[rows] if np.shape(values)[:1] == (count,) else values
 
-        result.centers, result.radius = chosen(result.centers), chosen(result.radius)
-        if result.color_id is None:
-            result.color = chosen(result.color)
-        result.color_id = chosen(result.color_id)
-        if result.labels is not None:
-            result.labels = result.labels._replace(ids=chosen(result.labels.ids))
-        result.extra = {name: chosen(values) for name, values in result.extra.items()}
-        return result
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        yield from self.table.row(int(self.rows[index]), len(self.mask), used)
+        labels = whole.labels
+        return replace(
+            whole,
+            centers=chosen(whole.centers),
+            radius=chosen(whole.radius),
+            color=chosen(whole.color) if whole.color_id is None else whole.color,
+            color_id=chosen(whole.color_id),
+            labels=labels and labels._replace(ids=chosen(labels.ids)),
+            extra={name: chosen(values) for name, values in whole.extra.items()},
+            names=dict(whole.names),
+            columns=dict(whole.columns),
+            notes=list(whole.notes),
+        )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import is_file, reason
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
-from raytracer.scene.particles.data_file import CASE, DataFile
+from raytracer.scene.particles.data_file import CASE
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
@@ -86,37 +86,6 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
     return Series(str(path), files, inner)
 
 
-def files_beside(path: Path, count: int) -> list[Path]:
-    """Return the series of files that contains a file, in order.
-
-    Args:
-        path: of the file.
-        count: number of files of the series.
-
-    Returns:
-        Files whose names differ only in numbers; only the file itself if their number differs.
-    """
-    if re.fullmatch(CLOUD, path.name):
-        case, cloud = path.parents[3], path.parent.name
-        return [each for each in _clouds(case / f"a{CASE}") if each.parent.name == cloud]
-    numbers = list(re.finditer(r"\d+", path.name))
-    names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
-    names.append(re.sub(r"\d+", "%d", path.name))
-    for name in names:
-        files = _matching(path.with_name(name))
-        if len(files) == count:
-            return files
-    beside = _in_folder(path.parent)
-    return beside if len(beside) == count else [path]
-
-
-def frame_of(file: DataFile, count: int) -> int:
-    """Return the number of the frame, from 0 to `count` - 1, that a file was read for."""
-    if file.series > 1:
-        return files_beside(file.path, file.series).index(file.path)
-    return (file.frame or 0) % count
-
-
 def _clouds(path: Path) -> list[Path]:
     """Return the positions of a cloud at the times of a case of OpenFOAM, [] for another path.
 
@@ -145,7 +114,6 @@ def _clouds(path: Path) -> list[Path]:
 
 
 def _matching(path: Path) -> list[Path]:
-    """Return the files whose names match a pattern, in order."""
     if _NUMBER.search(path.name):
         text = r"\d+".join(re.escape(part) for part in _NUMBER.split(path.name))
     else:
@@ -201,7 +169,6 @@ def _snapshots(folder: Path) -> list[Path]:
 
 
 def _ordered(files: list[Path], name: Path) -> list[Path]:
-    """Sort files by the numbers in their names."""
     if len(files) > MAX_FILES:
         raise DataFileError(f"{name}: has more than {MAX_FILES:,} files")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.data_file import DataFile
 
@@ -108,7 +110,6 @@ class Particles:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the file columns with these
     file: DataFile | None = None
     box: Box | None = None
-    gravity: Sequence[float] | None = None  # direction of gravity, (3,), or None
     time: Moment | None = None
     # labels of coordinate files, for radii and colours that the file lacks
     labels: Labels | None = None
@@ -128,16 +129,6 @@ class Particles:
     def is_empty(self) -> bool:
         """Whether there are no particles; an invalid array is reported later."""
         return self.centers.shape[:1] == (0,)
-
-
-def direction_of(values: Sequence[Any]) -> list[float] | None:
-    """Return three numbers or texts as a direction, or None."""
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        return None
-    is_direction = len(numbers) == 3 and any(numbers) and all(map(isfinite, numbers))
-    return numbers if is_direction else None
 
 
 class ParticleSource(ABC):
@@ -212,11 +203,6 @@ class ParticleSource(ABC):
         return None
 
     @property
-    def gravity(self) -> Sequence[float] | None:
-        """Direction of gravity, (3,), not 0, or None."""
-        return None
-
-    @property
     def further_files(self) -> Sequence[Path]:
         """Other files that are read as well."""
         return ()
@@ -256,9 +242,8 @@ class ParticleSource(ABC):
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
-    @abstractmethod
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the values of one particle by column; those in `used` may be omitted.
+        """Yield the nonempty values of one particle by column, without those in `used`.
 
         Args:
             index: index of the particle, from 0.
@@ -268,16 +253,23 @@ class ParticleSource(ABC):
         Raises:
             Exception: of any type, if the file is damaged.
         """
+        names = [name for name in self.columns if name not in used]
+        try:
+            columns = self.load(names)
+        except DataFileError:  # as of texts among the numbers of a column that is not used
+            columns = {}
+            for name in names:
+                with suppress(DataFileError):
+                    columns |= self.load([name])
+        for name, values in columns.items():
+            value = plain_value(values[index].tolist()) if len(values) == count else ""
+            if value != "":
+                yield name, value
 
 
-def values_at(
-    source: ParticleSource, names: Sequence[str], index: int, count: int
-) -> Iterator[tuple[str, Value]]:
-    """Yield nonempty values of one particle in some columns, as `row` does."""
-    for name, values in (source.load(names) if names else {}).items():
-        value = plain_value(values[index].tolist()) if len(values) == count else ""
-        if value != "":
-            yield name, value
+def of(inner: str, name: str) -> Any:
+    """Return a property that is one of the source `inner`, an attribute."""
+    return property(lambda source: getattr(getattr(source, inner), name))
 
 
 class Data(NamedTuple):

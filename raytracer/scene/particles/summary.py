@@ -38,7 +38,7 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
         DataFileError: the file can no longer be read.
     """
     with opened(file.path, file.name) as stream:
-        frames = file.series or _frame_count(stream, file, whole)
+        frames = len(file.series) or _frame_count(stream, file, whole)
         with source_of(file, stream) as source:
             return _summary(source, file, frames, whole)
 
@@ -114,7 +114,6 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:
-    """Return minimum and maximum of a column, or its distinct texts."""
     if not values.size:
         return {}
     if values.dtype.kind in "SU":

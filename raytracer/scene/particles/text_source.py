@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.integers import whole
-from raytracer.scene.particles.lines import first_line_from, pick_line
-from raytracer.scene.particles.source import Column, Particles, Value, more_frames
-from raytracer.scene.particles.text_table import TEXT, Layout, number, read_rows
+from raytracer.scene.particles.lines import first_line_from
+from raytracer.scene.particles.source import Column, Particles, more_frames
+from raytracer.scene.particles.text_table import TEXT, Layout, read_rows
 
 
 class TextSource(ColumnSource):
@@ -59,11 +59,10 @@ class TextSource(ColumnSource):
                 f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}: "
                 "the file is incomplete"
             )
-        self._end, self._most = rows.end, rows.most
+        self._end = rows.end
         return {name: self._whole(name, values) for name, values in rows.columns.items()}
 
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of an integer column as such."""
         is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
         return whole(values, self.name, name) if is_whole else values
 
@@ -78,18 +77,3 @@ class TextSource(ColumnSource):
                 )
             result.notes.append(("", note))
         return result
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the cells of a line; cells without a column are named by their position."""
-        words = self.layout.cut(pick_line(self.file, index, self.layout.skip))
-        names = {cell.place: (name, cell.repeat) for name, cell in self.layout.cells.items()}
-        place = 0
-        while place < len(words):
-            name, width = names.get(place, (f"column {place + 1}", 1))
-            values = tuple(self.value(name, word) for word in words[place : place + width])
-            if values != ("",):
-                yield name, values if width > 1 else values[0]
-            place += width
-
-    def value(self, name: str, word: str) -> Value:
-        return number(word)

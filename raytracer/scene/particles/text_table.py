@@ -91,7 +91,6 @@ class Rows(NamedTuple):
     columns: dict[str, NDArray[Any]]  # by name, (N,) or (N, K); float64, or texts as bytes
     length: int  # number of rows
     end: int  # offset after the last row
-    most: int  # rows that there may be, by the lines of the text
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
@@ -185,7 +184,7 @@ class _Table:
                 break
             kept = length - used
             buffer[:kept] = buffer[used:length].copy()
-        return Rows(self.columns(numbers[:count], texts[:count]), count, place, self.most)
+        return Rows(self.columns(numbers[:count], texts[:count]), count, place)
 
     def _offsets(self) -> NDArray[np.int32]:
         """Return kind, place, width and offset of the cells for the parser, sorted by place."""
@@ -231,7 +230,7 @@ class _Table:
         width = sum(self.cells[name].repeat for name in self.numbers)
         values = np.array(numbers).reshape(count, width)
         rows = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
-        return Rows(self.columns(values, rows), count, end, self.most)
+        return Rows(self.columns(values, rows), count, end)
 
     def _words(self, name: str, text: str, cells: list[str]) -> list[str]:
         cell = self.cells[name]

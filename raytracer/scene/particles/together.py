@@ -14,14 +14,7 @@ from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.loaded import texts
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    Particles,
-    ParticleSource,
-    Value,
-)
+from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
 
 TYPE = "type"  # the column with the name of the set of each particle
 
@@ -33,6 +26,10 @@ class Together(ParticleSource):
         file: the file.
         sets: returns the sources of a frame by the names of the sets, of which none is empty.
     """
+
+    box = of("_first", "box")
+    time = of("_first", "time")
+    length = of("_first", "length")
 
     def __init__(self, file: OpenFile, sets: Callable[[int], Mapping[str, ParticleSource]]) -> None:
         super().__init__(file)
@@ -73,18 +70,6 @@ class Together(ParticleSource):
     @property
     def frames(self) -> int | None:
         return max(each.frames or 1 for each in self.sets.values())
-
-    @property
-    def box(self) -> Box | None:
-        return self._first.box
-
-    @property
-    def time(self) -> Moment | None:
-        return self._first.time
-
-    @property
-    def length(self) -> float:
-        return self._first.length
 
     @property
     def further_files(self) -> Sequence[Path]:
@@ -141,6 +126,7 @@ class Together(ParticleSource):
         )
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield also the columns that only this set has."""
         for (name, each), length in zip(self.sets.items(), self._counts, strict=True):
             if index < length:
                 if TYPE not in used:

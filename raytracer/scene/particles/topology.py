@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,22 +11,11 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.source import (
-    Column,
-    Particles,
-    ParticleSource,
-    Value,
-    values_at,
-)
+from raytracer.scene.particles.source import Column, Particles, ParticleSource, of
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
                *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
 """Columns of the atoms that belong to another time than the frame; they are left out."""
-
-
-def _of_frame(name: str) -> Any:
-    """Return a property with the trajectory's value."""
-    return property(lambda source: getattr(source.moving, name))
 
 
 class SourceWithAtoms(ParticleSource):
@@ -39,6 +28,13 @@ class SourceWithAtoms(ParticleSource):
         atoms: the topology, with atoms in the same order.
     """
 
+    count = of("moving", "count")
+    frames = of("moving", "frames")
+    box = of("moving", "box")
+    time = of("moving", "time")
+    bonds = of("_bonded", "bonds")
+    bond_columns = of("_bonded", "bond_columns")
+
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
         super().__init__(moving.file, moving.variant)
         self.moving, self.atoms = moving, atoms
@@ -50,7 +46,6 @@ class SourceWithAtoms(ParticleSource):
 
     @cached_property
     def _of_atoms(self) -> dict[str, Column]:
-        """The columns that come from the topology."""
         hidden = {*COORDINATES, *(naming.plain(name) for name in self.moving.columns)}
         return {
             name: column
@@ -58,17 +53,8 @@ class SourceWithAtoms(ParticleSource):
             if naming.plain(name) not in hidden
         }
 
-    count = _of_frame("count")
-    frames = _of_frame("frames")
-    box = _of_frame("box")
-    gravity = _of_frame("gravity")
-    time = _of_frame("time")
-    bonds = property(lambda self: self._bonded.bonds)
-    bond_columns = property(lambda self: self._bonded.bond_columns)
-
     @property
     def _bonded(self) -> ParticleSource:
-        """The file with the bonds."""
         return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -96,8 +82,3 @@ class SourceWithAtoms(ParticleSource):
 
     def labels_of_atoms(self) -> Labels | None:
         return self.atoms.labels_of_atoms()
-
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        yield from self.moving.row(index, count, used)
-        names = [name for name in self._of_atoms if name not in used]
-        yield from values_at(self.atoms, names, index, count)

@@ -207,11 +207,7 @@ def test_ply(tmp_path: Path, order: str, sign: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("element vertex 2", "element vertex 3"),
-        ("4 5 6", "4 five 6"),
-    ],
+    ("old", "new"), [("element vertex 2", "element vertex 3"), ("4 5 6", "4 five 6")]
 )
 def test_what_is_wrong_with_a_ply(
     tmp_path: Path, old: str, new: str, capsys: pytest.CaptureFixture[str]

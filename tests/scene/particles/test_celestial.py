@@ -61,6 +61,17 @@ def test_stated_columns_and_cartesian_ones_take_precedence(tmp_path: Path) -> No
     np.testing.assert_array_equal(read(both).centers, [[1, 2, 3], [1, 3, 3]])
 
 
+def test_stated_columns_keep_rows_without_a_parallax(tmp_path: Path) -> None:
+    """Nor does a column of times, by which frames are looked for, or reading again change it."""
+    names, arrays = "ra,dec,parallax,time,id,X1,Y1,Z1", {"x": "X1", "y": "Y1", "z": "Z1"}
+    rows = [f"{n},{n},{n % 2 or ''},{n},{n},{n},{-n},7" for n in range(4)]
+    path = write(tmp_path / "a.csv", "\n".join([names, *rows]) + "\n")
+    scene = load(path, arrays=arrays)
+    np.testing.assert_array_equal(scene.spheres[0].centers, [[n, -n, 7] for n in range(4)])
+    np.testing.assert_array_equal(scene.columns["ra"], range(4))
+    assert scene.describe(2).values["ra"] == 2
+
+
 def test_bands_of_a_survey_are_no_redshift_and_no_radius(tmp_path: Path) -> None:
     """Columns g, r and z of magnitudes are neither colours nor a radius nor a distance."""
     file = tmp_path / "galaxies.csv"

@@ -62,8 +62,7 @@ def command(path: Path, *words: str, **settings: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(
-    ("word", "file", "package"),
-    [("render", "a.h5", "h5py"), ("render", "a.traj", "ase")],
+    ("word", "file", "package"), [("render", "a.h5", "h5py"), ("render", "a.traj", "ase")]
 )
 def test_a_library_that_hangs_ends_with_a_sentence(
     word: str, file: str, package: str, tmp_path: Path
@@ -85,10 +84,7 @@ def test_a_library_that_hangs_ends_with_a_sentence(
 
 @pytest.mark.parametrize("module", sorted(LIBRARIES))
 def test_a_library_that_crashes_or_fails_ends_with_a_sentence(
-    module: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path / f"a{SUFFIX[module]}", "?")
     for code, sentence in (
@@ -137,8 +133,7 @@ def las(version: int, few: int, many: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("version", "few", "many"),
-    [(2, 0xFFFFFFFF, 0), (2, 9, 0), (4, 0, 0xFFFFFFFF), (4, 4, 4)],
+    ("version", "few", "many"), [(2, 0xFFFFFFFF, 0), (2, 9, 0), (4, 0, 0xFFFFFFFF), (4, 4, 4)]
 )
 def test_records_that_a_las_file_does_not_have(
     version: int, few: int, many: int, tmp_path: Path

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import UserError, load
+from raytracer.scene.particles import long_table
 from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.formats import csv
 from raytracer.scene.particles.read import frame_count, read
 from support.particle_files import write
 
@@ -71,21 +72,36 @@ def test_other_formats_than_text(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, POINTS[1])
 
 
+def test_another_frame_costs_only_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table is parsed for its first frame alone, if it is not too large to be kept."""
+    parsed = []
+    load_rows = csv.Source.load_rows
+    monkeypatch.setattr(csv.Source, "load_rows", lambda source, layout, names: (
+        parsed.append(names) or load_rows(source, layout, names)))  # fmt: skip
+    for size, most in (("small", 1 << 30), ("large", 1)):
+        monkeypatch.setattr(long_table, "KEPT_BYTES", most)
+        text = table("step,time_ps,id,element,x,y,z", [(*row[:3], "CH"[row[2] % 2], *row[3:])
+                                                       for row in ROWS])  # fmt: skip
+        path = write(tmp_path / f"{size}.csv", text)
+        first = read(DataFile(path, frame=0), wanted=lambda columns: ["id"])
+        parsed.clear()
+        second = read(DataFile(path, frame=1), wanted=lambda columns: ["id"])
+        assert bool(parsed) == (size == "large")
+        np.testing.assert_array_equal(second.centers, POINTS[1])
+        np.testing.assert_array_equal(second.extra["id"], first.extra["id"])
+        assert second.time == (0.5, "ps")
+        assert second.notes == first.notes
+        assert second.labels is not None
+        assert second.labels.ids.tolist() == [0, 1, 0, 1, 0]
+    path.write_text(text.replace("0.5,", "0.75,"), encoding="utf-8")
+    assert read(DataFile(path, frame=1)).time == (0.75, "ps")
+
+
 def test_rows_without_a_time_are_told(tmp_path: Path) -> None:
     rows: list[tuple[object, ...]] = [*ROWS, ("", "", 7, 9, 9, 9)]
     data = read(write(tmp_path / "a.csv", table("frame,time_ps,id,x,y,z", rows)))
     np.testing.assert_array_equal(data.centers, POINTS[0])
     assert "rows without a value of 'frame' are left out: 1" in str(data.notes)
-
-
-def test_quoted_vectors_of_other_lengths_are_errors(tmp_path: Path) -> None:
-    text = 'id,position,m\n1,"[0.5, 1.5, 2.5]",7\n2,"{}",8\n3,"[7, 8, 9]",9\n'
-    data = read(write(tmp_path / "a.csv", text.format("[4, 5, 6]")))
-    np.testing.assert_array_equal(data.centers, [[0.5, 1.5, 2.5], [4, 5, 6], [7, 8, 9]])
-    with pytest.raises(UserError, match="line 3, column 'position_x'"):
-        read(write(tmp_path / "b.csv", text.format("[4, 5]")))
-    with pytest.raises(UserError, match="coordinates must be finite"):
-        load(write(tmp_path / "c.csv", text.format("[None, 5, 6]")))
 
 
 def test_sets_of_hdf5_move_together(tmp_path: Path) -> None:

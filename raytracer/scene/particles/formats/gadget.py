@@ -7,20 +7,19 @@ with its name precedes each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.snapshot_parts import parts_of
+from raytracer.scene.particles.snapshot_parts import Snapshot
 from raytracer.scene.particles.source import Box, Column, Moment, Notes, moment_of
 
 HEADER = [("counts", "i4", 6), ("masses", "f8", 6), ("time", "f8"), ("redshift", "f8"),
@@ -168,52 +167,19 @@ class Part(ColumnSource):
     def time(self) -> Moment | None:
         return moment_of(self._head["time"])
 
-    @property
-    def files(self) -> int:
-        """Number of files of the snapshot."""
-        return int(self._head["files"])
 
-
-class Source(Part):
+class Source(Snapshot, Part):
     """A snapshot: the particles of all its files, NAME.0, NAME.1, ...; the rest is of this one."""
 
-    @cached_property
-    def _all(self) -> Sequence[Path]:
-        return parts_of(self.file.path, self.files)
+    optional = frozenset(BLOCKS[name][0] for name in OF_GAS)  # which files without gas lack
 
     @property
-    def further_files(self) -> Sequence[Path]:
-        return [path for path in self._all if path != self.file.path]
+    def stated(self) -> int:  # type: ignore[override]
+        return int(self._head["files"])
 
-    def _parts(self) -> Iterator[Part]:
-        for path in self._all:
-            with opened(path) as file:
-                part = Part(file)
-                if part.count:
-                    yield part
-
-    @cached_property
-    def count(self) -> int | None:
-        if not self._all:
-            return super().count
-        return sum(int(part.count or 0) for part in self._parts())
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        if not self._all:
-            return super().load(names)
-        require_room(self.name, 24 * int(self.count or 0) * max(len(names), 1))
-        parts = []
-        for part in self._parts():
-            gas = {BLOCKS[name][0] for name in OF_GAS}  # which files without gas lack
-            missing = [name for name in names if name not in part.columns and name not in gas]
-            if missing:
-                raise DataFileError(f"{part.name}: has no block '{missing[0]}', unlike {self.name} "
-                                    "of the same snapshot")  # fmt: skip
-            parts.append(part.load(names))
-        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+    def part(self, file: OpenFile) -> Part | None:
+        part = Part(file)
+        return part if part.count else None
 
     def _unused(self, chosen: Any) -> Notes:
-        if self.files > 1 and not self._all:
-            return [("", f"{self.name}: is one of {self.files} files of a snapshot, and some of "
-                     "the others are missing: only its particles are shown")]  # fmt: skip
         return []

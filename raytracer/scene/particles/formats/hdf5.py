@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf, prod
 from os import fstat
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
@@ -36,16 +35,8 @@ from raytracer.scene.particles.hdf5_members import (
 )
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.snapshot_parts import parts_of
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    Particles,
-    ParticleSource,
-    kind_of,
-    moment_of,
-)
+from raytracer.scene.particles.snapshot_parts import Snapshot
+from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource, kind_of, moment_of
 from raytracer.scene.particles.together import Together
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
@@ -93,8 +84,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         if steps := _in_time(sets):
             return Steps(file, steps)
         return Together(file, partial(_at_frame, file, sets))
-    files = source.files()
-    return Snapshot(file, variant, files) if files else source
+    return Parts(file, variant) if source.stated > 1 else source
 
 
 def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
@@ -120,24 +110,20 @@ class Source(ColumnSource):
 
     def has_matrix(self) -> bool:
         """Whether there are rows of more than three numbers, but no coordinates with a name."""
-        if next(self._candidates(), None) is not None:
+        if self._candidates():
             return False
-        shapes = [each.shape for group in self._groups() for each in _datasets(members(group))
-                  if each.dataset.dtype.kind == "f"]  # fmt: skip
+        shapes = [each.shape for each in self._floats]
         return any(len(shape) == 2 and 3 < shape[1] < MAX_COLUMNS for shape in shapes)
 
     def only_vectors(self) -> str:
         """Return the path of the only dataset (N, 3) or (T, N, 3) of numbers, "" if there are none
         or others, or coordinates with a usual name."""
-        if next(self._candidates(), None) is not None:
+        if self._candidates():
             return ""
         found = [
-            each.dataset.name.strip("/")
-            for group in self._groups()
-            for each in _datasets(members(group))
+            each.dataset.name.strip("/") for each in self._floats
             if not each.series and (each.shape[-1:] == (3,) or is_across(each.shape))
-            and len(each.shape) in (2, 3) and each.dataset.dtype.kind == "f"
-            and not naming.is_other(each.name)
+            and len(each.shape) in (2, 3) and not naming.is_other(each.name)
         ]  # fmt: skip
         return found[0] if len(found) == 1 else ""
 
@@ -154,7 +140,7 @@ class Source(ColumnSource):
             named = found_at(self.root, self.variant)
             is_table = named is not None and not is_group(named) and named.dtype.names
             return named if is_table else None
-        if next(self._candidates(across=False), None) is not None:
+        if self._candidates(across=False):
             return None
         return self.root if hdf5_tables.are_in(self.root, MAX_DEPTH) else None
 
@@ -290,23 +276,11 @@ class Source(ColumnSource):
             names = {**names, "centers": self._centers}
         return super().choose(names)
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if self._parts > 1 and not self.further_files:
-            result.notes.append(("", (
-                f"{self.name}: is one of {self._parts} files of a snapshot, and some of the others "
-                "are missing: only its particles are shown"
-            )))  # fmt: skip
-        return result
-
     @cached_property
-    def _parts(self) -> int:
+    def stated(self) -> int:
+        """Number of files of a Gadget snapshot."""
         files = self._header_numbers("NumFilesPerSnapshot")
         return int(files[0]) if len(files) and 1 < files[0] < inf else 1
-
-    def files(self) -> list[Path]:
-        """Return the files of a Gadget snapshot in several, in order, [] if it is in one."""
-        return parts_of(self.file.path, self._parts)
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of a header attribute; none if it is missing."""
@@ -342,12 +316,22 @@ class Source(ColumnSource):
         is_value = target.name.rpartition("/")[2] == VALUE and target.ndim == 3
         return parent.parent if is_value else parent
 
-    def _candidates(self, across: bool = True) -> Iterator[Any]:
-        """Yield the groups with coordinates; those of (3, N) count only if `across`."""
-        for group in self._groups():
-            datasets = [each for each in _datasets(members(group)) if across or not each.turned]
-            if _coordinates(datasets) or _has_axes(datasets):
-                yield group
+    def _candidates(self, across: bool = True) -> list[Any]:
+        """Return the groups with coordinates; those of (3, N) count only if `across`."""
+        known = [(group, [each for each in datasets if across or not each.turned])
+                 for group, datasets in self._datasets]  # fmt: skip
+        return [group for group, each in known if _coordinates(each) or _has_axes(each)]
+
+    @property
+    def _floats(self) -> Iterator[Member]:
+        """The datasets of floating-point numbers in all groups."""
+        return (each for _, datasets in self._datasets for each in datasets
+                if each.dataset.dtype.kind == "f")  # fmt: skip
+
+    @cached_property
+    def _datasets(self) -> list[tuple[Any, list[Member]]]:
+        """The groups of the file, and the datasets of each."""
+        return [(group, _datasets(members(group))) for group in self._groups()]
 
     def _groups(self) -> Iterator[Any]:
         """Yield the groups of the file, the outer before the inner."""
@@ -390,47 +374,13 @@ class Steps(Source):
             vars(self).pop(name, None)
 
 
-class Snapshot(Source):
-    """The particles of a Gadget snapshot in several files, in sequence.
+class Parts(Snapshot, Source):
+    """A file of Gadget, of whose snapshot there may be several."""
 
-    Args:
-        file: the file that was opened; box, time and columns are from it.
-        files: all of them, in order. Those without particles of the type are left out.
-    """
-
-    def __init__(self, file: OpenFile, variant: str, files: Sequence[Path]) -> None:
-        super().__init__(file, variant)
-        self._all = files
-
-    @property
-    def further_files(self) -> Sequence[Path]:
-        return [path for path in self._all if path != self.file.path]
-
-    def _files(self) -> Iterator[Source]:
+    def part(self, file: OpenFile) -> Source | None:
         group = str(self._group.name).strip("/")
-        for each in self._all:
-            with opened(each) as file:
-                part = Source(file, group)
-                if found_at(part.root, group) is not None:
-                    yield part
-
-    @cached_property
-    def count(self) -> int | None:
-        return sum(int(part.count or 0) for part in self._files())
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        shapes = [self.columns[name].shape for name in names]
-        require_room(self.name, 16 * int(self.count or 0) * sum(map(prod, shapes)))
-        parts = []
-        for part in self._files():
-            for name in names:
-                if part.columns.get(name) != self.columns[name]:
-                    raise DataFileError(
-                        f"{part.name}: has no dataset '{shown(name)}', unlike {self.name} of the "
-                        "same snapshot"
-                    )
-            parts.append(part.load(names))
-        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+        part = Source(file, group)
+        return None if found_at(part.root, group) is None else part
 
 
 def _in_time(names: Sequence[str]) -> list[str]:

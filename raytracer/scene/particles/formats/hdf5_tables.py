@@ -72,7 +72,6 @@ class Source(NestedSource):
 
 
 def _bytes(value: Any, depth: int) -> int:
-    """Return the bytes of the datasets that are read."""
     if not is_group(value):
         return int(value.dtype.itemsize * (value.size or 0))
     there = list(members(value).values())[:MAX_OBJECTS] if depth else []

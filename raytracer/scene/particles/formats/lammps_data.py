@@ -19,7 +19,6 @@ from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.lines import pick_line
 from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number, read_rows
@@ -173,7 +172,6 @@ class Source(TextSource):
             self._sections.setdefault(title[0], Section(place, title[1], ""))
 
     def _title(self, text: bytes) -> tuple[str, str] | None:
-        """Return name and hint of a section if the line is a title."""
         title, _, hint = text.decode("utf-8", "replace").partition("#")
         name = title.strip()
         return (name, hint.strip()) if name in SECTIONS and name not in self._sections else None
@@ -219,11 +217,12 @@ class Source(TextSource):
         if section is None or not 0 < types <= MAX_TYPES:
             return {}
         symbols: dict[str, str] = {}
-        for place in range(types):
-            try:
-                line = pick_line(self.file, place, section.line)
-            except IndexError:
-                return {}
+        rows = [
+            line for line in self.file.lines(section.line + types)[section.line :] if line.strip()
+        ]
+        if len(rows) < types:
+            return {}
+        for line in rows:
             values, _, comment = line.partition("#")
             words, label = values.split(), comment.split()[:1]
             symbol = symbol_of(label[0]) if label and not label[0].isdecimal() else None

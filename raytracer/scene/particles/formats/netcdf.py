@@ -20,14 +20,7 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    Particles,
-    kind_of,
-    moment_of,
-)
+from raytracer.scene.particles.source import Box, Column, Moment, Particles, kind_of, moment_of
 
 MAX_HEADER = 1 << 22  # most bytes of a header; AMBER's have about 2,000
 ATOM, FRAME = "atom", "frame"  # dimensions of particles and of frames in the conventions

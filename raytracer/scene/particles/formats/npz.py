@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
-from zipfile import ZIP_STORED
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.npz import Archive, Header, read_header
-from raytracer.memory import size_text
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Particles,
-    Value,
-    direction_of,
-    kind_of,
-    plain_value,
-)
-
-ROW_BYTES = 1 << 26  # maximum bytes of an array that are read for the values of one particle
+from raytracer.scene.particles.source import Box, Column, Particles, Value, kind_of, plain_value
 
 
 class Source(ColumnSource):
@@ -119,22 +107,12 @@ class Source(ColumnSource):
     @property
     def box(self) -> Box | None:
         """The array `box`: three lengths, or three edges, (3, 3)."""
-        values = self._few("box")
-        if values is None or values.shape not in ((3,), (3, 3)):
-            return None
-        return cell_box(np.diag(values) if values.ndim == 1 else values)
-
-    @property
-    def gravity(self) -> Sequence[float] | None:
-        values = self._few("gravity")
-        return None if values is None else direction_of(values.tolist())
-
-    def _few(self, name: str) -> NDArray[Any] | None:
-        header = self._headers.get(name)
-        if header is None or header.dtype.kind not in "iuf" or len(header.shape) not in (1, 2):
+        header = self._headers.get("box")
+        if header is None or header.shape not in ((3,), (3, 3)) or header.dtype.kind not in "iuf":
             return None
         with Archive(self.file) as archive:
-            return archive.array(name) if max(header.shape) <= 3 else None
+            values = archive.array("box")
+        return cell_box(np.diag(values) if values.ndim == 1 else values)
 
     @cached_property
     def names(self) -> list[str]:
@@ -173,26 +151,16 @@ class Source(ColumnSource):
         return None
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the particle's row of every array.
-
-        Only the row is read of uncompressed arrays; compressed ones are read up to it. A row that
-        needs more than `ROW_BYTES` is not read, and its value says so.
-        """
+        """Yield the particle's row of every array; only that row is read of those
+        that are not compressed, have no frames, and are not (3, N)."""
         with Archive(self.file) as archive:
-            for name, entry in archive.members.items():
-                header = self._headers.get(name)
-                if name not in used and self._is_turned(name):
-                    yield from _fields(name, archive.array(name)[:, index])
-                if name in used or header is None or header.shape[:1] != (count,):
-                    continue
-                size, is_packed = header.nbytes // count, entry.compress_type != ZIP_STORED
-                if is_packed:
-                    size = header.nbytes if header.fortran_order else (index + 1) * size
-                if size > ROW_BYTES:
-                    end = " would be decompressed" if is_packed else ""
-                    yield name, f"not read: {size_text(size)}{end}"
-                elif size:
-                    yield from _fields(name, archive.item(name, index))
+            for name, column in self.columns.items():
+                if name not in used and 0 not in column.shape:
+                    is_plain = not (self._moves(name) or self._is_turned(name))
+                    row = archive.item(name, index) if is_plain else (
+                        self._values(archive, name)[index]
+                    )  # fmt: skip
+                    yield from _fields(name, row)
 
 
 def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:

@@ -28,13 +28,7 @@ from raytracer.scene.particles.hdf5_members import (
     text_of,
     values_of,
 )
-from raytracer.scene.particles.source import (
-    Column,
-    Moment,
-    ParticleSource,
-    kind_of,
-    moment_of,
-)
+from raytracer.scene.particles.source import Column, Moment, ParticleSource, kind_of, moment_of
 from raytracer.scene.particles.together import Together
 
 POSITION, OFFSET = "position", "positionOffset"
@@ -78,24 +72,17 @@ def is_openpmd(file: Any, inner: str) -> bool:
 
 def opened_source(file: OpenFile, variant: str, opened: Any) -> ParticleSource:
     """Return the source of a species, or of all of an iteration if the variant names none."""
-
     first = Source(file, "", opened)
 
     def species(frame: int) -> dict[str, Source]:
-        first.show(frame)
-        sources = {name: Source(file, name, opened) for name in first.species_names}
-        if not sources:
-            raise first.without_particles()
+        sources = {name: Source(file, name, opened) for name in first.species_at(frame)}
         for each in sources.values():
             each.go_to(frame)
         return sources
 
-    def are_several(frame: int) -> bool:
-        first.show(frame)
-        return len(first.species_names) > 1
-
-    if not variant and any(map(are_several, range(first.frames or 0))):
-        return Together(file, species)
+    for frame in range(0 if variant else first.frames or 0):
+        if len(first.species_at(frame, may_be_none=True)) > 1:
+            return Together(file, species)
     return Source(file, variant, opened)
 
 
@@ -130,36 +117,30 @@ class Source(ColumnSource):
     def _iteration(self) -> Any:
         return found_at(self._file, f"data/{self._iterations[self.frame]}")
 
-    @cached_property
-    def _particles(self) -> Any:
-        """The group of the species at the iteration, or None."""
+    def _particles_at(self, frame: int) -> Any:
+        """Return the group of the species at an iteration, or None."""
         path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
-        particles = found_at(self._iteration, path) if is_group(self._iteration) else None
+        iteration = found_at(self._file, f"data/{self._iterations[frame]}")
+        particles = found_at(iteration, path) if is_group(iteration) else None
         return particles if is_group(particles) else None
 
-    def show(self, frame: int) -> None:
-        """Select another frame of which only the names of species are asked."""
-        self.frame = frame
-        vars(self).pop("_particles", None)
-
-    def without_particles(self) -> DataFileError:
-        where = f"iteration {self._iterations[self.frame]}"
-        return DataFileError(f"{self.name}: has no particles at {where}")
-
-    @property
-    def species_names(self) -> list[str]:
-        return [] if self._particles is None else names_in(self._particles)
+    def species_at(self, frame: int, may_be_none: bool = False) -> list[str]:
+        """Return the names of the species at an iteration. Raises DataFileError without any."""
+        particles = self._particles_at(frame)
+        names = [] if particles is None else names_in(particles)
+        if not names and not may_be_none:
+            where = f"iteration {self._iterations[frame]}"
+            raise DataFileError(f"{self.name}: has no particles at {where}")
+        return names
 
     @cached_property
     def _species(self) -> Any:
-        wanted, names = self._species_name, self.species_names
-        if not names:
-            raise self.without_particles()
+        wanted, names = self._species_name, self.species_at(self.frame)
         if wanted and wanted not in names:
             raise DataFileError(
                 f"{self.name}: there is no species '{shown(wanted)}'; {suggestion(wanted, names)}"
             )
-        species = found_at(self._particles, wanted or names[0])
+        species = found_at(self._particles_at(self.frame), wanted or names[0])
         if not is_group(species):
             raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is not a species")
         return species

@@ -47,7 +47,6 @@ class Source(csv.Source):
 
 
 def _text_of(book: Any, name: str, file: OpenFile) -> OpenFile:
-    """Return a sheet as a text with commas."""
     rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
 
     def write(copy: IO[bytes]) -> None:

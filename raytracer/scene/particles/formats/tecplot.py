@@ -44,7 +44,6 @@ class Source(LoadedSource):
 
     @cached_property
     def _zones(self) -> list[list[Zone]]:
-        """The zones of each frame."""
         require_room(self.name, MEMORY * self.file.size)
         head, *rest = re.split(_ZONE, self.file.read(self.file.size))
         text = head.decode("utf-8", "replace")

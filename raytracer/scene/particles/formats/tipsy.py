@@ -22,7 +22,6 @@ ROWS = {
 
 
 def _bytes(counts: list[int]) -> int:
-    """Return the size of all particles, from their number of each type."""
     sizes = zip(counts, ROWS.values(), strict=True)
     return sum(count * 4 * len(row.split()) for count, row in sizes)
 

@@ -60,7 +60,6 @@ class Source(LoadedSource):
         return columns
 
     def _data(self) -> Any:
-        """Return the data set of the file."""
         if self.variant == LEGACY or self.file.path.suffix.lower() == LEGACY:
             module = library("vtkmodules.vtkIOLegacy", self.name, "vtk")
             reader = module.vtkGenericDataObjectReader()

@@ -19,17 +19,9 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles.columns import LABELS, SPECIES, TYPES
 from raytracer.scene.particles.lines import COUNT, counted_frames
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Moment,
-    Particles,
-    Value,
-    direction_of,
-    moment_of,
-)
+from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout, number
+from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout
 
 LABEL_BYTES = 16  # longest distinct label of an atom
 READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read
@@ -52,8 +44,6 @@ class Property(NamedTuple):
     first: int
     width: int
 
-
-_TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
 
 _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
 
@@ -103,10 +93,6 @@ class Source(TextSource):
         step = LAMMPS_STEP.match(self.comment)
         return moment_of(step[1] if step else pairs.get("step", pairs.get("timestep")), "steps")
 
-    @property
-    def gravity(self) -> Sequence[float] | None:
-        return direction_of(self.pairs.get("gravity", "").split())
-
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns = super().load(names)
         for name in names:
@@ -128,14 +114,6 @@ class Source(TextSource):
             result.labels = labels._replace(names=texts, meaning="types" if is_lammps else None)
         result.extra = {name: result.extra[name] for name in wanted}
         return result
-
-    def value(self, name: str, word: str) -> Value:
-        """Return a word in the type of its property, or unchanged."""
-        kind = self.properties[name].kind if name in self.properties else ""
-        if kind == "L":
-            return _TRUTH.get(word.lower(), word)
-        value = word if kind == "S" else number(word)
-        return float(value) if kind == "R" and isinstance(value, int) else value
 
 
 def _cell(name: str, each: Property) -> Cell:
@@ -231,7 +209,6 @@ def _periodic(text: str) -> tuple[bool, bool, bool]:
 
 
 def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
-    """Return the nine numbers of the cell, [] without a Lattice."""
     text = pairs.get("Lattice")
     try:
         numbers = [float(word) for word in (text or "").split()]

@@ -46,7 +46,6 @@ class Source(NestedSource):
 
     @cached_property
     def _document(self) -> Any:
-        """The first document."""
         yaml = library("yaml", self.name, "yaml")
         start, end, *_ = self.frame_starts()
         require_room(self.name, MEMORY * (end - start))

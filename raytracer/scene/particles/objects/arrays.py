@@ -12,7 +12,7 @@ from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles.naming import USUAL, plain
 from raytracer.scene.particles.nested import are_frames
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+from raytracer.scene.particles.objects.source import ObjectSource
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def entries(self) -> Mapping[str, Entry]:
-        return entries_of(self._arrays, self.count or 0)
+    def entries(self) -> Mapping[str, Any]:
+        return self._arrays
 
     @cached_property
     def _array(self) -> NDArray[Any] | None:
@@ -55,7 +55,6 @@ class Source(ObjectSource):
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, each (N, ...)."""
         array = self._array
         if array is None:
             arrays = {str(name): as_array(value, str(name), Where(self.name))

@@ -14,13 +14,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    entries_of,
-    texts_of,
-)
+from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame
@@ -45,12 +39,12 @@ class Source(ObjectSource):
     def time(self) -> Moment | None:
         return moment_of(self.value.info.get("time"))
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         arrays = dict(self.value.arrays)
         numbers = np.asarray(arrays.pop("numbers"))
         results = getattr(getattr(self.value, "calc", None), "results", None)
         extra = results if isinstance(results, Mapping) else {}
-        entries = entries_of({**extra, **arrays}, len(numbers))
+        entries = {**extra, **arrays}
         if "momenta" in entries and "velocity" not in entries:
             entries["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
         types = arrays.get("type")
@@ -82,9 +76,6 @@ class FileSource(LibraryFile, Source):
         if chosen is None:
             raise ValueError("there are no atoms")
         return chosen, count
-
-
-opened_source = FileSource
 
 
 def knows(file: OpenFile) -> bool:

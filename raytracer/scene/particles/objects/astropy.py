@@ -49,9 +49,6 @@ class FileSource(LibraryFile, Source):
         return next(known, tables[0]), 1
 
 
-opened_source = FileSource
-
-
 def _values(column: Any) -> NDArray[Any]:
     """Return the values of a column without unit; masked numbers are NaN."""
     values = getattr(column, "value", column)

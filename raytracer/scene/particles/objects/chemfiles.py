@@ -11,15 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    entries_of,
-)
+from raytracer.scene.particles.objects.source import LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -70,12 +66,12 @@ class Source(ObjectSource):
         orders = np.array([ORDERS.get(each.name.lower(), 0.0) for each in kinds], np.float64)
         return {"order": orders} if (orders > 0.0).any() else {}
 
-    def entries(self) -> Mapping[str, Entry]:
-        frame, count = self.value, len(self.value.atoms)
+    def entries(self) -> Mapping[str, Any]:
+        frame = self.value
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
             columns["velocity"] = np.array(frame.velocities)
-        return entries_of(columns | (self._atoms if self.lists_atoms else {}), count)
+        return columns | (self._atoms if self.lists_atoms else {})
 
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
@@ -149,7 +145,10 @@ class FileSource(LibraryFile, Source):
         return bool(self._format.positions)
 
 
-opened_source = FileSource
+def knows(file: OpenFile) -> bool:
+    """Whether chemfiles reads files with this ending."""
+    ending = _ending(file.path.suffix.lower())
+    return bool(ending) and any(each.extension == ending for each in _formats())
 
 
 def _formats() -> list[Any]:

@@ -42,7 +42,6 @@ class Source(ObjectSource):
 
 
 def _numbers(series: Any) -> NDArray[Any]:
-    """Return a column of numbers; missing values are NaN."""
     if getattr(series, "hasnans", False) and series.dtype.kind != "f":
         return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
     array = series.to_numpy()

@@ -15,12 +15,7 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    entries_of,
-)
+from raytracer.scene.particles.objects.source import LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",
@@ -63,7 +58,7 @@ class Source(ObjectSource):
         known = names is not None and len(names) > int(types.max(initial=-1))
         return {"type": np.array(list(names), str)[types] if known and names else types}
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         particles, count = self.value.particles, int(self.value.particles.N)
         if particles.position is None:
             raise DataFileError(f"{self.name}: has no positions of particles")
@@ -73,7 +68,7 @@ class Source(ObjectSource):
             del arrays["diameter"]
         ids = particles.typeid
         if ids is None and particles.types is None and not self.has_defaults:
-            return entries_of(arrays, count)
+            return arrays
         types = np.zeros(count, np.uint32) if ids is None else np.asarray(ids)
         names = ["A"] if particles.types is None else list(particles.types)
         last = int(types.max(initial=0))
@@ -83,7 +78,7 @@ class Source(ObjectSource):
         axes = axes_of(particles.type_shapes or [])
         if axes is not None and last < len(axes):
             arrays["shape"] = axes[types]
-        return entries_of(arrays, count)
+        return arrays
 
 
 class FileSource(LibraryFile, Source):
@@ -111,7 +106,7 @@ class FileSource(LibraryFile, Source):
                   for name in ("particles", "configuration", "bonds")}  # fmt: skip
         return SimpleNamespace(**groups), frames
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         require_room(self.name, MEMORY * (self.count or 0))
         return super().entries()
 
@@ -141,9 +136,6 @@ class FileSource(LibraryFile, Source):
             return False
         now, first = (self._layer.read_chunk(frame=each, name=count) for each in (frame, 0))
         return bool(now[0] == first[0])
-
-
-opened_source = FileSource
 
 
 class _Group:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import library
@@ -18,7 +19,6 @@ from raytracer.scene.particles.objects.source import (
     LibraryFile,
     ObjectSource,
     encoded,
-    entries_of,
     texts_of,
 )
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
@@ -80,21 +80,20 @@ class Source(ObjectSource):
         inside = pairs[(pairs >= 0).all(axis=1)]
         return inside if len(inside) else None
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         atoms = self._atoms
-        entries = {"position": Entry(Column("number", (3,)), lambda: atoms.positions)}
+        entries: dict[str, Any] = {
+            "position": Entry(Column("number", (3,)), lambda: atoms.positions)
+        }
         label = self._label_column()
         entries |= {} if label is None else {"element": label}
         numbers = {column: self._has(name) for name, column in NUMBERS.items()}
         arrays = {column: values for column, values in numbers.items() if values is not None}
         if "radius" in arrays and not (arrays["radius"] > 0.0).all():
             del arrays["radius"]  # the file has none
-        entries |= entries_of(arrays, len(atoms))
-        for name, column in TEXTS.items():
-            values = self._has(name)
-            if values is not None:
-                entries[column] = texts_of(values)
-        return entries
+        words = {column: self._has(name) for name, column in TEXTS.items()}
+        words = {name: texts_of(values) for name, values in words.items() if values is not None}
+        return entries | arrays | words
 
     def _label_column(self) -> Entry | None:
         """Return the elements: from the file, otherwise by the names or types of atoms."""
@@ -176,11 +175,16 @@ class FileSource(LibraryFile, Source):
         timed = self.form in TIMED or "time" in self.value.trajectory.ts.data
         return super().time if timed else None
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         entries = dict(super().entries())
         if not self.has_coordinates:
             del entries["position"]
         return entries
 
 
-opened_source = FileSource
+def knows(file: OpenFile) -> bool:
+    """Whether MDAnalysis reads files with this ending; XML has no places for it."""
+    import MDAnalysis
+
+    form = file.path.suffix[1:].upper()
+    return form != "XML" and form in {*MDAnalysis._READERS, *MDAnalysis._PARSERS}

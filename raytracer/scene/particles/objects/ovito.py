@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of, texts_of
+from raytracer.scene.particles.objects.source import ObjectSource, texts_of
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 TYPE = "Particle Type"
@@ -63,14 +63,14 @@ class Source(ObjectSource):
             return None
         return np.asarray(bonds.topology, np.int64).reshape(-1, 2)
 
-    def entries(self) -> Mapping[str, Entry]:
-        arrays = {name: np.asarray(self._particles[name]) for name in self._particles.keys()}  # noqa: SIM118
-        types = arrays.pop(TYPE, None)
-        entries = entries_of(arrays, int(self._particles.count))
+    def entries(self) -> Mapping[str, Any]:
+        entries: dict[str, Any] = {name: np.asarray(self._particles[name])
+                                   for name in self._particles.keys()}  # noqa: SIM118 # fmt: skip
+        types = entries.pop(TYPE, None)
         if types is not None:
             names = {each.id: each.name for each in self._particles[TYPE].types}
             if all(names.get(number) for number in np.unique(types)):
                 entries["species"] = texts_of([names[number] for number in types])
             else:
-                entries |= entries_of({"type": types}, len(types))
+                entries["type"] = types
         return entries

@@ -82,9 +82,6 @@ class FileSource(LibraryFile, Source):
         return columns
 
 
-opened_source = FileSource
-
-
 def array_of(values: Any, column: Column) -> NDArray[Any]:
     """Return the values of an Arrow column, (N, ...); texts as bytes.
 

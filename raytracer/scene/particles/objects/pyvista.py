@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+from raytracer.scene.particles.objects.source import ObjectSource
 
 
 class Source(ObjectSource):
@@ -23,9 +23,9 @@ class Source(ObjectSource):
     def count(self) -> int | None:
         return int(self.value.n_points)
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         data = self.value.point_data
         arrays = {name: np.asarray(data[name]) for name in data.keys()}  # noqa: SIM118
         arrays.pop("position", None)
         points = np.asarray(self.value.points)
-        return entries_of({"position": points, **arrays}, int(self.value.n_points))
+        return {"position": points, **arrays}

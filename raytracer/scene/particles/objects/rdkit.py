@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
-    Entry,
-    LibraryFile,
-    ObjectSource,
-    entries_of,
-    texts_of,
-)
+from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
 from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
@@ -42,25 +36,24 @@ class Source(ObjectSource):
         orders = np.where(orders > 0.0, np.clip(orders, 1.0, MAX_ORDER), 1.0)
         return {"order": orders} if len(orders) else {}
 
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, Any]:
         atoms = list(self.value.GetAtoms())
-        entries = {
+        entries: dict[str, Any] = {
             "position": Entry(Column("number", (3,)), self._positions),
             "element": texts_of([each.GetSymbol() for each in atoms]),
         }
-        columns: dict[str, list[Any]] = {
-            "charge": [each.GetFormalCharge() for each in atoms],
-            "mass": [each.GetMass() for each in atoms],
-            "aromatic": [int(each.GetIsAromatic()) for each in atoms],
-        }
         infos = [each.GetPDBResidueInfo() for each in atoms]
-        if infos and all(infos):  # the molecule comes from a PDB file
+        if is_pdb := bool(infos) and all(infos):  # the molecule comes from a PDB file
             entries["name"] = texts_of([each.GetName().strip() for each in infos])
             entries["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
             entries["chain"] = texts_of([each.GetChainId().strip() for each in infos])
-            columns["residue_id"] = [each.GetResidueNumber() for each in infos]
-            columns["b_factor"] = [each.GetTempFactor() for each in infos]
-        return entries | entries_of(columns, len(atoms))
+        entries["charge"] = [each.GetFormalCharge() for each in atoms]
+        entries["mass"] = [each.GetMass() for each in atoms]
+        entries["aromatic"] = [int(each.GetIsAromatic()) for each in atoms]
+        if is_pdb:
+            entries["residue_id"] = [each.GetResidueNumber() for each in infos]
+            entries["b_factor"] = [each.GetTempFactor() for each in infos]
+        return entries
 
     @cached_property
     def _bonds(self) -> list[Any]:
@@ -88,6 +81,3 @@ class FileSource(LibraryFile, Source):
         if molecule is None:
             raise DataFileError(f"{self.name}: structure {frame} cannot be read by RDKit")
         return molecule, frames
-
-
-opened_source = FileSource

@@ -47,8 +47,12 @@ class ObjectSource(ColumnSource):
         self.notes = []
 
     @abstractmethod
-    def entries(self) -> Mapping[str, Entry]:
-        """Return the columns by name."""
+    def entries(self) -> Mapping[str, Any]:
+        """Return the columns by name: arrays, or an `Entry` of what is converted when it is read.
+
+        Arrays without a value per particle, and of other types than numbers and texts, are left
+        out.
+        """
 
     @property
     def count(self) -> int | None:
@@ -62,7 +66,16 @@ class ObjectSource(ColumnSource):
 
     @cached_property
     def _entries(self) -> Mapping[str, Entry]:
-        return self.entries()
+        entries = {}
+        for name, value in self.entries().items():
+            if isinstance(value, Entry):
+                entries[str(name)] = value
+                continue
+            array = np.asarray(value)
+            if (kind := kind_of(array.dtype)) and array.shape[:1] == (self.count,):
+                column = Column(kind, array.shape[1:])
+                entries[str(name)] = Entry(column, partial(np.asarray, array))
+        return entries
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -126,15 +139,6 @@ class LibraryFile(ObjectSource):
     def require_frame(self, frames: int = 1) -> None:
         """Refuse a file if a frame does not fit into memory."""
         require_room(self.name, self.memory * self.file.size // max(frames, 1))
-
-
-def entries_of(arrays: Mapping[str, Any], count: int) -> dict[str, Entry]:
-    """Return the entries of numbers and texts with one value per particle."""
-    return {
-        str(name): Entry(Column(kind_of(array.dtype), array.shape[1:]), partial(np.asarray, array))
-        for name, array in ((name, np.asarray(value)) for name, value in arrays.items())
-        if kind_of(array.dtype) and array.shape[:1] == (count,)
-    }
 
 
 def texts_of(values: Any) -> Entry:
