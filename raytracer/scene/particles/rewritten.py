@@ -1,16 +1,18 @@
 """Texts whose rows are written otherwise than one a line: the same as a table, in a temporary file.
 
 Rows in brackets, as programs print lists and arrays, also on one line; lists with names, one for
-each column; and rows of which each is a variable, with its name first.
+each column; columns of vectors; and rows of which each is a variable, with its name first.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import weakref
 from collections.abc import Callable
-from itertools import chain
+from io import StringIO
+from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -18,6 +20,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.lines import HEAD_BYTES, pieces
 from raytracer.scene.particles.table_layout import Table, table_of
+from raytracer.scene.particles.text_table import cells_of
 
 _OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
 _CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
@@ -31,6 +34,8 @@ _KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
 _LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"
 _VALUES = rb"([^\[\](){}]*)[\])}]"
 """A name and the start of its list, x = np.array([, and its values."""
+_PART = r"[-+.\d][^\s,;\[\](){}]*"
+_VECTOR = rf"[\[({{]\s*{_PART}(?:[\s,;]+{_PART}){{2}}\s*[\])}}]"  # a cell: [0.5, 1.5, 2.5]
 _VARIABLE = rb"(?m)^[ \t]*([A-Za-z\"][^\n,;\t]{0,99})[,;\t]([ \t]*[-+.\d][-+.\deE,; \t]*)\r?$"
 """A row of numbers that begins with a name."""
 FEW_LINES = 20  # in the start of a text, if its rows are long
@@ -50,6 +55,8 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
         return copy, table_of(copy, skip)
     is_nested = bool(re.match(_INNER, start))
     table = None if is_nested else table_of(file, skip)
+    if table and (copy := _of_vectors(file, table)):
+        return copy, table_of(copy, skip)
     first = table.first.encode() if table else b""
     are_within = bool(re.match(rb"\s*[\[({<]?" + _OPENING, first)) or (
         table is not None and bool(table.numbers) and bool(re.search(_OPENING, first))
@@ -59,6 +66,40 @@ def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
         if (bare := table_of(copy, skip)).has_numbers:
             return copy, bare
     return file, table or table_of(file, skip)
+
+
+def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
+    """Return a table with three columns for one of quoted vectors, as pandas writes them, or None.
+
+    As in id,position and 1,"[0.5, 1.5, 2.5]".
+    """
+    separator, cells = table.separator, cells_of(table.first, table.separator)
+    vectors = [place for place, (name, cell) in enumerate(zip(table.columns, cells, strict=False))
+               if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
+    if not vectors or separator is None or file.size > MAX_LISTS:
+        return None
+
+    def write(copy: IO[bytes]) -> None:
+        text, place = StringIO(newline=""), vectors[0]
+        made = csv.writer(text, delimiter=separator)
+        names = [f"{table.columns[place]}_{axis}" for axis in "xyz"]
+        made.writerow([*table.columns[:place], *names, *table.columns[place + 1 :]])
+        for line, _ in islice(file.text_lines(), table.skip, None):
+            row = cells_of(line, separator)
+            made.writerow([*row[:place], *_vector_of(row[place : place + 1]), *row[place + 1 :]])
+        copy.write(text.getvalue().encode(file.encoding))
+
+    made = written(file, write)
+    made.encoding = file.encoding
+    return made
+
+
+def _vector_of(cell: list[str]) -> list[str]:
+    """Return the three cells of a quoted vector; another text and two empty ones, an error."""
+    words = re.split(r"[\s,;]+", cell[0].strip(" \t[](){}")) if cell else []
+    if len(words) != 3:
+        return [*cell, "", ""] if cell else []
+    return ["nan" if word == "None" else word for word in words]
 
 
 def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
@@ -26,6 +26,8 @@ COMMENTS = ("#", "%", "//", "!", "@")
 HEAD_LINES = 1000  # most lines before the first row
 SAMPLE = 4  # rows that must have the same cells
 TAIL_BYTES = 1 << 16  # most bytes after the last row
+NBODY = 7  # columns of bodies without names: mass, coordinates, velocity
+MIN_BODIES = 8  # rows that show what their columns are
 MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
 
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
@@ -40,6 +42,8 @@ _LISTED = (
 
 MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
+_HEADING = r"""(?ix)\W* (?:begin\s+)?
+    (?:nodes?|vertices|points?|coordinates?|coords?|coor_3d|atoms?|particles?|positions?)\b"""
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 
@@ -56,10 +60,12 @@ class Table(NamedTuple):
     is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
     is_alike: bool = False  # whether rows without names begin with one word, or with elements
     word: str = ""  # the word with which all rows begin, without names
+    is_headed: bool = False  # whether rows without names are below a word for places: Nodes
     is_bare: bool = False  # whether nearly all lines are rows of numbers alone
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
     before: str = ""  # the first line above names and rows that may be a row
+    mass: int | None = None  # place of masses, which are before the coordinates, without names
 
     @property
     def named(self) -> bool:
@@ -74,8 +80,8 @@ class Table(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
-        is_certain = self.is_plain or self.is_alike if self.numbers else _has_axes(self.columns)
-        return bool(self.first) and is_certain
+        is_certain = self.is_plain or self.is_alike or self.is_headed
+        return bool(self.first and (is_certain if self.numbers else _has_axes(self.columns)))
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
@@ -106,10 +112,12 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
         is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
         places = _uncounted(lines[start:], separator, numbers)
+        mass = places[0] if _are_masses_first(lines[start:], separator, places) else None
         table = Table(
-            separator, cells, start, lines[start], 0, places, is_plain,
+            separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
             any(is_numbers(line.split()) for line in lines[:start]),
-            is_alike, word, _are_bare(lines[start:], separator, len(cells)),
+            is_alike, word, _is_heading(lines[:start]),
+            _are_bare(lines[start:], separator, len(cells)), mass=mass,
             before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
         return _ended(file, table, numbers)
@@ -206,6 +214,47 @@ def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> t
     ids = [int(each) for each in columns[0]] if leading else []
     is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
     return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
+
+
+def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[int]) -> bool:
+    """Whether numbers without names are certainly a mass, coordinates and a velocity.
+
+    The first is positive, the velocities have both signs, and so do the coordinates, or else all
+    masses are the same, but no coordinate is.
+    """
+    if len(places) < NBODY:
+        return False
+    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
+    rows = [row for row in rows if len(row) > places[-1]]
+    numbers = [[number_in(row[place]) for place in places[:NBODY]] for row in rows]
+    columns = list(zip(*(row for row in numbers if all(isinstance(n, (int, float)) for n in row)),
+                       strict=True))  # fmt: skip
+    if not columns or len(columns[0]) < MIN_BODIES:
+        return False
+    mass, *vectors = columns
+    both = [min(each) < 0 < max(each) for each in vectors]
+    varies = [min(each) < max(each) for each in columns]
+    return min(mass) > 0 and all(both[3:]) and all(varies[1:4]) and (
+        all(both) or not varies[0])  # fmt: skip
+
+
+def _is_heading(before: list[str]) -> bool:
+    """Whether the last text above rows, but for a number of them, is a word for places."""
+    texts = [line for line in before if line.strip() and not is_numbers(line.split())]
+    return bool(texts) and bool(re.match(_HEADING, texts[-1]))
+
+
+def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
+    """Return the offset after the rows of numbers that follow the first, and the line there."""
+    end, count = 0, len(_trimmed(cells_of(table.first, table.separator)))
+    for line, after in islice(file.text_lines(), table.skip, None):
+        cells = _trimmed(cells_of(line, table.separator))
+        if cells and not _is_comment(line) and (
+            len(cells) != count or not _is_row(cells, table.numbers)
+        ):  # fmt: skip
+            return end, line.strip()
+        end = after
+    return 0, ""
 
 
 def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -> tuple[bool, str]:

@@ -59,7 +59,7 @@ class TextSource(ColumnSource):
                 f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}: "
                 "the file is incomplete"
             )
-        self._end = rows.end
+        self._end, self._most = rows.end, rows.most
         return {name: self._whole(name, values) for name, values in rows.columns.items()}
 
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -91,6 +91,7 @@ class Rows(NamedTuple):
     columns: dict[str, NDArray[Any]]  # by name, (N,) or (N, K); float64, or texts as bytes
     length: int  # number of rows
     end: int  # offset after the last row
+    most: int  # rows that there may be, by the lines of the text
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
@@ -184,7 +185,7 @@ class _Table:
                 break
             kept = length - used
             buffer[:kept] = buffer[used:length].copy()
-        return Rows(self.columns(numbers[:count], texts[:count]), count, place)
+        return Rows(self.columns(numbers[:count], texts[:count]), count, place, self.most)
 
     def _offsets(self) -> NDArray[np.int32]:
         """Return kind, place, width and offset of the cells for the parser, sorted by place."""
@@ -230,7 +231,7 @@ class _Table:
         width = sum(self.cells[name].repeat for name in self.numbers)
         values = np.array(numbers).reshape(count, width)
         rows = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
-        return Rows(self.columns(values, rows), count, end)
+        return Rows(self.columns(values, rows), count, end, self.most)
 
     def _words(self, name: str, text: str, cells: list[str]) -> list[str]:
         cell = self.cells[name]

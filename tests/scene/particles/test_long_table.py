@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raytracer import UserError, load
 from raytracer.scene.particles import long_table
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.formats import csv
@@ -102,6 +103,16 @@ def test_rows_without_a_time_are_told(tmp_path: Path) -> None:
     data = read(write(tmp_path / "a.csv", table("frame,time_ps,id,x,y,z", rows)))
     np.testing.assert_array_equal(data.centers, POINTS[0])
     assert "rows without a value of 'frame' are left out: 1" in str(data.notes)
+
+
+def test_quoted_vectors_of_other_lengths_are_errors(tmp_path: Path) -> None:
+    text = 'id,position,m\n1,"[0.5, 1.5, 2.5]",7\n2,"{}",8\n3,"[7, 8, 9]",9\n'
+    data = read(write(tmp_path / "a.csv", text.format("[4, 5, 6]")))
+    np.testing.assert_array_equal(data.centers, [[0.5, 1.5, 2.5], [4, 5, 6], [7, 8, 9]])
+    with pytest.raises(UserError, match="line 3, column 'position_x'"):
+        read(write(tmp_path / "b.csv", text.format("[4, 5]")))
+    with pytest.raises(UserError, match="coordinates must be finite"):
+        load(write(tmp_path / "c.csv", text.format("[None, 5, 6]")))
 
 
 def test_sets_of_hdf5_move_together(tmp_path: Path) -> None:

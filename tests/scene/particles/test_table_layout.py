@@ -175,6 +175,43 @@ def test_few_rows_without_names_before_text(tmp_path: Path, count: int, ending: 
 RNG = np.random.default_rng(29)
 
 
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize(
+    ("mass", "low", "is_known"),
+    [(0.05, -1.0, True), (0.05, 0.0, True), (None, -1.0, True), (None, 0.0, False)],
+)
+def test_masses_before_coordinates(
+    tmp_path: Path, mass: float | None, low: float, is_known: bool, numbered: bool
+) -> None:
+    """Bodies: mass, coordinates, velocity. It is not known of masses before a corner of space."""
+    places, speeds = RNG.uniform(low, 1.0, (20, 3)), RNG.normal(size=(20, 3))
+    masses = RNG.uniform(0.5, 2.0, 20) if mass is None else np.full(20, mass)
+    rows = np.column_stack([masses, places, speeds])
+    lines = [" ".join(map(repr, row)) for row in rows.tolist()]
+    text = "\n".join(f"{n} {line}" if numbered else line for n, line in enumerate(lines, 1))
+    path = write(tmp_path / "a.txt", text)
+    particles = read(path)
+    expected = places if is_known else rows[:, :3]
+    np.testing.assert_array_equal(particles.centers, expected)
+    first = 2 + numbered
+    sentence = f"column {first - 1} as the mass" if is_known else f"x={first},y={first + 1}"
+    assert sentence in notes_of(particles)
+    row = read_row(DataFile(path), 3, 20)
+    if is_known:
+        assert [row[name] for name in ("mass", "vx", "vy", "vz")] == [masses[3], *speeds[3]]
+
+
+@pytest.mark.parametrize("rows", [
+    np.column_stack([np.full(20, 0.5), RNG.normal(size=(20, 5)), RNG.uniform(1, 2, 20)]),
+    np.column_stack([RNG.normal(size=(20, 6)), RNG.uniform(1, 2, 20)]),
+    np.column_stack([RNG.uniform(1, 2, (20, 4)), RNG.normal(size=(20, 3))]),
+])  # fmt: skip
+def test_coordinates_before_masses(tmp_path: Path, rows: np.ndarray) -> None:
+    """A layer, a cloud, and masses behind coordinates."""
+    np.savetxt(tmp_path / "a.txt", rows, "%.17g")
+    np.testing.assert_array_equal(read(tmp_path / "a.txt").centers, rows[:, :3])
+
+
 @pytest.mark.parametrize(
     "stem", ["Velocity_{}", "Max Position {}", "bounding box center {}", "force {}", "n{}"]
 )
@@ -229,9 +266,17 @@ def test_detections_at_several_times_are_mentioned(
     assert sentence in notes_of(particles)
 
 
+@pytest.mark.parametrize(("between", "names"), [("\n\n", ""), ("# x y z id\n", "# x y z id\n")])
+def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str) -> None:
+    particles = read(write(tmp_path / "a.dat", names + between.join([ROWS] * 3)))
+    assert len(particles.centers) == 12
+    assert "the rows of 3 parts are shown together" in notes_of(particles)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
         '(z=4 4)\n("x" "y" "z" "u")\n'
         + "".join(f"(({line}) inj:0)\n" for line in ROWS.splitlines()),
         "4 3 0 0\n" + "".join(f"{n} {line[:-2]}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
@@ -246,7 +291,7 @@ def test_detections_at_several_times_are_mentioned(
         "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line[:-2].replace(' ', ';')}\n"
                                                for n, line in enumerate(ROWS.splitlines(), 1))
     ],
-    ids=["fluent", "tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
+    ids=["medit", "fluent", "tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
 )  # fmt: skip
 @pytest.mark.parametrize("ending", ["txt", "unknown"])
 def test_rows_of_other_programs(tmp_path: Path, text: str, ending: str) -> None:
@@ -288,6 +333,17 @@ def test_elements_of_xml(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
     assert "rows with 2 values of" in notes_of(particles)
+
+
+@pytest.mark.parametrize("form", ['"[{0}, {1}, {2}]"', '"({0}; {1}; {2})"', "[{0} {1} {2}]"])
+def test_vectors_in_cells(tmp_path: Path, form: str) -> None:
+    """As pandas writes lists."""
+    rows = "".join(f"{n},{form.format(*point)},0.5\n" for n, point in enumerate(POINTS.tolist()))
+    path = write(tmp_path / "a.csv", f"id,position,radius\n{rows}")
+    particles = read(path)
+    np.testing.assert_array_equal(particles.centers, POINTS)
+    np.testing.assert_array_equal(particles.radius, [0.5] * 4)
+    assert read_row(DataFile(path), 2, 4)["id"] == 2
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -158,3 +158,47 @@ def test_an_unknown_ending_is_not_taken_for_a_similar_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "did you mean" not in refusal(write(tmp_path / "a.xzy", "?"), capsys)
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_radius"), [(1.0, True), (1e-4, False), (30.0, False), (-1.0, False)]
+)
+def test_radii_without_a_name(tmp_path: Path, factor: float, is_radius: bool) -> None:
+    """Of spheres with numbers: id x y z r; other quantities do not fit."""
+    random = np.random.default_rng(17)
+    rows = np.c_[np.arange(1, 41), random.uniform(0, 10, (40, 3)), random.uniform(0.4, 0.5, 40)]
+    rows[:, 4] *= factor
+    path = tmp_path / "a.dat"
+    np.savetxt(path, rows, ["%d", *["%.9f"] * 4])
+    data = read(path)
+    np.testing.assert_allclose(data.centers, rows[:, 1:4], atol=1e-8)
+    assert ("'column 5' is taken as the radius" in str(data.notes)) == is_radius
+    if is_radius:
+        assert data.radius is not None
+        np.testing.assert_allclose(data.radius, rows[:, 4], atol=1e-8)
+    assert read(path, {"x": "5", "y": "3", "z": "4"}).radius is None
+
+
+@pytest.mark.parametrize(
+    ("head", "names", "factor"),
+    [
+        ("#Units: Positions in Mpc / h\n#Units: Lengths, and Radii in kpc / h\n", "X Y Z", 1e-3),
+        ("", "X[kpc/h] Y[kpc/h] Z[kpc/h]", 1.0),
+        ("", "X Y Z", None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_radii_of_haloes(tmp_path: Path, head: str, names: str, factor: float | None) -> None:
+    """Rockstar states other units for radii than for positions; without units nothing is taken."""
+    virial = "Rvir[kpc/h]" if "[" in names else "Rvir"
+    rows = "0 1 2 3 200 1\n1 4 5 6 100 1\n2 7 5 6 300 2\n3 9 5 6 300 3\n"
+    path = write(tmp_path / "out_0.list", f"#ID {names} {virial} Halfmass_Radius\n{head}{rows}")
+    data = read(path)
+    np.testing.assert_array_equal(data.centers[0], [1, 2, 3])
+    if factor is None:
+        assert data.radius is None
+    else:
+        assert data.radius is not None
+        np.testing.assert_allclose(data.radius, np.array([200, 100, 300, 300]) * factor)
+        assert f"'{virial}' is taken as the radius, in the unit of the positions" in str(data.notes)
+    np.testing.assert_array_equal(read(path, {"radii": "Halfmass_Radius"}).radius, [1, 1, 2, 3])

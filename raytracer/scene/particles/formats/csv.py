@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,9 +19,10 @@ from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
-from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import MANY, is_numbers
+from raytracer.scene.particles.source import Column, Notes, Particles, Value
+from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -34,7 +36,10 @@ from raytracer.scene.particles.text_table import (
     cells_of,
 )
 
-NBODY = 7  # columns without names from which the first may be a mass: of bodies with velocities
+MIN_SHARE = 1e-3  # of the box that spheres fill, if a column without a name is their radius
+PARSECS = {"pc": 1e-6, "kpc": 1e-3, "Mpc": 1.0}  # units of catalogues of haloes
+_VIRIAL = ("rvir", "r_vir", "r200", "r200c", "r200m", "r_200", "r500", "r500c")
+MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
@@ -64,16 +69,18 @@ class Source(TextSource):
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
         for where, line in (("above", self.table.before), ("after", self.table.after)):
             if line:
-                self.notes.append(("", (
-                    f"{self.name}: the lines {where} the rows are left out, from "
-                    f"'{shown(line, 40)}' on"
-                )))  # fmt: skip
+                self._note_left_out(where, line)
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
             self._name_columns()
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
+
+    def _note_left_out(self, where: str, line: str) -> None:
+        note = f"{self.name}: the lines {where} the rows are left out, from '{shown(line, 40)}' on"
+        self.notes = [each for each in self.notes if f"lines {where} the" not in each[1]]
+        self.notes.append(("", note))
 
     def _name_columns(self) -> None:
         """Name columns without names by the variant; otherwise the first numbers are x, y, z."""
@@ -82,22 +89,28 @@ class Source(TextSource):
         names = next((each for each in known if len(each) == count), [])
         if not names:
             names = [f"column {place}" for place in range(1, count + 1)]
-            for axis, place in zip("xyz", self.table.numbers, strict=False):
+            mass = self.table.mass
+            parts = "xyz" if mass is None else ("x", "y", "z", "vx", "vy", "vz")
+            for axis, place in zip(parts, self.table.numbers, strict=False):
                 names[place] = axis
             cells = cells_of(self.table.first, self.table.separator)
             others = [place for place in range(count) if place not in self.table.numbers]
+            if mass is not None:
+                names[mass] = "mass"
+                others.remove(mass)
             if others:  # the numbers of the rows, or a text
                 names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
             which = [names.index(axis) + 1 for axis in "xyz"]
+            after = "" if mass is None else f", column {mass + 1} as the mass"
             why, other = "To choose others, give their numbers, as in", which
-            if len(self.table.numbers) >= NBODY:
+            if mass is None and len(self.table.numbers) >= NBODY:
                 why = f"If column {which[0]} is another quantity, as the mass, give"
                 other = [place + 1 for place in self.table.numbers[1:4]]
             radius = "" if count in other or other != which else f",radius={count}"
             self._taken = (
                 f"{self.name}: the columns have no names; columns {which[0]}, {which[1]} and "
-                f"{which[2]} are taken as x, y and z. {why} --columns x={other[0]},y={other[1]},"
-                f"z={other[2]}{radius}"
+                f"{which[2]} are taken as x, y and z{after}. {why} --columns x={other[0]},"
+                f"y={other[1]},z={other[2]}{radius}"
             )
         self.table = self.table._replace(columns=names)
 
@@ -159,6 +172,67 @@ class Source(TextSource):
             note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
             self.notes += [("", note)] if ("", note) not in self.notes else []
         return {name: rows[name] if kept is None else rows[name][kept] for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        wanted, guess, factor = self.also, *self._possible_radius(names)
+        self.also = list(dict.fromkeys([*wanted, guess] if guess else wanted))
+        result = super().particles(names)
+        if guess and result.radius is None and (
+            factor or _are_radii(result.extra[guess], result.centers)
+        ):  # fmt: skip
+            result.radius = result.extra[guess] * (factor or 1.0)
+            result.columns["radius"], result.names["radius"] = (guess,), guess
+            why = "in the unit of the positions" if factor else (
+                "since its values are positive and the spheres fit between the centres"
+            )  # fmt: skip
+            result.notes = [note for note in result.notes if note[0] != "radius"]
+            self.notes.append(("radius", f"{self.name}: '{shown(guess)}' is taken as the radius, "
+                               f"{why}; for another give --radius NUMBER"))  # fmt: skip
+        self.also, result.extra = wanted, {name: result.extra[name] for name in wanted}
+        if self._most - self.table.skip - len(result.centers) > MIN_OTHERS and (
+            count := self._count_parts()
+        ) > 1:  # fmt: skip
+            self.notes.append(("", (
+                f"{self.name}: the rows of {count:,} parts are shown together, which the names of "
+                "columns or empty lines divide: for frames, write a file of each"
+            )))  # fmt: skip
+        return result
+
+    def _possible_radius(self, names: Mapping[str, str]) -> tuple[str, float]:
+        """Return a column that may be the radius, and its unit in that of the positions, 0 if
+        unknown: the last after id, x, y and z without names, or that of haloes if a unit is stated
+        for both.
+        """
+        columns = self.table.columns
+        if self._taken and not names and columns[:-1] == ["id", *"xyz"]:
+            return columns[-1], 0.0
+        name = next((each for each in columns if naming.plain(each) in _VIRIAL), "")
+        if not name or {"radii", "diameters"} & set(names) or naming.usual("radius", columns):
+            return "", 0.0
+        head = "".join(self.file.lines(self.table.skip))
+        length = _parsecs(name, "radii", head)
+        place = _parsecs(naming.usual("x", columns) or "", "positions", head)
+        return (name, length / place) if length and place else ("", 0.0)
+
+    def _count_parts(self) -> int:
+        """Return the number of parts of a text, each below its names or two empty lines."""
+        header = self.table.header and self.file.lines(self.table.header)[-1].rstrip()
+        if header:
+            return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
+        ends = (b"\n\n\n", b"\r\n\r\n\r\n")
+        return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
+
+    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of all rows; those below a heading end at a line that is none."""
+        try:
+            return super().load_rows(layout._replace(end=self.layout.end), names)
+        except DataFileError:
+            end, line = end_of_rows(self.file, self.table) if self.table.is_headed else (0, "")
+            if not line or end == self.layout.end:
+                raise
+            self.layout = self.layout._replace(end=end)
+            self._note_left_out("after", line)
+            return self.load_rows(layout, names)
 
     def _rows(
         self, layout: Layout, names: Sequence[str], axes: Sequence[str]
@@ -230,6 +304,25 @@ class Source(TextSource):
             if value == value:
                 is_whole = isinstance(value, float) and value.is_integer()
                 yield name, int(value) if is_whole else value  # type: ignore[arg-type]
+
+
+def _parsecs(name: str, what: str, head: str) -> float:
+    """Return the unit of a column by its name, or by lines such as "Positions in Mpc / h", else 0.
+
+    Lengths per h are not told from others: both columns have the same.
+    """
+    stated = re.search(rf"(?i:{what})\b[^\n]* in ([kM]?pc)\b", head)
+    word = naming.unit(name).partition("/")[0] or (stated[1] if stated else "")
+    return PARSECS.get(word, 0.0)
+
+
+def _are_radii(values: NDArray[Any], centers: NDArray[Any]) -> bool:
+    """Whether numbers can be radii: positive, and of spheres that fill a part of their box."""
+    if not len(values) or not np.isfinite(values).all() or values.min() <= 0:
+        return False
+    sides = np.ptp(centers, axis=0) + 2 * values.max()
+    share = 4 / 3 * np.pi * float((values**3).sum()) / float(np.prod(sides))
+    return bool(2 * values.max() < np.ptp(centers, axis=0).max()) and MIN_SHARE < share < 1
 
 
 def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:
