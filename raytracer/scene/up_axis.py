@@ -24,11 +24,11 @@ STEEPER = 2.0  # how much more of a floor y must have than z, since files with z
 def up_of_particles(data: Particles) -> Vector | None:
     """Return the up direction of particles; None is that of a camera without one.
 
-    It is that of the box (`up_of_data`). Of other files, those with elements, such as molecules,
-    and those of two dimensions have none. In the rest it is z, as in most programs of particles,
-    unless they lie on a floor across y.
+    It is that of the box or of gravity (`up_of_data`). Of other files, those with elements, such as
+    molecules, and those of two dimensions have none. In the rest it is z, as in most programs of
+    particles, unless they lie on a floor across y.
     """
-    up = up_of_data(data.box)
+    up = up_of_data(data.box, data.gravity)
     if up is not None:
         return up
     if data.labels is not None and all(element_symbols(data.labels)):

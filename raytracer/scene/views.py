@@ -19,6 +19,7 @@ and `x` still from +x.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot, radians, tan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,9 +82,12 @@ def frame(up: Triple) -> Frame:
     return Frame((a, b, c), (x, y, z), (b * z - c * y, c * x - a * z, a * y - b * x))
 
 
-def up_of_data(box: Box | None) -> Vector | None:
-    """Return the up direction from a box, (3,), or None without one: normal to a slab, whose box is
-    periodic along two edges only; in any other box z, as in OVITO."""
+def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
+    """Return the up direction from box and gravity, (3,), or None: opposite to gravity; normal to a
+    slab, whose box is periodic along two edges only; in any other box z, as in OVITO."""
+    if gravity is not None:
+        x, y, z = gravity
+        return (0.0 - x, 0.0 - y, 0.0 - z)
     if box is None:
         return None
     if box.periodic.count(False) != 1:

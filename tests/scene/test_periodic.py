@@ -93,6 +93,8 @@ def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
         ('pbc="F T T"', (1, 0, 0)),
         ('pbc="T F T"', (0, 1, 0)),
         ('pbc="F F T"', (0, 0, 1)),
+        ('pbc="F T T" gravity="0 -9.81 0"', (0, 9.81, 0)),
+        ('gravity="down"', (0, 0, 1)),
     ],
 )
 def test_up_is_what_the_file_says(head: str, up: tuple[float, ...], tmp_path: Path) -> None:
@@ -102,15 +104,17 @@ def test_up_is_what_the_file_says(head: str, up: tuple[float, ...], tmp_path: Pa
     assert camera.up == up
 
 
-def test_boxes_of_other_kinds(tmp_path: Path) -> None:
+def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:
     text = dump("id x y z", ["1 10 10 -1"], box="pp ff pp", edge=9)
     scene = raytracer.load(write(tmp_path / "a.dump", text))
     assert scene.camera is not None
     assert scene.camera.up == (0, 1, 0)
     assert scene.styled(wrap=True).spheres[0].centers.tolist() == [[1, 10, 8]]
     centers = np.zeros((2, 3))
-    np.savez(tmp_path / "a.npz", centers=centers, box=[2.0, 3.0, 4.0])
+    np.savez(tmp_path / "a.npz", centers=centers, box=[2.0, 3.0, 4.0], gravity=[0, -1, 0])
     scene = raytracer.load(tmp_path / "a.npz")
+    assert scene.camera is not None
+    assert scene.camera.up == (0, 1, 0)
     assert scene.spheres[0].box is not None
     assert np.array_equal(scene.spheres[0].box.edges, np.diag([2, 3, 4]))
     ase = pytest.importorskip("ase")

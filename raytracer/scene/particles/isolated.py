@@ -212,6 +212,7 @@ class IsolatedSource(ParticleSource):
     count = _remote("count")
     frames = _remote("frames")
     box = _remote("box")
+    gravity = _remote("gravity")
     further_files = _remote("further_files")
     time = _remote("time")
     bonds = _remote("bonds")

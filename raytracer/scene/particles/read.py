@@ -222,7 +222,7 @@ def _located(file: Path | DataFile) -> DataFile:
 def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     """Return the spheres of a source, with box, time and warnings."""
     result = source.particles(names)
-    result.box, result.time = source.box, source.time
+    result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.length = source.length
     result.notes += source.notes
     return result

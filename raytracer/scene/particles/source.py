@@ -110,6 +110,7 @@ class Particles:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the file columns with these
     file: DataFile | None = None
     box: Box | None = None
+    gravity: Sequence[float] | None = None  # direction of gravity, (3,), or None
     time: Moment | None = None
     # labels of coordinate files, for radii and colours that the file lacks
     labels: Labels | None = None
@@ -129,6 +130,16 @@ class Particles:
     def is_empty(self) -> bool:
         """Whether there are no particles; an invalid array is reported later."""
         return self.centers.shape[:1] == (0,)
+
+
+def direction_of(values: Sequence[Any]) -> list[float] | None:
+    """Return three numbers or texts as a direction, or None."""
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError):
+        return None
+    is_direction = len(numbers) == 3 and any(numbers) and all(map(isfinite, numbers))
+    return numbers if is_direction else None
 
 
 class ParticleSource(ABC):
@@ -200,6 +211,11 @@ class ParticleSource(ABC):
     @property
     def box(self) -> Box | None:
         """The periodic cell of the frame, or None."""
+        return None
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        """Direction of gravity, (3,), not 0, or None."""
         return None
 
     @property

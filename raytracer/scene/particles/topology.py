@@ -31,6 +31,7 @@ class SourceWithAtoms(ParticleSource):
     count = of("moving", "count")
     frames = of("moving", "frames")
     box = of("moving", "box")
+    gravity = of("moving", "gravity")
     time = of("moving", "time")
     bonds = of("_bonded", "bonds")
     bond_columns = of("_bonded", "bond_columns")

@@ -15,7 +15,15 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.source import Box, Column, Particles, Value, kind_of, plain_value
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Particles,
+    Value,
+    direction_of,
+    kind_of,
+    plain_value,
+)
 
 
 class Source(ColumnSource):
@@ -107,12 +115,22 @@ class Source(ColumnSource):
     @property
     def box(self) -> Box | None:
         """The array `box`: three lengths, or three edges, (3, 3)."""
-        header = self._headers.get("box")
-        if header is None or header.shape not in ((3,), (3, 3)) or header.dtype.kind not in "iuf":
+        values = self._few("box")
+        if values is None or values.shape not in ((3,), (3, 3)):
+            return None
+        return cell_box(np.diag(values) if values.ndim == 1 else values)
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        values = self._few("gravity")
+        return None if values is None else direction_of(values.tolist())
+
+    def _few(self, name: str) -> NDArray[Any] | None:
+        header = self._headers.get(name)
+        if header is None or header.dtype.kind not in "iuf" or len(header.shape) not in (1, 2):
             return None
         with Archive(self.file) as archive:
-            values = archive.array("box")
-        return cell_box(np.diag(values) if values.ndim == 1 else values)
+            return archive.array(name) if max(header.shape) <= 3 else None
 
     @cached_property
     def names(self) -> list[str]:

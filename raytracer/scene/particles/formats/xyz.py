@@ -19,7 +19,14 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles.columns import LABELS, SPECIES, TYPES
 from raytracer.scene.particles.lines import COUNT, counted_frames
-from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Moment,
+    Particles,
+    direction_of,
+    moment_of,
+)
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout
 
@@ -92,6 +99,10 @@ class Source(TextSource):
             return moment_of(text)
         step = LAMMPS_STEP.match(self.comment)
         return moment_of(step[1] if step else pairs.get("step", pairs.get("timestep")), "steps")
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        return direction_of(self.pairs.get("gravity", "").split())
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns = super().load(names)
