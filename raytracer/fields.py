@@ -44,18 +44,17 @@ class Definition:
         default_text: the default in words, if the value is not self-explanatory: "fitted".
         flag: option of the command line; "" for the name of the field.
         variant: the only type of object ("perspective") that has the field in a scene file.
-        each, every: the field for a value per sphere instead, or for one value for all.
         name: of the field.
     """
 
     def __init__(
         self, kind: Kind | str, *texts: str, default: Any = MISSING, default_text: str = "",
-        flag: str = "", variant: str = "", each: str = "", every: str = "", name: str = "",
+        flag: str = "", variant: str = "", name: str = "",
     ) -> None:  # fmt: skip
         self._kind, self._text, self.name = kind, " ".join(texts), name
         self.owner: type = object
         self.default, self.default_text, self.flag = default, default_text, flag
-        self.variant, self.each, self.every = variant, each, every
+        self.variant = variant
 
     @property
     def kind(self) -> Kind:

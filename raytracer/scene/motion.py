@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.solids import CapsuleSet
     from raytracer.scene.sphere_set import SphereSet
+    from raytracer.trajectory.keys import FrameKeys
 
     Doubles = NDArray[np.float64]
     Rows = NDArray[Any]
@@ -63,25 +64,8 @@ class Keys:
         return Keys(self.times, tuple(offsets))
 
 
-class Frames(Protocol):
-    """A trajectory, as `trajectory.keys.FrameKeys` has it."""
-
-    @property
-    def count(self) -> int:
-        """Number of frames."""
-
-    def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
-        """Return how spheres move from frame to frame, whose distance is the unit of time.
-
-        Args:
-            place: number of their set in the scene.
-            spheres: what is shown of the set.
-            reach: frames before and after the shown one.
-        """
-
-
 @quiet()
-def with_motion(scene: Scene, frames: Frames) -> Scene:
+def with_motion(scene: Scene, frames: FrameKeys) -> Scene:
     """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
 
     Spheres move by the velocities that their set states; else from frame to frame if there are
@@ -110,7 +94,7 @@ def with_motion(scene: Scene, frames: Frames) -> Scene:
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
 
 
-def _keys(place: int, spheres: SphereSet, frames: Frames, reach: int) -> Keys | None:
+def _keys(place: int, spheres: SphereSet, frames: FrameKeys, reach: int) -> Keys | None:
     """Return the keys of a set; None if nothing says how it moves."""
     if spheres.velocity is None and frames.count > 1:
         return frames.keys(place, spheres, reach)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind, text, whole
 from raytracer.errors import SceneError, counted, naming, shown, shown_value, suggestion
+from raytracer.field_types import loaded
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene import GLYPHS
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.ground import Ground
@@ -46,31 +47,19 @@ if TYPE_CHECKING:
 
 
 PARTS = {
-    "render": "settings.RenderSettings",
-    "tone": "film.tone_settings.ToneSettings",
-    "background": "scene.background.Background",
-    "ground": "scene.ground.Ground",
-    "clip": "scene.clip.Clip",
-    "environment": "scene.environment.Environment",
-    "camera": "scene.camera.Camera",
-    "ambient": "scene.lights.Ambient",
-    "animation": "scene.animation.AnimationSettings",
-    "annotations": "scene.annotations.Annotations",
-    "arrows": "scene.glyphs.settings.Arrows",
-    "trails": "scene.glyphs.settings.Trails",
-    "contacts": "scene.glyphs.settings.Contacts",
-    "shape": "scene.glyphs.settings.Shape",
-    "ribbons": "scene.glyphs.settings.Ribbons",
-    "polyhedra": "scene.glyphs.settings.Polyhedra",
-    "isosurface": "scene.glyphs.settings.Isosurface",
+    "render": "raytracer.settings:RenderSettings",
+    "tone": "raytracer.film.tone_settings:ToneSettings",
+    "background": "raytracer.scene.background:Background",
+    "ground": "raytracer.scene.ground:Ground",
+    "clip": "raytracer.scene.clip:Clip",
+    "environment": "raytracer.scene.environment:Environment",
+    "camera": "raytracer.scene.camera:Camera",
+    "ambient": "raytracer.scene.lights:Ambient",
+    "animation": "raytracer.scene.animation:AnimationSettings",
+    "annotations": "raytracer.scene.annotations:Annotations",
+    **{name: f"raytracer.scene.glyphs.settings:{name.capitalize()}" for name in GLYPHS},
 }
 """Parts of a scene that are one object, with module and class, imported on demand."""
-
-
-def class_of(home: str) -> type:
-    module, _, name = home.rpartition(".")
-    kind: type = getattr(import_module(f"raytracer.{module}"), name)
-    return kind
 
 
 @dataclass(eq=False)
@@ -155,11 +144,11 @@ class Scene:
         for name, home in PARTS.items():
             value = getattr(self, name)
             if value is not None or name in ("background", "render", "tone"):
-                of_kind(value, name, class_of(home))
+                of_kind(value, name, loaded(home))
         for name in ("title", "caption", "source"):
             setattr(self, name, text(getattr(self, name), name))
         if self.color_scales != ():
-            scale = class_of("scene.coloring.scale.ColorScale")
+            scale = loaded("raytracer.scene.coloring.scale:ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", "capsules", "cones", "ellipsoids", "meshes"):
             for index, each in enumerate(getattr(self, name)):

@@ -48,7 +48,8 @@ class FrameKeys:
         return self._source.count
 
     def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
-        """Return how spheres move from frame to frame; see `scene.motion.Frames`."""
+        """Return how spheres move from frame to frame, whose distance is the unit of time; `place`:
+        number of their set in the scene; `reach`: frames before and after the shown one."""
         frame = self.frame
         if frame is None:
             frame = 0 if spheres.file is None else frame_of(spheres.file, self.count)
