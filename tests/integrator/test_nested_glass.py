@@ -15,15 +15,11 @@ import raytracer
 from raytracer import (
     Background,
     Camera,
-    CapsuleSet,
     Clip,
-    ConeSet,
-    EllipsoidSet,
     PointLight,
     Principled,
     Scene,
     SphereSet,
-    Transform,
 )
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
