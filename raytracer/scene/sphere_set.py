@@ -294,6 +294,16 @@ class SphereSet:
         same.color_space, same.has_color = "srgb", True
         return same
 
+    def faded(self, share: float, kept: NDArray[np.bool_] | None = None) -> SphereSet:
+        """Return the set with its opacity times a share, except `kept` spheres, bool (N,)."""
+        faded = copy(self)
+        before: Any = 1.0 if self.opacity is None else self.opacity
+        faded.opacity = before * share
+        if kept is not None:
+            less = np.float32(share) * np.asarray(before, np.float32)
+            faded.opacity = np.where(kept, np.asarray(before, np.float32), less)
+        return faded
+
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""
         bare = copy(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -207,10 +206,7 @@ def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
         elif share == 0.0:
             sets.append(spheres.taken(np.flatnonzero(kept)))
         else:
-            faded = copy(spheres)
-            before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-            faded.opacity = np.where(kept, before, before * np.float32(share)).astype(np.float32)
-            sets.append(faded)
+            sets.append(spheres.faded(share, kept))
     return sets
 
 

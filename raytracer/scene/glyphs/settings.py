@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raytracer.arguments import items, mapping
+from raytracer.arguments import items
 from raytracer.arguments import text as text_of
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
 from raytracer.field_types import (
@@ -24,6 +24,7 @@ from raytracer.field_types import (
 )
 from raytracer.fields import Defined, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
+from raytracer.scene.bond_settings import LENGTH, Lengths
 from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
@@ -70,27 +71,20 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
     return setting(None, kind, default_text=default_text)
 
 
-LENGTH, SHARE = Number(0.0, above=True), Number(0.0, 1.0)
+SHARE = Number(0.0, 1.0)
 
 
-class CenterPairs(Kind):
+class CenterPairs(Lengths):
     """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
-    plain = of_types({str: TEXT, dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
+    plain = of_types({str: TEXT, **Lengths.plain})
     noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
+    may_lack = True
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float | None]:
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
         if isinstance(value, (list, tuple)):  # parts of an option
             value = ",".join(text_of(each, name, error) for each in value)
-        if isinstance(value, str):
-            parts = [part.partition("=") for part in value.split(",")]
-            value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
-        return {
-            text_of(pair, name, error): None
-            if longest is None
-            else LENGTH.checked(longest, f"{name}.{pair}", error)
-            for pair, longest in mapping(value, name, error).items()
-        }
+        return super().checked(value, name, error)
 
 
 class Levels(Kind):
