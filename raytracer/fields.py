@@ -14,7 +14,7 @@ documentation, and the reference of all keys (`docs/scene_reference.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, field, fields
 from functools import cache, cached_property
 from inspect import cleandoc
@@ -221,6 +221,16 @@ def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
                 f"{caller}() got an unexpected keyword argument '{shown(name)}'; "
                 f"{REMOVED.get(name) or suggestion(name, names)}"
             )
+
+
+def check_fields(
+    given: Iterable[Any], known: Collection[str], place: str, error: type[UserError] = SceneError
+) -> None:
+    """Refuse the fields that there are not, with the nearest name."""
+    for name in given:
+        if name not in known:
+            hint = suggestion(str(name), known)
+            raise error(f"{place}: there is no field '{shown(str(name))}'; {hint}")
 
 
 def document(public: Any) -> None:
