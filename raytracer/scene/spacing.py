@@ -39,9 +39,9 @@ QUERIES = 32  # number of particles whose neighbours are searched
 
 def default_radius(centers: NDArray[Any], closed: bool = False) -> float:
     """Return the radius of particles without one, from centres (N, 3); closed: `local_spacing`."""
-    from raytracer.scene.inferred import inferred_radius
+    from raytracer.scene.inferred import inferred
 
-    return inferred_radius(
+    return inferred().radius(
         lambda: local_spacing(centers, closed) * TOUCHING, decides=len(centers) > 0
     )
 

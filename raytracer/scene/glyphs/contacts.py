@@ -16,7 +16,7 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, RowColors, Rows
-from raytracer.scene.inferred import inferred_range
+from raytracer.scene.inferred import inferred
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import ParticleSource
@@ -63,7 +63,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
         warn("contacts: there are no contacts between the particles shown")
         return Glyphs([])
     largest = float(np.quantile(np.concatenate([each.values for each in lines]), THIN_SHARE))
-    _, largest = inferred_range("contacts.by", lambda: (0.0, largest))
+    _, largest = inferred().range("contacts.by", lambda: (0.0, largest))
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
     for each in lines:
