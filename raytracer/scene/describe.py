@@ -154,7 +154,6 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
 
 
 def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
-    """Return the values in memory of a sphere by its number in the set."""
     values: dict[str, Value] = {}
     for name in spheres.columns.others:
         try:

@@ -659,7 +659,6 @@ def _inline(kind: str, place: str, values: Values) -> Any:
 
 
 def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
-    """Return the arrays of a set of solids in a file, by the keys of a scene file."""
     if kind == "meshes":
         from raytracer.scene.mesh_files import mesh_arrays
 

@@ -216,7 +216,6 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
 
 
 def _angle(smooth: Any) -> float:
-    """Return the angle in degrees from which edges are sharp."""
     if isinstance(smooth, bool | np.bool_):
         return CREASE_ANGLE if smooth else 0.0
     return real(smooth, "smooth", low=0.0, high=180.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.solids import CapsuleSet
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.trajectory.keys import FrameKeys
 
     Doubles = NDArray[np.float64]
+    FromFrames = Callable[[int, SphereSet, int], "Keys"]
     Rows = NDArray[Any]
 
 VELOCITY = "velocity"
@@ -65,11 +65,12 @@ class Keys:
 
 
 @quiet()
-def with_motion(scene: Scene, frames: FrameKeys) -> Scene:
+def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
 
     Spheres move by the velocities that their set states; else from frame to frame if there are
-    several; else by a column of velocities with a usual name.
+    several, by `from_frames` (`trajectory.keys`); else by a column of velocities
+    with a usual name.
 
     Raises:
         SceneError: there are neither frames nor velocities, or these are wrong; or particles have
@@ -84,7 +85,7 @@ def with_motion(scene: Scene, frames: FrameKeys) -> Scene:
                 f"with them: leave out either {name} or the shutter"
             )
     reach = int(np.ceil(0.5 * scene.camera.shutter))
-    keys = [_keys(place, each, frames, reach) for place, each in enumerate(scene.spheres)]
+    keys = [_keys(place, each, from_frames, reach) for place, each in enumerate(scene.spheres)]
     if not any(keys):
         raise SceneError(
             "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
@@ -94,15 +95,15 @@ def with_motion(scene: Scene, frames: FrameKeys) -> Scene:
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
 
 
-def _keys(place: int, spheres: SphereSet, frames: FrameKeys, reach: int) -> Keys | None:
-    """Return the keys of a set; None if nothing says how it moves."""
-    if spheres.velocity is None and frames.count > 1:
-        return frames.keys(place, spheres, reach)
+def _keys(
+    place: int, spheres: SphereSet, from_frames: FromFrames | None, reach: int
+) -> Keys | None:
+    if spheres.velocity is None and from_frames is not None:
+        return from_frames(place, spheres, reach)
     return _by_velocities(spheres)
 
 
 def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
-    """Return a set with its keys, if it moves."""
     if keys is None or not any(each.any() for each in keys.offsets):
         return spheres
     moving = copy(spheres)
@@ -134,7 +135,6 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
 
 
 def _bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
-    """Return bonds whose ends move with their particles."""
     if capsules.particles is None:
         return capsules
     keys = sets[capsules.of_set].keys

@@ -34,15 +34,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import (
-        Arrows,
-        Contacts,
-        Isosurface,
-        Polyhedra,
-        Ribbons,
-        Shape,
-        Trails,
-    )
+    from raytracer.scene.glyphs import settings as glyphs
     from raytracer.scene.mesh import Mesh
 
 
@@ -121,14 +113,14 @@ class Scene:
     capsules: Sequence[CapsuleSet] = ()
     cones: Sequence[ConeSet] = ()
     ellipsoids: Sequence[EllipsoidSet] = ()
-    arrows: Arrows | None = None
-    trails: Trails | None = None
-    contacts: Contacts | None = None
-    shape: Shape | None = None
+    arrows: glyphs.Arrows | None = None
+    trails: glyphs.Trails | None = None
+    contacts: glyphs.Contacts | None = None
+    shape: glyphs.Shape | None = None
     meshes: Sequence[Mesh] = ()
-    ribbons: Ribbons | None = None
-    polyhedra: Polyhedra | None = None
-    isosurface: Isosurface | None = None
+    ribbons: glyphs.Ribbons | None = None
+    polyhedra: glyphs.Polyhedra | None = None
+    isosurface: glyphs.Isosurface | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)

@@ -214,7 +214,6 @@ class SphereSet:
         return None
 
     def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
-        """Return the colours of an array on a GPU."""
         if self.color_scale is not None:
             return self.color_scale.rgb(array.to_host())
         return colors_of(array, None, self.color_space, self.count, self.where).rows

@@ -199,7 +199,6 @@ def _continuous(
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
-    """Return the start of a logarithmic scale."""
     if low > 0.0:
         return low
     if not is_free:

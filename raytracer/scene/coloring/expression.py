@@ -118,7 +118,6 @@ def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 def _without_quotes(text: str) -> str:
-    """Remove the backticks around an expression."""
     text = text.strip()
     bare = text[1:-1]
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text

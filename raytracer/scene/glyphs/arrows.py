@@ -96,7 +96,6 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
 
 
 def _longest(fields: list[_Field]) -> float:
-    """Return the length of the longest arrow, scene units."""
     points = np.concatenate([shared.placed(f.spheres) for f in fields])
     radii = np.concatenate([shared.radii_of(f.spheres) for f in fields])
     if not len(points):
@@ -138,6 +137,5 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
 
 
 def _usual_colors(spheres: SphereSet, rows: Rows) -> dict[str, Any]:
-    """Return the colours of the particles, or COLOR if all particles have the same."""
     is_plain = spheres.color_id is None and len(spheres.color) == 1
     return {"color": COLOR} if is_plain else shared.colors_of(spheres, rows)

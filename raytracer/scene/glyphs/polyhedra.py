@@ -148,7 +148,6 @@ def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list
 
 
 def _colors(spheres: SphereSet, centers: Rows, settings: Polyhedra) -> NDArray[Any]:
-    """Return the colour of each polyhedron, (P, 3), in the colour space of the set."""
     if settings.color is not None:
         return np.broadcast_to(np.array(parse_color(settings.color)), (len(centers), 3))
     return rgb_of(colors_of(spheres, centers), len(centers))

@@ -78,7 +78,6 @@ def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
 def _row_colors(
     chains: list[_Chains], color: Any
 ) -> tuple[Sequence[RowColors], Sequence[ColorScale]]:
-    """Return the colours of the residues of each set, and their scales."""
     rule = StyleSettings(color_by="structure") if color is None else color
     by = rule.color_by if isinstance(rule, StyleSettings) else None
     if by == "structure" and (rule.map is None or isinstance(rule.map, Mapping)):
@@ -104,7 +103,6 @@ def _structure_scale(chains: list[_Chains], rule: StyleSettings) -> ColorScale:
 
 
 def _chains(place: int, spheres: SphereSet, ribbons: Ribbons) -> _Chains | None:
-    """Return the backbone of a set, or None."""
     backbone = backbone_of(spheres, angstrom_of(spheres))
     if backbone is None:
         return None
@@ -220,7 +218,6 @@ def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
 
 
 def _share(spheres: SphereSet, ribbons: Ribbons) -> float:
-    """Return the opacity of the atoms of ribbons."""
     if ribbons.particles is not None:
         return ribbons.particles
     return float(spheres.bonding is not None and spheres.bonding.style is not None)

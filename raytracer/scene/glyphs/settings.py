@@ -60,7 +60,6 @@ class Pair(Kind):
 
 
 def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError]) -> Any:
-    """Return a tuple of `count` texts."""
     rows = items(value, name, error)
     if len(rows) != count:
         raise error(f"{name}: {rule}, not {len(rows)}")

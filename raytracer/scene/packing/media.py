@@ -65,7 +65,6 @@ def pack_media(
 
 
 def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
-    """Return whether clip planes remove a point of render space."""
     planes = np.asarray(clip["clip_planes"], np.float64).reshape(-1, 4)[: clip["clip_count"]]
     within = bool((planes[:, :3] @ place <= planes[:, 3]).all())
     return within == bool(clip["clip_removes"])
