@@ -54,6 +54,12 @@ PARTS = {
 """Parts of a scene that are one object, with module and class, imported on demand."""
 
 
+SOLIDS = {
+    "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
+}  # fmt: skip
+"""Sets of solids of a scene, in the order of packing, by the noun of one."""
+
+
 @dataclass(eq=False)
 class Scene:
     """Everything that makes a picture.
@@ -124,10 +130,11 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
-        self.capsules = _parts("capsules", self.capsules, CapsuleSet)
-        self.cones = _solids("cones", "cone", self.cones)
-        self.ellipsoids = _solids("ellipsoids", "ellipsoid", self.ellipsoids)
-        self.meshes = _solids("meshes", "triangle", self.meshes)
+        for noun, name in SOLIDS.items():
+            sets = _parts(name, getattr(self, name), SolidSet)
+            setattr(self, name, sets)
+            if wrong := next((each for each in sets if each.noun != noun), None):
+                raise SceneError(f"{name}: holds a set of {wrong.noun}s")
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -142,7 +149,7 @@ class Scene:
         if self.color_scales != ():
             scale = loaded("raytracer.scene.coloring.scale:ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
-        for name in ("spheres", "capsules", "cones", "ellipsoids", "meshes"):
+        for name in ("spheres", *SOLIDS.values()):
             for index, each in enumerate(getattr(self, name)):
                 with naming(f"{name}[{index}].material"):
                     self.material_of(each)
@@ -282,12 +289,7 @@ class Scene:
         return sum(each.count for each in self.solids)
 
     def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
-        return {
-            "capsule": self.capsules,
-            "cone": self.cones,
-            "ellipsoid": self.ellipsoids,
-            "triangle": self.meshes,
-        }
+        return {noun: getattr(self, name) for noun, name in SOLIDS.items()}
 
     @property
     def columns(self) -> Columns:
@@ -410,12 +412,4 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     for part in parts:
         if not isinstance(part, kind):
             of_kind(part, name, kind)  # raises
-    return parts
-
-
-def _solids(name: str, noun: str, values: Any) -> Sequence[Any]:
-    parts = _parts(name, values, SolidSet)
-    for part in parts:
-        if part.noun != noun:
-            raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts

@@ -11,12 +11,7 @@ from raytracer.field_types import loaded
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
 from raytracer.scene.glyphs.shared import Glyphs
-from raytracer.scene.scene import Scene
-
-SOLIDS = {
-    "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
-}  # fmt: skip
-"""Fields of a scene by the noun of their solids."""
+from raytracer.scene.scene import SOLIDS, Scene
 
 FADING = ("arrows", "trails", "contacts", "polyhedra", "isosurface")
 """Glyphs that state the opacity of all particles."""
