@@ -137,11 +137,10 @@ def load_file(
         if source.is_mesh:
             if place is None and (source.topology is not None or source.arrays):
                 raise UserError("is a mesh: topology and columns are for particles")
-            from raytracer.scene.mesh_alone import scene_of_mesh
             from raytracer.scene.particles.frames import checked
 
             checked(file.frame or 0, 1, stream.source)
-            return scene_of_mesh(file.path)
+            return _mesh_alone(file.path)
         from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
@@ -170,6 +169,17 @@ def load_file(
             source=stream.source,
             **defaults_of(data),
         )
+
+
+def _mesh_alone(path: Path) -> Scene:
+    """Return the scene of a mesh, with the defaults of particles; the camera frames all of it."""
+    from raytracer.scene.bare import defaults_of
+    from raytracer.scene.mesh import Mesh
+
+    mesh = Mesh.from_file(path)
+    defaults = defaults_of(Particles(str(path), mesh.vertices))
+    defaults["camera"] = replace(defaults["camera"], fit=True)
+    return Scene(meshes=(mesh,), title=path.stem, source=str(path), **defaults)
 
 
 def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
