@@ -14,7 +14,7 @@ documentation, and the reference of all keys (`docs/scene_reference.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, field, fields
 from functools import cache, cached_property
 from inspect import cleandoc
@@ -44,18 +44,17 @@ class Definition:
         default_text: the default in words, if the value is not self-explanatory: "fitted".
         flag: option of the command line; "" for the name of the field.
         variant: the only type of object ("perspective") that has the field in a scene file.
-        each, every: the field for a value per sphere instead, or for one value for all.
         name: of the field.
     """
 
     def __init__(
         self, kind: Kind | str, *texts: str, default: Any = MISSING, default_text: str = "",
-        flag: str = "", variant: str = "", each: str = "", every: str = "", name: str = "",
+        flag: str = "", variant: str = "", name: str = "",
     ) -> None:  # fmt: skip
         self._kind, self._text, self.name = kind, " ".join(texts), name
         self.owner: type = object
         self.default, self.default_text, self.flag = default, default_text, flag
-        self.variant, self.each, self.every = variant, each, every
+        self.variant = variant
 
     @property
     def kind(self) -> Kind:
@@ -222,6 +221,16 @@ def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
                 f"{caller}() got an unexpected keyword argument '{shown(name)}'; "
                 f"{REMOVED.get(name) or suggestion(name, names)}"
             )
+
+
+def check_fields(
+    given: Iterable[Any], known: Collection[str], place: str, error: type[UserError] = SceneError
+) -> None:
+    """Refuse the fields that there are not, with the nearest name."""
+    for name in given:
+        if name not in known:
+            hint = suggestion(str(name), known)
+            raise error(f"{place}: there is no field '{shown(str(name))}'; {hint}")
 
 
 def document(public: Any) -> None:

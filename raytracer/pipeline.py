@@ -594,7 +594,7 @@ def load_applied(
         from raytracer.scene.motion import with_motion  # late: few scenes move
         from raytracer.trajectory.keys import FrameKeys
 
-        scene = with_motion(scene, FrameKeys.of(source))
+        scene = with_motion(scene, FrameKeys.of(source).from_frames)
     if columns and source.path is not None:  # nobody else needs them
         for spheres in scene.spheres:
             spheres.release_columns()

@@ -208,7 +208,7 @@ class Renderer:
         scene = apply_overrides(source.load(frame, columns), self._overrides)
         if moves and scene.camera is not None and scene.camera.shutter:
             self._frame_keys.frame = frame
-            scene = with_motion(scene, self._frame_keys)
+            scene = with_motion(scene, self._frame_keys.from_frames)
         if columns and source.files():  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()

@@ -17,7 +17,7 @@ from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.arrays import Where, check_radius
 from raytracer.scene.background import Background
 from raytracer.scene.device_spheres import DeviceSpheres
-from raytracer.scene.inferred import inferred_radius, making_set
+from raytracer.scene.inferred import inferred, making_set
 from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import colors_of
@@ -147,7 +147,7 @@ def _on_gpu(
         with making_set(name):  # after that of the first state, which was on the host
             radius = given.get("radii")
             if radius is None:
-                radius = inferred_radius(lambda: float(np.min(load().radius)), decides=True)
+                radius = inferred().radius(lambda: float(np.min(load().radius)), decides=True)
         here["radius"] = check_radius(on_host(radius), len(arrays["positions"]), where)
     if "color" not in there:
         found = colors_of(given.get("colors"), None, "srgb", len(arrays["positions"]), where)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind
-from raytracer.errors import SceneError, shown, shown_value, suggestion
+from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
-from raytracer.fields import Defined, define, definitions, setting
+from raytracer.fields import Defined, check_fields, define, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue
 
@@ -328,11 +328,7 @@ class Annotations:
             SceneError: the annotation or field does not exist, or a value is out of range.
         """
         known = [each.name for each in fields(self)]
-        for name in mapping(changes, "annotations"):
-            if name not in known:
-                raise SceneError(
-                    f"annotations: there is no '{shown(name)}'; {suggestion(name, known)}"
-                )
+        check_fields(mapping(changes, "annotations"), known, "annotations")
         made = {name: self._changed(name, value) for name, value in changes.items()}
         return replace(self, **made)
 
@@ -347,8 +343,5 @@ class Annotations:
             return now or kind()
         if not isinstance(value, Mapping):
             return value
-        for key in value:
-            if key not in definitions(kind):
-                hint = suggestion(str(key), definitions(kind))
-                raise SceneError(f"{name}: there is no field '{shown(str(key))}'; {hint}")
+        check_fields(value, definitions(kind), name)
         return replace(now, **value) if now else kind(**value)

@@ -128,13 +128,11 @@ def _by_values(spheres: SphereSet, pairs: Pairs, bonding: Bonding) -> tuple[Sphe
 
 
 def _rule(colored: SphereSet, rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the colours of a rule as arguments of `CapsuleSet`."""
     assert colored.color_id is not None
     return {"color": colored.color, "color_id": colored.color_id[rows], "color_space": "srgb"}
 
 
 def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:
-    """Return the opacity of bonds: the lesser of the two atoms."""
     if spheres.opacity is None or isinstance(spheres.opacity, float):
         return spheres.opacity
     return np.minimum(spheres.opacity[first], spheres.opacity[second])
@@ -143,7 +141,6 @@ def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.in
 def _colors(
     spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], bonding: Bonding
 ) -> dict[str, Any]:
-    """Return one colour for all bonds, or the colours of the atoms at both ends."""
     if bonding.color is not None:
         return {"color": bonding.color}
     space = {"color_space": spheres.color_space}

@@ -103,6 +103,5 @@ def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _any_across(along: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return arbitrary perpendicular unit vectors, (S, 3)."""
     axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
     return _unit(np.cross(along, axis))

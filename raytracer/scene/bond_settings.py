@@ -54,13 +54,16 @@ class Lengths(Kind):
     plain = of_types({dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
     wording = "a table of distances by pairs of types"
     metavar = "A-B=LENGTH,..."
+    may_lack = False  # whether a pair may have no distance
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float]:
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
         if isinstance(value, str):
             parts = [part.partition("=") for part in value.split(",")]
-            value = {pair.strip(): number_of(longest) for pair, _, longest in parts}
+            value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
         return {
-            text(pair, name, error): LENGTH.checked(longest, f"{name}.{pair}", error)
+            text(pair, name, error): longest
+            if longest is None and self.may_lack
+            else LENGTH.checked(longest, f"{name}.{pair}", error)
             for pair, longest in mapping(value, name, error).items()
         }
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.errors import SceneError, shown, shown_value, suggestion
+from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.bond_settings import Bonding
-from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.simulation_box import cell_of
+from raytracer.scene.particles.labels import Labels, element_symbols
+from raytracer.scene.simulation_box import cell_of, nearest_boxes
 
 if TYPE_CHECKING:
     from raytracer.scene.sphere_set import SphereSet
@@ -24,7 +24,7 @@ TOLERANCE = 1.2
 are farther apart."""
 
 ROW = 240  # most bytes per bond during construction
-KINDS = 200  # radius classes per factor e (0.5% wide) for particles without elements
+KINDS = 200  # classes of radii per factor e: each is 0.5% wide
 CARBON = 0.75  # covalent radius in angstrom, for the median radius without elements
 
 
@@ -86,104 +86,102 @@ def pairs_of(
                 f"{bonding.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
                 'particles that are shown; find them by distance: "distance"'
             )
-    return Pairs(_close(spheres, wanted, bonding), {})
+    return Pairs(_close(spheres, wanted, f"{bonding.place}bonds"), {})
 
 
 def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
     """Choose the periodic image of the second atom nearest to the first."""
-    rows = np.zeros((len(pairs), 5), np.int32)
-    rows[:, :2] = pairs
-    box = spheres.box
-    if box is not None and any(box.periodic):
-        ends = spheres.centers[pairs].astype(np.float64)
-        apart = (ends[:, 1] - ends[:, 0]) @ np.linalg.inv(np.array(box.edges, np.float64))
-        shift = -np.rint(apart)
-        shift[:, ~np.array(box.periodic)] = 0
-        rows[:, 2:] = shift
-    return rows
+    ends = spheres.centers[pairs].astype(np.float64)
+    boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
+    return np.concatenate([pairs, -boxes], axis=1).astype(np.int32)
 
 
 def _close(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str
 ) -> NDArray[np.int32]:
-    kinds, reaches = _reaches(spheres, wanted, bonding)
-    require_room(f"{bonding.place}bonds", spheres.count * 64, "for the search of neighbours")
-    try:
-        pairs = close_pairs(spheres, kinds, reaches)
-    except ValueError:
-        raise SceneError(
-            f"{bonding.place}bonds: a particle has more than 64 neighbours within "
-            f"{float(reaches.max()):g}, the longest bond: give a shorter distance"
-        ) from None
-    require_room(f"{bonding.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
+    kinds: NDArray[np.integer]
+    if isinstance(wanted, Mapping):
+        kinds, reaches = _by_pairs(spheres, wanted, place)
+    elif isinstance(wanted, str):
+        kinds, sums = radius_classes(element_radii(spheres, "covalent"))
+        reaches = TOLERANCE * sums
+    else:
+        kinds, reaches = np.zeros(spheres.count, np.int32), np.array([[float(wanted)]])
+    pairs = close_pairs(spheres, kinds, reaches, place)
+    require_room(place, len(pairs) * ROW, f"for {len(pairs):,} bonds")
     return pairs
 
 
+def radius_classes(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
+    """Return the class of each radius, (N,), and the largest sums of two of classes, (K, K)."""
+    steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
+    kinds, largest = kinds.reshape(-1), np.zeros(len(steps))
+    np.maximum.at(largest, kinds, radii)
+    return kinds, largest[:, None] + largest
+
+
 def close_pairs(
-    spheres: SphereSet, kinds: NDArray[np.int32], reaches: NDArray[np.float64]
+    spheres: SphereSet, kinds: NDArray[np.integer], reaches: NDArray[np.float64], place: str
 ) -> NDArray[np.int32]:
     """Return the pairs of close particles with periodic images, as `Pairs.rows`.
 
     kinds: of the particles, (N,). reaches: largest distances of pairs of kinds, (K, K). Raises
-    ValueError: a particle has more than 64 neighbours.
+    SceneError, which names the place: a particle has more than 64 neighbours.
     """
+    require_room(place, spheres.count * 64, "for the search of neighbours")
     box = spheres.box
     edges, periodic = cell_of(box) or (np.eye(3), np.zeros(3, np.bool_))
     origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
     points = np.ascontiguousarray(spheres.centers, np.float64)
     corners = np.vstack([origin[None], edges])
-    pairs: NDArray[np.int32] = core().close_pairs(
-        points, kinds, reaches, corners, periodic.tolist(), thread_count(0)
-    )
+    kinds, reaches = np.ascontiguousarray(kinds, np.int32), np.ascontiguousarray(reaches)
+    try:
+        pairs: NDArray[np.int32] = core().close_pairs(
+            points, kinds, reaches, corners, periodic.tolist(), thread_count(0)
+        )
+    except ValueError:
+        raise SceneError(
+            f"{place}: a particle has more than 64 neighbours within {reaches.max():g}, the "
+            "longest distance: give a shorter one, or smaller radii"
+        ) from None
     return pairs
 
 
-def _reaches(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the kinds of particles, int32 (N,), and the longest bonds of pairs of kinds, (K,
-    K)."""
-    if isinstance(wanted, Mapping):
-        return _by_pairs(spheres, wanted, bonding)
-    if not isinstance(wanted, str):
-        longest = np.array([[float(wanted)]])
-        return np.zeros(spheres.count, np.int32), longest
-    radii = element_radii(spheres, "covalent")
-    steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
-    largest = np.zeros(len(steps))
-    np.maximum.at(largest, kinds, radii)
-    reaches = TOLERANCE * (largest[:, None] + largest[None, :])
-    return kinds.astype(np.int32).reshape(-1), np.ascontiguousarray(reaches)
-
-
 def _by_pairs(
-    spheres: SphereSet, wanted: Mapping[str, float], bonding: Bonding
+    spheres: SphereSet, wanted: Mapping[str, float], place: str
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     labels = spheres.labels
     if labels is None:
         raise SceneError(
-            f"{bonding.place}bonds: {spheres.source or 'the set'} has no types or elements; "
-            "give one distance"
+            f"{place}: {spheres.source or 'the set'} has no types or elements; give one distance"
         )
-    symbols = element_symbols(labels)
-    known = dict.fromkeys([*labels.names, *(symbol for symbol in symbols if symbol)])
-    reaches = np.zeros((len(labels.names), len(labels.names)))
+    known, reaches = types_of(labels), np.zeros((len(labels.names),) * 2)
     for pair, longest in wanted.items():
-        names = [name.strip() for name in pair.split("-")]
-        if len(names) != 2:
+        here = are_between(labels, ends_of(pair, known, place))
+        reaches[here | here.T] = longest
+    return labels.ids, reaches
+
+
+def types_of(labels: Labels) -> list[str]:
+    """Return the labels of a set, and the symbols of their elements."""
+    return list(dict.fromkeys([*labels.names, *filter(None, element_symbols(labels))]))
+
+
+def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
+    """Return the two types of a pair, "Si-O". Raises SceneError, which names the place."""
+    ends = [name.strip() for name in pair.split("-")]
+    if len(ends) != 2 or not all(ends):
+        raise SceneError(f"{place}: {shown_value(pair)} is not a pair of types such as Si-O")
+    for name in ends:
+        if name not in known:
             raise SceneError(
-                f"{bonding.place}bonds: '{shown(pair)}' is not a pair of types such as Si-O"
+                f"{place}: there is no type {shown_value(name)}; {suggestion(name, known)}"
             )
-        for name in names:
-            if name not in known:
-                raise SceneError(
-                    f"{bonding.place}bonds: there is no type {shown_value(name)}; "
-                    f"{suggestion(name, known)}"
-                )
-        ends = [
-            np.array([name in both for both in zip(labels.names, symbols, strict=True)])
-            for name in names
-        ]
-        both = np.outer(ends[0], ends[1])
-        reaches[both | both.T] = longest
-    return np.ascontiguousarray(labels.ids, np.int32), reaches
+    return ends[0], ends[1]
+
+
+def are_between(labels: Labels, ends: Iterable[str]) -> NDArray[np.bool_]:
+    """Return which pairs of labels have these types, in this order, bool (K, K)."""
+    both = list(zip(labels.names, element_symbols(labels), strict=True))
+    first, second = ([end in names for names in both] for end in ends)
+    return np.outer(first, second)

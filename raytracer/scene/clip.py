@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from math import hypot, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from raytracer.errors import SceneError, shown
 from raytracer.field_types import Text
@@ -76,7 +78,8 @@ def half_spaces(condition: str) -> list[Plane]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ValueError("is not a condition") from None
     try:
-        return [plane for part in _joined(tree) for plane in _compared(part)]
+        with np.errstate(all="ignore"):  # infinity is refused
+            return [plane for part in _joined(tree) for plane in _compared(part)]
     except RecursionError:
         raise ValueError("is nested too deeply") from None
 
@@ -97,7 +100,7 @@ def _compared(tree: ast.expr) -> list[Plane]:
             left, right = right, left
         elif not isinstance(operator, (ast.Lt, ast.LtE)):
             raise ValueError("has an operator other than < and >")
-        *normal, offset = (a - b for a, b in zip(left, right, strict=True))
+        *normal, offset = (left - right).tolist()
         length = hypot(*normal)
         if not isfinite(length) or not isfinite(offset):
             raise ValueError("holds a number that is too large")
@@ -108,41 +111,34 @@ def _compared(tree: ast.expr) -> list[Plane]:
     return planes
 
 
-def _linear(tree: ast.expr) -> tuple[float, float, float, float]:
-    """Return the coefficients of x, y and z, and the constant, of a linear expression."""
+def _linear(tree: ast.expr) -> Any:
+    """Return the coefficients of x, y and z, and the constant, of a linear form, float64 (4,)."""
     match tree:
-        case ast.Name(id=name) if name in ("x", "y", "z"):
-            x, y, z = (float(name == axis) for axis in "xyz")
-            return x, y, z, 0.0
+        case ast.Name(id="x" | "y" | "z" as name):
+            return np.eye(4)["xyz".index(name)]
         case ast.Constant(value=bool()):
             raise ValueError("has true or false instead of a number")
         case ast.Constant(value=int() | float() as number):
             try:
-                return 0.0, 0.0, 0.0, float(number)
+                return np.array([0.0, 0.0, 0.0, float(number)])
             except OverflowError:
                 raise ValueError("holds a number that is too large") from None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _scaled(-1.0, _linear(operand))
+            return -_linear(operand)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _linear(operand)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
-            sign = 1.0 if isinstance(operator, ast.Add) else -1.0
-            a, b = _linear(left), _scaled(sign, _linear(right))
-            return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _linear(left) + _linear(right)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _linear(left) - _linear(right)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             a, b = _linear(left), _linear(right)
-            if any(a[:3]) and any(b[:3]):
+            if a[:3].any() and b[:3].any():
                 raise ValueError("is not linear in x, y and z")
-            return _scaled(b[3], a) if any(a[:3]) else _scaled(a[3], b)
+            return a * b[3] if a[:3].any() else b * a[3]
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             a, b = _linear(left), _linear(right)
-            if any(b[:3]) or b[3] == 0.0:
+            if b[:3].any() or b[3] == 0.0:
                 raise ValueError("divides by something other than a nonzero number")
-            return _scaled(1.0 / b[3], a)
+            return a * (1.0 / b[3])
     raise ValueError("contains something other than sums and multiples of x, y and z")
-
-
-def _scaled(
-    factor: float, row: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:
-    return factor * row[0], factor * row[1], factor * row[2], factor * row[3]

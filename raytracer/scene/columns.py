@@ -321,7 +321,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
-        """Return a column of the file for the shown particles."""
         arrays = self._data.arrays
         if name not in arrays:
             with self._open() as source:

@@ -33,15 +33,12 @@ class SphereInfo:
         row: index in that set, from 0; for a data file the row of the particle, hidden ones
             counted.
         position: centre, scene units; of capsules and cones the midpoint.
-        radius: scene units; of a cone at its start, of an ellipsoid the largest semi-axis; of a
+        radius: scene units; of a cone the larger one, of an ellipsoid the largest semi-axis; of a
             triangle 0.
         color: sRGB, 0..1.
         material_name: "default", the name in the scene, or "own" if it has none.
         material: the material.
         noun: "sphere", "capsule", "cone", "ellipsoid" or "triangle".
-        place: position and size by the words that begin their lines, scene units: "position" and
-            "radius"; "from", "to" and "radius" or "radii"; "position", "semi-axes" and
-            "quaternion" (w, x, y, z, before the transform of the set); "corner 1" to "corner 3".
         source: the data file, as messages name it, or "".
         values: other values of the particle, by column of the data file or of arrays.
         note: why values are missing, or "".
@@ -56,7 +53,6 @@ class SphereInfo:
     material_name: str
     material: AnyMaterial
     noun: str
-    place: dict[str, Value]
     source: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     note: str = ""
@@ -67,7 +63,8 @@ class SphereInfo:
         more = [f"… {len(values) - MAX_VALUES} more"] if len(values) > MAX_VALUES else []
         return [
             f"{self.noun} {self.id:,}",
-            *(f"{name} {_text(value)}" for name, value in self.place.items()),
+            f"position {_text(self.position)}",
+            *([f"radius {_text(self.radius)}"] if self.radius else []),
             f"material {_text(self.material_name)}",
             *values[:MAX_VALUES],
             *more,
@@ -96,41 +93,25 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
 
 
 def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
-    balls: SphereSet = each.start if hasattr(each, "start") else each
-    scale, position = balls.transform.scale, _position(balls, row)
-    radius = scale * float(_at(each.radius if hasattr(each, "radius") else balls.radius, row))
-    place: dict[str, Value] = {"position": position, "radius": radius}
-    color, values, note = _color(balls, row), dict[str, Value](), ""
-    if balls is each:
+    is_solid = hasattr(each, "start")
+    balls: SphereSet = each.start if is_solid else each
+    ends = [_position(ball, row) for ball in (balls, getattr(each, "end", balls))]
+    x, y, z = (0.5 * (a + b) for a, b in zip(*ends, strict=True))
+    radius = 0.0
+    if each.noun != "triangle":
+        sizes = [each.radius, each.end_radius] if each.noun == "cone" else [balls.radius]
+        radius = balls.transform.scale * max(float(_at(size, row)) for size in sizes)
+    color, values, note, source = _color(balls, row), dict[str, Value](), "", ""
+    if not is_solid:
         number, row = row, row if balls.rows is None else int(balls.rows[row])
         values, note = _look_up(balls, row) if balls.file else (_known(balls, number), "")
-    elif each.noun == "ellipsoid":
-        axes, turn = (
-            rows[row if len(rows) > 1 else 0].tolist()
-            for rows in (each.semi_axes, each.orientation)
-        )
-        size = tuple(scale * axis for axis in axes)
-        place = {"position": position, "semi-axes": size, "quaternion": tuple(turn)}
-    elif each.noun == "triangle":
-        corners = each.triangles[row].tolist()
-        place = {f"corner {k}": _position(each.corners, c) for k, c in enumerate(corners, 1)}
-        radius = 0.0
-    else:
-        place = {"from": position, "to": (end := _position(each.end, row)), "radius": radius}
-        if each.noun == "cone":
-            del place["radius"]
-            place["radii"] = (
-                f"{_text(radius)} and {_text(scale * float(_at(each.end_radius, row)))}"
-            )
-        x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
-        position = x, y, z
+        source = balls.source
     name = balls.material
     if not isinstance(name, str):
         name = next((known for known, one in scene.materials.items() if one is name), "own")
     return SphereInfo(
-        prim_id, set_index, row, position, radius, color, name,
-        scene.material_of(each), each.noun, place, balls.source if balls is each else "", values,
-        note,
+        prim_id, set_index, row, (x, y, z), radius, color, name,
+        scene.material_of(each), each.noun, source, values, note,
     )  # fmt: skip
 
 
@@ -173,7 +154,6 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
 
 
 def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
-    """Return the values in memory of a sphere by its number in the set."""
     values: dict[str, Value] = {}
     for name in spheres.columns.others:
         try:

@@ -9,10 +9,9 @@ Colours are Jmol's (an extension of the Corey-Pauling-Koltun model colours), whi
 meitnerium; the last nine are our choice.
 
 Other radii, for all elements that have one: van der Waals, S. Alvarez, Dalton Transactions 42
-(2013) 8617-8636, doi:10.1039/c3dt50599e; metallic, for 12 neighbours, N. N. Greenwood and A.
-Earnshaw, Chemistry of the Elements, 1997. Other colours: CPK is RasMol's (R. Sayle), where all
-other elements are pink; VESTA's (K. Momma and F. Izumi, J. Appl. Cryst. 44 (2011) 1272-1276) equal
-Jmol's except for the elements listed.
+(2013) 8617-8636, doi:10.1039/c3dt50599e. Other colours: CPK is RasMol's (R. Sayle), where all other
+elements are pink; VESTA's (K. Momma and F. Izumi, J. Appl. Cryst. 44 (2011) 1272-1276) equal Jmol's
+except for the elements listed.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ Ds 128 F00024, Rg 121 F30022, Cn 122 F50020, Nh 136 F7001E, Fl 143 F8001C, Mc 16
 Lv 175 FB0018, Ts 165 FC0016, Og 157 FD0014
 """
 
-RADII = ("covalent", "vdw", "metallic")
+RADII = ("covalent", "vdw")
 _VDW = """
 H 120, He 143, Li 212, Be 198, B 191, C 177, N 166, O 150, F 146, Ne 158, Na 250, Mg 251, Al 225,
 Si 219, P 190, S 189, Cl 182, Ar 194, K 273, Ca 262, Sc 258, Ti 246, V 242, Cr 245, Mn 245,
@@ -66,14 +65,6 @@ Sn 242, Sb 247, Te 199, I 204, Xe 228, Cs 348, Ba 303, La 298, Ce 288, Pr 292, N
 Eu 287, Gd 283, Tb 279, Dy 287, Ho 281, Er 283, Tm 279, Yb 280, Lu 274, Hf 263, Ta 253, W 257,
 Re 249, Os 248, Ir 241, Pt 229, Au 232, Hg 245, Tl 247, Pb 260, Bi 254, Rn 240, Ac 280, Th 293,
 Pa 288, U 271, Np 282, Pu 281, Am 283, Cm 305, Bk 340, Cf 305, Es 270
-"""
-
-_METALLIC = """
-Li 155, Be 112, Na 190, Mg 160, Al 143, K 235, Ca 197, Sc 162, Ti 147, V 134, Cr 128, Mn 127,
-Fe 126, Co 125, Ni 124, Cu 128, Zn 134, Ga 140, Ge 144, Rb 248, Sr 215, Y 180, Zr 160, Nb 146,
-Mo 139, Tc 136, Ru 134, Rh 134, Pd 137, Ag 144, Cd 151, In 158, Sn 163, Sb 166, Cs 267, Ba 222,
-La 187, Hf 159, Ta 146, W 139, Re 137, Os 135, Ir 136, Pt 139, Au 144, Hg 151, Tl 160, Pb 170,
-Bi 178
 """
 
 _CPK = """
@@ -177,8 +168,7 @@ def radii_of_elements(kind: str) -> dict[str, float]:
     """Return the radius of each element by symbol, in angstrom; `kind` is one of `RADII`."""
     radii = {symbol: element.radius or 0.0 for symbol, element in table().items()}
     if kind != "covalent":
-        entries = _entries(_VDW if kind == "vdw" else _METALLIC)
-        radii |= {symbol: int(radius) / 100.0 for symbol, radius in entries.items()}
+        radii |= {symbol: int(radius) / 100.0 for symbol, radius in _entries(_VDW).items()}
     return radii
 
 

@@ -232,17 +232,11 @@ def lowest(spheres: Spheres, up: Vector) -> float:
     return -reach
 
 
-def within(numbers: Numbers, rows: slice) -> Numbers:
-    """Return which of some ascending indices are in a block of rows, relative to its start."""
-    first, last = np.searchsorted(numbers, (rows.start, rows.stop))
-    inside: Numbers = numbers[first:last] - rows.start
-    return inside
-
-
 def _block(spheres: Columns, skipped: Numbers, rows: slice) -> list[Doubles]:
     """Return x, y, z and radius of a block; the radius of skipped spheres is -inf."""
     columns = [column[rows].astype(np.float64) for column in spheres]
-    columns[3][within(skipped, rows)] = -inf
+    first, last = np.searchsorted(skipped, (rows.start, rows.stop))
+    columns[3][skipped[first:last] - rows.start] = -inf
     return columns
 
 

@@ -85,21 +85,46 @@ class Rows(Kind):
         return value
 
 
+PAIRS = {
+    "radius": "radii",
+    "end_radius": "end_radii",
+    "color": "colors",
+    "end_color": "end_colors",
+    "opacity": "opacities",
+    "velocity": "velocities",
+    "orientation": "orientations",
+}
+"""Keys of a set with one value for all, and those with a value for each."""
+
+
 class Table(Kind):
     """A table of the file; unknown keys are mistakes.
 
     Args:
         title: title in the JSON Schema.
         summary: what it describes.
-        keys: definitions by key, or "module:Class" of the dataclass whose fields are the keys.
+        keys: definitions by key.
     """
 
-    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition] | str) -> None:
-        self.title, self.summary, self._keys = title, summary, keys
+    home = ""
+
+    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition]) -> None:
+        self.title, self._summary, self._keys = title, summary, keys
+
+    @classmethod
+    def of(cls, home: str) -> Table:
+        """Return the table of the fields of a dataclass, "module:Class", imported when needed."""
+        table = cls(home.rpartition(":")[2], "", {})
+        table.home = home
+        return table
 
     @property
     def keys(self) -> Mapping[str, Definition]:
-        return definitions(loaded(self._keys)) if isinstance(self._keys, str) else self._keys
+        return definitions(loaded(self.home)) if self.home else self._keys
+
+    @property
+    def summary(self) -> str:
+        return self._summary or (loaded(self.home).__doc__ or "").partition("\n")[0]
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
@@ -108,27 +133,26 @@ class Table(Kind):
         for name, key in self.keys.items():
             if name in value:
                 if value[name] is not None or key.default is not None:
-                    self._find_in(key, value[name], joined(place, name), mistakes)
+                    count = len(mistakes.sentences)
+                    key.kind.find_mistakes(value[name], joined(place, name), mistakes)
+                    if len(mistakes.sentences) > count:
+                        mistakes.sentences[-1] += self._hint(name, value[name])
             elif key.required:
                 mistakes.add(joined(place, name), "is missing")
         for name in value:
             if name not in self.keys:
                 mistakes.unknown(joined(place, shown(name)), "unknown key", name, self.keys)
 
-    def _find_in(self, key: Definition, value: Any, place: str, mistakes: Mistakes) -> None:
-        """Check the value of a key; hint at the key for values per sphere or for all."""
-        count = len(mistakes.sentences)
-        key.kind.find_mistakes(value, place, mistakes)
-        if len(mistakes.sentences) == count:
-            return
-        hint = ""
-        if key.each and type(value) is list:
-            numbers = any(isinstance(item, (int, float)) for item in value)
-            if not (numbers and isinstance(key.kind, (ColorValue, Either))):  # it may be one colour
-                hint = f"; a value per sphere goes into {key.each}"
-        elif key.every and isinstance(value, (int, float, str)):
-            hint = f"; one value for all spheres goes into {key.every}"
-        mistakes.sentences[-1] += hint
+    def _hint(self, name: str, value: Any) -> str:
+        """Return a hint at the key for values per sphere, or for one value for all."""
+        if (many := PAIRS.get(name)) in self.keys and type(value) is list:
+            are_numbers = any(isinstance(item, (int, float)) for item in value)
+            if "color" not in name or not are_numbers:  # which may be one colour
+                return f"; a value per sphere goes into {many}"
+        one = next((one for one, each in PAIRS.items() if each == name), "")
+        if one in self.keys and isinstance(value, (int, float, str)):
+            return f"; one value for all spheres goes into {one}"
+        return ""
 
     def schema(self) -> Schema:
         return {"$ref": f"#/$defs/{self.title}"}

@@ -44,8 +44,11 @@ class InferredDefaults:
         """Whether a default is undecided, such as the radius of a set without particles so far."""
         return bool(self._open)
 
-    def radius(self, key: str, compute: Callable[[], float], decides: bool) -> float:
-        """Return the radius of particles without one; undecided by a set without particles."""
+    def radius(self, compute: Callable[[], float], decides: bool) -> float:
+        """Return the radius of the particles of a set without one; undecided without particles."""
+        key = _set.get()
+        if key is None:
+            return compute()
         if key in self._radii:
             return self._radii[key]
         radius = compute()
@@ -59,6 +62,7 @@ class InferredDefaults:
 
     def range(self, key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
         """Return the ends of a scale over all scenes so far."""
+        key = f"{_set.get() or ''} {key}"
         known = self._ranges.get(key)
         if known is not None and self.is_frozen:
             return known
@@ -77,6 +81,7 @@ class InferredDefaults:
 
     def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
         """Return the categories of a scale: known ones first, then new ones."""
+        key = f"{_set.get() or ''} {key}"
         names = list(dict.fromkeys([*self._names.get(key, []), *compute()]))
         if not self.is_frozen:
             self._names[key] = names
@@ -121,35 +126,6 @@ def making_set(name: str) -> Iterator[None]:
         _set.reset(token)
 
 
-def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
-    """Return a radius, or that of the same set of the first scene."""
-    defaults, name = _defaults.get(), _set.get()
-    if defaults is None or name is None:
-        return compute()
-    return defaults.radius(name, compute, decides)
-
-
-def inferred_truth(key: str, compute: Callable[[], bool]) -> bool:
-    """Return whether something is so, in an animation in its first scene."""
-    defaults = _defaults.get()
-    return compute() if defaults is None else defaults.truth(key, compute)
-
-
-def inferred_range(key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """Return the ends of a scale, in an animation over its frames."""
-    defaults = _defaults.get()
-    return compute() if defaults is None else defaults.range(f"{_set.get() or ''} {key}", compute)
-
-
-def inferred_names(key: str, compute: Callable[[], list[str]]) -> list[str]:
-    """Return the categories of a scale, in an animation over its frames."""
-    defaults = _defaults.get()
-    return compute() if defaults is None else defaults.names(f"{_set.get() or ''} {key}", compute)
-
-
-def inferred_places(names: Iterable[str]) -> dict[str, int]:
-    """Return the place of each type, by name; in an animation the same for all frames."""
-    defaults = _defaults.get()
-    if defaults is None:
-        return {name: place for place, name in enumerate(names)}
-    return defaults.places(names)
+def inferred() -> InferredDefaults:
+    """Return the defaults of an animation in the making, or else those of one scene."""
+    return _defaults.get() or InferredDefaults()

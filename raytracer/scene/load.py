@@ -22,13 +22,14 @@ from raytracer.errors import (
     shown,
     suggestion,
 )
-from raytracer.field_types import Mistakes
+from raytracer.field_types import Mistakes, loaded
 from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
 from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
+from raytracer.scene.field_types import PAIRS
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS
@@ -37,7 +38,7 @@ from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.particles.source import Notes, Particles
-from raytracer.scene.scene import PARTS, Scene, class_of
+from raytracer.scene.scene import PARTS, Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.sphere_set import SphereSet
@@ -136,11 +137,10 @@ def load_file(
         if source.is_mesh:
             if place is None and (source.topology is not None or source.arrays):
                 raise UserError("is a mesh: topology and columns are for particles")
-            from raytracer.scene.mesh_alone import scene_of_mesh
             from raytracer.scene.particles.frames import checked
 
             checked(file.frame or 0, 1, stream.source)
-            return scene_of_mesh(file.path)
+            return _mesh_alone(file.path)
         from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
@@ -169,6 +169,17 @@ def load_file(
             source=stream.source,
             **defaults_of(data),
         )
+
+
+def _mesh_alone(path: Path) -> Scene:
+    """Return the scene of a mesh, with the defaults of particles; the camera frames all of it."""
+    from raytracer.scene.bare import defaults_of
+    from raytracer.scene.mesh import Mesh
+
+    mesh = Mesh.from_file(path)
+    defaults = defaults_of(Particles(str(path), mesh.vertices))
+    defaults["camera"] = replace(defaults["camera"], fit=True)
+    return Scene(meshes=(mesh,), title=path.stem, source=str(path), **defaults)
 
 
 def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
@@ -383,7 +394,7 @@ class _Composer:
         key = FILES.get(name)
         if values and key in values:
             values = {**values, key: str(self.path.parent / values[key])}
-        return None if values is None else self.make("", class_of(PARTS[name]), values)
+        return None if values is None else self.make("", loaded(PARTS[name]), values)
 
     def lights(self) -> list[Light] | None:
         if "lights" not in self.content:
@@ -603,24 +614,13 @@ OF_FILES = {
 
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "spheres": ("scene.sphere_set.SphereSet", ()),
-    "capsules": ("scene.solids.CapsuleSet", ("starts", "ends", "radius")),
-    "cones": ("scene.solids.ConeSet", ("starts", "ends", "radius")),
-    "ellipsoids": ("scene.solids.EllipsoidSet", ("centers", "semi_axes")),
-    "meshes": ("scene.mesh.Mesh", ("vertices", "triangles")),
+    "spheres": ("raytracer.scene.sphere_set:SphereSet", ()),
+    "capsules": ("raytracer.scene.solids:CapsuleSet", ("starts", "ends", "radius")),
+    "cones": ("raytracer.scene.solids:ConeSet", ("starts", "ends", "radius")),
+    "ellipsoids": ("raytracer.scene.solids:EllipsoidSet", ("centers", "semi_axes")),
+    "meshes": ("raytracer.scene.mesh:Mesh", ("vertices", "triangles")),
 }
 """Sets of a scene file: their class, and the required keys of solids."""
-
-PAIRS = {
-    "radius": "radii",
-    "end_radius": "end_radii",
-    "color": "colors",
-    "end_color": "end_colors",
-    "opacity": "opacities",
-    "velocity": "velocities",
-    "orientation": "orientations",
-}
-"""Keys of a set with one value for all, and those with a value for each."""
 
 OPTIONS = ("material", "transform", "color_space", "opacity", "velocity")
 """Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
@@ -659,7 +659,7 @@ def _inline(kind: str, place: str, values: Values) -> Any:
         given["transform"] = Transform(**given["transform"])
     try:
         with collected() as notes:
-            made = class_of(SETS[kind][0])(**given, names=names)
+            made = loaded(SETS[kind][0])(**given, names=names)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:
@@ -669,7 +669,6 @@ def _inline(kind: str, place: str, values: Values) -> Any:
 
 
 def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
-    """Return the arrays of a set of solids in a file, by the keys of a scene file."""
     if kind == "meshes":
         from raytracer.scene.mesh_files import mesh_arrays
 

@@ -14,7 +14,6 @@ from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
-from raytracer.scene.mesh_bodies import inward_triangles
 from raytracer.scene.mesh_normals import corner_normals, unit_vectors
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.sphere_set import Balls, SphereSet
@@ -152,8 +151,7 @@ class Mesh(SolidSet):
     def turned_out(self) -> Mesh:
         """Return the mesh with the corners of its triangles counterclockwise from outside.
 
-        Each connected body is turned by itself; one that is wound the other way inside another is
-        a cavity.
+        All are turned if the signed volume of the mesh is negative.
 
         Raises:
             SceneError: it is not closed.
@@ -171,11 +169,12 @@ class Mesh(SolidSet):
                 f"{counted(alone, 'edge')} no other triangle goes on in the same direction: close "
                 "it, or choose another material"
             )
-        inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
-        if not inward.any():
+        corners = (self.vertices - self.vertices.mean(axis=0, dtype=np.float64))[self.triangles]
+        a, b, c = np.moveaxis(corners, 1, 0)
+        if (a * np.cross(b, c)).sum() >= 0.0:
             return self
         turned = copy(self)
-        turned.triangles = np.where(inward[:, None], self.triangles[:, ::-1], self.triangles)
+        turned.triangles = self.triangles[:, ::-1]
         return turned
 
     def _middles(self) -> NDArray[np.float64]:
@@ -217,7 +216,6 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
 
 
 def _angle(smooth: Any) -> float:
-    """Return the angle in degrees from which edges are sharp."""
     if isinstance(smooth, bool | np.bool_):
         return CREASE_ANGLE if smooth else 0.0
     return real(smooth, "smooth", low=0.0, high=180.0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from raytracer.scene.sphere_set import SphereSet
 
     Doubles = NDArray[np.float64]
+    FromFrames = Callable[[int, SphereSet, int], "Keys"]
     Rows = NDArray[Any]
 
 VELOCITY = "velocity"
@@ -63,29 +64,13 @@ class Keys:
         return Keys(self.times, tuple(offsets))
 
 
-class Frames(Protocol):
-    """A trajectory, as `trajectory.keys.FrameKeys` has it."""
-
-    @property
-    def count(self) -> int:
-        """Number of frames."""
-
-    def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
-        """Return how spheres move from frame to frame, whose distance is the unit of time.
-
-        Args:
-            place: number of their set in the scene.
-            spheres: what is shown of the set.
-            reach: frames before and after the shown one.
-        """
-
-
 @quiet()
-def with_motion(scene: Scene, frames: Frames) -> Scene:
+def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
 
     Spheres move by the velocities that their set states; else from frame to frame if there are
-    several; else by a column of velocities with a usual name.
+    several, by `from_frames` (`trajectory.keys`); else by a column of velocities
+    with a usual name.
 
     Raises:
         SceneError: there are neither frames nor velocities, or these are wrong; or particles have
@@ -100,7 +85,7 @@ def with_motion(scene: Scene, frames: Frames) -> Scene:
                 f"with them: leave out either {name} or the shutter"
             )
     reach = int(np.ceil(0.5 * scene.camera.shutter))
-    keys = [_keys(place, each, frames, reach) for place, each in enumerate(scene.spheres)]
+    keys = [_keys(place, each, from_frames, reach) for place, each in enumerate(scene.spheres)]
     if not any(keys):
         raise SceneError(
             "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
@@ -110,15 +95,15 @@ def with_motion(scene: Scene, frames: Frames) -> Scene:
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
 
 
-def _keys(place: int, spheres: SphereSet, frames: Frames, reach: int) -> Keys | None:
-    """Return the keys of a set; None if nothing says how it moves."""
-    if spheres.velocity is None and frames.count > 1:
-        return frames.keys(place, spheres, reach)
+def _keys(
+    place: int, spheres: SphereSet, from_frames: FromFrames | None, reach: int
+) -> Keys | None:
+    if spheres.velocity is None and from_frames is not None:
+        return from_frames(place, spheres, reach)
     return _by_velocities(spheres)
 
 
 def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
-    """Return a set with its keys, if it moves."""
     if keys is None or not any(each.any() for each in keys.offsets):
         return spheres
     moving = copy(spheres)
@@ -150,7 +135,6 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
 
 
 def _bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
-    """Return bonds whose ends move with their particles."""
     if capsules.particles is None:
         return capsules
     keys = sets[capsules.of_set].keys

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from raytracer.scene.sphere_set import SphereSet
 
 MAX_BOXES = 1000  # most boxes along one edge
-MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
-MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 
 
 class Counts(Numbers):
@@ -58,15 +56,12 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
 
 def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:
     """Return the box of a set. Raises SceneError if it has none, or one without volume."""
-    import numpy as np
+    from raytracer.scene.simulation_box import cell_of
 
     box = spheres.box
     if box is None:
         raise SceneError(f"{place}: {_name(spheres)} has no periodic box to {purpose}")
-    edges = np.array(box.edges, np.float64)
-    lengths = np.linalg.norm(edges, axis=1)
-    usual = ((lengths > MIN_EDGE) & (lengths < MAX_EDGE)).all()
-    if not usual or not abs(np.linalg.det(edges / lengths[:, None])) > MIN_VOLUME:
+    if cell_of(box) is None:
         raise SceneError(
             f"{place}: the box of {_name(spheres)} is invalid: its edges lie in a plane, or are "
             "extremely short or long"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind, text, whole
 from raytracer.errors import SceneError, counted, naming, shown, shown_value, suggestion
+from raytracer.field_types import loaded
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene import GLYPHS
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.ground import Ground
@@ -33,44 +34,30 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import (
-        Arrows,
-        Contacts,
-        Isosurface,
-        Polyhedra,
-        Ribbons,
-        Shape,
-        Trails,
-    )
+    from raytracer.scene.glyphs import settings as glyphs
     from raytracer.scene.mesh import Mesh
 
 
 PARTS = {
-    "render": "settings.RenderSettings",
-    "tone": "film.tone_settings.ToneSettings",
-    "background": "scene.background.Background",
-    "ground": "scene.ground.Ground",
-    "clip": "scene.clip.Clip",
-    "environment": "scene.environment.Environment",
-    "camera": "scene.camera.Camera",
-    "ambient": "scene.lights.Ambient",
-    "animation": "scene.animation.AnimationSettings",
-    "annotations": "scene.annotations.Annotations",
-    "arrows": "scene.glyphs.settings.Arrows",
-    "trails": "scene.glyphs.settings.Trails",
-    "contacts": "scene.glyphs.settings.Contacts",
-    "shape": "scene.glyphs.settings.Shape",
-    "ribbons": "scene.glyphs.settings.Ribbons",
-    "polyhedra": "scene.glyphs.settings.Polyhedra",
-    "isosurface": "scene.glyphs.settings.Isosurface",
+    "render": "raytracer.settings:RenderSettings",
+    "tone": "raytracer.film.tone_settings:ToneSettings",
+    "background": "raytracer.scene.background:Background",
+    "ground": "raytracer.scene.ground:Ground",
+    "clip": "raytracer.scene.clip:Clip",
+    "environment": "raytracer.scene.environment:Environment",
+    "camera": "raytracer.scene.camera:Camera",
+    "ambient": "raytracer.scene.lights:Ambient",
+    "animation": "raytracer.scene.animation:AnimationSettings",
+    "annotations": "raytracer.scene.annotations:Annotations",
+    **{name: f"raytracer.scene.glyphs.settings:{name.capitalize()}" for name in GLYPHS},
 }
 """Parts of a scene that are one object, with module and class, imported on demand."""
 
 
-def class_of(home: str) -> type:
-    module, _, name = home.rpartition(".")
-    kind: type = getattr(import_module(f"raytracer.{module}"), name)
-    return kind
+SOLIDS = {
+    "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
+}  # fmt: skip
+"""Sets of solids of a scene, in the order of packing, by the noun of one."""
 
 
 @dataclass(eq=False)
@@ -132,21 +119,22 @@ class Scene:
     capsules: Sequence[CapsuleSet] = ()
     cones: Sequence[ConeSet] = ()
     ellipsoids: Sequence[EllipsoidSet] = ()
-    arrows: Arrows | None = None
-    trails: Trails | None = None
-    contacts: Contacts | None = None
-    shape: Shape | None = None
+    arrows: glyphs.Arrows | None = None
+    trails: glyphs.Trails | None = None
+    contacts: glyphs.Contacts | None = None
+    shape: glyphs.Shape | None = None
     meshes: Sequence[Mesh] = ()
-    ribbons: Ribbons | None = None
-    polyhedra: Polyhedra | None = None
-    isosurface: Isosurface | None = None
+    ribbons: glyphs.Ribbons | None = None
+    polyhedra: glyphs.Polyhedra | None = None
+    isosurface: glyphs.Isosurface | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
-        self.capsules = _parts("capsules", self.capsules, CapsuleSet)
-        self.cones = _solids("cones", "cone", self.cones)
-        self.ellipsoids = _solids("ellipsoids", "ellipsoid", self.ellipsoids)
-        self.meshes = _solids("meshes", "triangle", self.meshes)
+        for noun, name in SOLIDS.items():
+            sets = _parts(name, getattr(self, name), SolidSet)
+            setattr(self, name, sets)
+            if wrong := next((each for each in sets if each.noun != noun), None):
+                raise SceneError(f"{name}: holds a set of {wrong.noun}s")
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -155,13 +143,13 @@ class Scene:
         for name, home in PARTS.items():
             value = getattr(self, name)
             if value is not None or name in ("background", "render", "tone"):
-                of_kind(value, name, class_of(home))
+                of_kind(value, name, loaded(home))
         for name in ("title", "caption", "source"):
             setattr(self, name, text(getattr(self, name), name))
         if self.color_scales != ():
-            scale = class_of("scene.coloring.scale.ColorScale")
+            scale = loaded("raytracer.scene.coloring.scale:ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
-        for name in ("spheres", "capsules", "cones", "ellipsoids", "meshes"):
+        for name in ("spheres", *SOLIDS.values()):
             for index, each in enumerate(getattr(self, name)):
                 with naming(f"{name}[{index}].material"):
                     self.material_of(each)
@@ -301,12 +289,7 @@ class Scene:
         return sum(each.count for each in self.solids)
 
     def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
-        return {
-            "capsule": self.capsules,
-            "cone": self.cones,
-            "ellipsoid": self.ellipsoids,
-            "triangle": self.meshes,
-        }
+        return {noun: getattr(self, name) for noun, name in SOLIDS.items()}
 
     @property
     def columns(self) -> Columns:
@@ -429,12 +412,4 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     for part in parts:
         if not isinstance(part, kind):
             of_kind(part, name, kind)  # raises
-    return parts
-
-
-def _solids(name: str, noun: str, values: Any) -> Sequence[Any]:
-    parts = _parts(name, values, SolidSet)
-    for part in parts:
-        if part.noun != noun:
-            raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts

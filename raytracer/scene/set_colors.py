@@ -75,7 +75,6 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
 
 
 def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
-    """Return the opacity from an alpha channel: one, or one per row of the set."""
     if not (alpha < 1.0).any():
         return None
     if len(alpha) == 1:

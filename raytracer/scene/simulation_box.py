@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import SceneError
+from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
 
+MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within float64
 
@@ -60,13 +62,27 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
 
 
 def cell_of(box: Box | None) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
-    """Return the edges (3, 3) of a box, and which are periodic; None without volume."""
+    """Return the edges (3, 3) of a box, and which are periodic; None if they lie in a plane, or are
+    extremely short or long."""
     if box is None:
         return None
     edges = np.array(box.edges, np.float64)
-    volume = abs(np.linalg.det(edges))
-    is_flat = not volume > MIN_VOLUME * np.linalg.norm(edges, axis=1).prod()
-    return None if is_flat else (edges, np.array(box.periodic))
+    lengths = np.linalg.norm(edges, axis=1)
+    is_usual = ((lengths > MIN_EDGE) & (lengths < MAX_EDGE)).all()
+    if not is_usual or not abs(np.linalg.det(edges)) > MIN_VOLUME * lengths.prod():
+        return None
+    return edges, np.array(box.periodic)
+
+
+def nearest_boxes(steps: NDArray[np.float64], box: Box | None) -> NDArray[np.float64]:
+    """Return the numbers of boxes along its periodic edges in the lattice vectors nearest to steps,
+    (M, 3); 0 for NaN."""
+    cell = cell_of(box)
+    if cell is None or not cell[1].any():
+        return np.zeros_like(steps)
+    boxes = np.rint(affine_rows(np.nan_to_num(steps), np.linalg.inv(cell[0]).T))
+    boxes[:, ~cell[1]] = 0.0
+    return boxes
 
 
 def box_of_file(spheres: SphereSet) -> Box | None:

@@ -58,7 +58,6 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
 def _names(
     key: str, columns: tuple[str, ...], there: dict[str, str], path: Path
 ) -> tuple[str, ...]:
-    """Return the names in the file for an array, () if it is missing."""
     if key in there:
         return (there[key],)
     have = [name for name in columns if name in there]

@@ -174,7 +174,6 @@ def names_of(arrays: object) -> dict[str, str]:
 
 
 def _motion_of(smoothing: int | None, unwrap: bool | None) -> tuple[int, bool]:
-    """Return smoothing and unwrapping with their defaults. Raises UserError."""
     if smoothing is None and unwrap is None:
         return 1, False
     from raytracer.scene.animation import AnimationSettings

@@ -39,9 +39,9 @@ QUERIES = 32  # number of particles whose neighbours are searched
 
 def default_radius(centers: NDArray[Any], closed: bool = False) -> float:
     """Return the radius of particles without one, from centres (N, 3); closed: `local_spacing`."""
-    from raytracer.scene.inferred import inferred_radius
+    from raytracer.scene.inferred import inferred
 
-    return inferred_radius(
+    return inferred().radius(
         lambda: local_spacing(centers, closed) * TOUCHING, decides=len(centers) > 0
     )
 
@@ -123,7 +123,6 @@ def _between(
 
 
 def _nearest(point: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distances from a point to its `FAR` nearest others elsewhere, ascending."""
     square = sum((axis - at) ** 2 for axis, at in zip(others.T, point, strict=True))
     square = square[square > 0.0]
     if len(square) > FAR:
@@ -151,7 +150,6 @@ def mean_spacing(centers: NDArray[Any]) -> float:
 
 
 def _box(centers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the corners of the bounding box of points, float64 (3,) each."""
     # Column by column: along the short axis NumPy is thirty times slower.
     low, high = (np.array([f(axis) for axis in centers.T], np.float64) for f in (np.min, np.max))
     return low, high

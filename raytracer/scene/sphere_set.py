@@ -214,7 +214,6 @@ class SphereSet:
         return None
 
     def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
-        """Return the colours of an array on a GPU."""
         if self.color_scale is not None:
             return self.color_scale.rgb(array.to_host())
         return colors_of(array, None, self.color_space, self.count, self.where).rows
@@ -293,6 +292,16 @@ class SphereSet:
         same.color, same.color_id = np.array([parse_color(color)], np.float32), None
         same.color_space, same.has_color = "srgb", True
         return same
+
+    def faded(self, share: float, kept: NDArray[np.bool_] | None = None) -> SphereSet:
+        """Return the set with its opacity times a share, except `kept` spheres, bool (N,)."""
+        faded = copy(self)
+        before: Any = 1.0 if self.opacity is None else self.opacity
+        faded.opacity = before * share
+        if kept is not None:
+            less = np.float32(share) * np.asarray(before, np.float32)
+            faded.opacity = np.where(kept, np.asarray(before, np.float32), less)
+        return faded
 
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""

@@ -22,12 +22,12 @@ from raytracer.field_types import (
     Vector3,
 )
 from raytracer.fields import Borrowed, Definition, definitions
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.background import Background
+from raytracer.scene import GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.field_types import (
+    PAIRS,
     ColorValue,
     Either,
     Expression,
@@ -40,12 +40,11 @@ from raytracer.scene.field_types import (
     Velocity,
     all_tables,
 )
-from raytracer.scene.ground import Ground
-from raytracer.scene.lights import LIGHTS, Ambient
+from raytracer.scene.lights import LIGHTS
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.presets import PRESET_NAMES
-from raytracer.scene.transform import Transform
-from raytracer.settings import MAX_SEED, RenderSettings
+from raytracer.scene.scene import PARTS
+from raytracer.settings import MAX_SEED
 
 MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
 
@@ -63,10 +62,6 @@ def _type(
     options = {"default": name} if name == default else {}
     return {**keys_of_type, "type": Definition(Choice([name]), f"Type of the {noun}.", **options)}
 
-
-RENDER = Table("Render", "Sampling of the picture.", definitions(RenderSettings))
-
-TONE = Table("Tone", "Exposure and tone curve of the picture.", definitions(ToneSettings))
 
 PERSPECTIVE, ORTHOGRAPHIC, PANORAMA = CAMERA_TYPES
 
@@ -132,10 +127,7 @@ GENERATE = Table(
     },
 )
 
-TRANSFORM = _key(
-    Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
-    "Placement of the set.",
-)
+TRANSFORM = _key(Table.of("raytracer.scene.transform:Transform"), "Placement of the set.")
 
 COLOR_SPACE = _key(Choice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
 
@@ -172,18 +164,16 @@ SPHERES = Table(
             "One radius for all spheres of the set, or an expression over columns of the file: "
             '"0.5*vdw", "covalent", "sqrt(mass)"; replaces the file\'s radii.',
             "the element's; neighbours touch",
-            each="radii",
         ),
-        "radii": _key(Rows(Number()), "One radius per inline centre.", every="radius"),
+        "radii": _key(Rows(Number()), "One radius per inline centre."),
         "color": _key(
             Either(ColorValue(), "raytracer.scene.coloring.style:COLOR_BY"),
             "One colour for all spheres of the set, or a table of colours by a column; "
             "replaces the file's colours.",
             "the element's; light grey",
-            each="colors",
         ),
         **{name: Borrowed(STYLE, name) for name in OF_SETS},
-        "colors": _key(Rows(ColorValue()), "One colour per inline centre.", every="color"),
+        "colors": _key(Rows(ColorValue()), "One colour per inline centre."),
         "color_space": COLOR_SPACE,
         "material": _key(
             Text(),
@@ -195,31 +185,25 @@ SPHERES = Table(
             "Opacity of all spheres of the set, or an expression over columns of the file: "
             '"charge / 2"; replaces the alpha of colours.',
             "1",
-            each="opacities",
         ),
-        "opacities": _key(
-            Rows(Number(0.0, 1.0)), "One opacity per inline centre.", every="opacity"
-        ),
+        "opacities": _key(Rows(Number(0.0, 1.0)), "One opacity per inline centre."),
         "transform": TRANSFORM,
         "velocity": _key(
             Velocity(),
             "Velocity of all spheres of the set, for `camera.shutter`: numbers, or columns of the "
             "file or expressions over them.",
             "from frame to frame of the file",
-            each="velocities",
         ),
-        "velocities": _key(Rows(Vector3()), "One velocity per inline centre.", every="velocity"),
+        "velocities": _key(Rows(Vector3()), "One velocity per inline centre."),
     },
 )
 
 
-def _pair(
-    one: str, many: str, kind: Kind, text: str, noun: str, default: str = ""
-) -> dict[str, Definition]:
+def _pair(one: str, kind: Kind, text: str, noun: str, default: str = "") -> dict[str, Definition]:
     """Return the keys for one value for all solids of a set, and for one per solid."""
     return {
-        one: _key(kind, f"{text} of all {noun}s of the set.", default, each=many),
-        many: _key(Rows(kind), f"{text} of each {noun}.", every=one),
+        one: _key(kind, f"{text} of all {noun}s of the set.", default),
+        PAIRS[one]: _key(Rows(kind), f"{text} of each {noun}."),
     }
 
 
@@ -236,7 +220,7 @@ def _end_colors(noun: str) -> dict[str, Definition]:
     change = "Change from colour to end colour: at the middle, or linearly from end to end."
     text = "Colour of the half at the end"
     return {
-        **_pair("end_color", "end_colors", ColorValue(), text, noun, default),
+        **_pair("end_color", ColorValue(), text, noun, default),
         "color_change": _key(Choice(("sharp", "smooth")), change, default="sharp"),
     }
 
@@ -245,8 +229,8 @@ def _of_solids(noun: str) -> dict[str, Definition]:
     file = "File of arrays or columns, beside the scene file, for values not given here."
     opacity = "Opacity, instead of the alpha of colours,"
     return {
-        **_pair("color", "colors", ColorValue(), "Colour", noun, "light grey"),
-        **_pair("opacity", "opacities", Number(0.0, 1.0), opacity, noun, "1"),
+        **_pair("color", ColorValue(), "Colour", noun, "light grey"),
+        **_pair("opacity", Number(0.0, 1.0), opacity, noun, "1"),
         "file": _key(Text(), file),
         "color_space": COLOR_SPACE,
         "material": _key(Text(), "Name of a material.", default="default"),
@@ -259,7 +243,7 @@ CAPSULES = Table(
     "A set of capsules: segments with a radius and round or flat ends.",
     {
         **_ends("Start points", "End points"),
-        **_pair("radius", "radii", Number(0.0, above=True), "Radius", "capsule"),
+        **_pair("radius", Number(0.0, above=True), "Radius", "capsule"),
         "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
         **_end_colors("capsule"),
         **_of_solids("capsule"),
@@ -271,8 +255,8 @@ CONES = Table(
     "A set of cones with flat ends: a radius at the start and one at the end.",
     {
         **_ends("Centres of the first ends", "Centres of the other ends"),
-        **_pair("radius", "radii", Number(0.0), "Radius of the first end", "cone"),
-        **_pair("end_radius", "end_radii", Number(0.0), "Radius of the other end", "cone", "0"),
+        **_pair("radius", Number(0.0), "Radius of the first end", "cone"),
+        **_pair("end_radius", Number(0.0), "Radius of the other end", "cone", "0"),
         **_end_colors("cone"),
         **_of_solids("cone"),
     },
@@ -333,17 +317,6 @@ ELEMENT = Table(
     },
 )
 
-BACKGROUND = Table(
-    "Background", "What is visible where there is no sphere.", definitions(Background)
-)
-GROUND = Table("Ground", "An infinite plane below the spheres.", definitions(Ground))
-CLIP = Table("Clip", "Planes that cut the spheres open.", "raytracer.scene.clip:Clip")
-ENVIRONMENT = Table(
-    "Environment",
-    "Light from all directions, of one colour, a gradient or an image.",
-    "raytracer.scene.environment:Environment",
-)
-AMBIENT = Table("Ambient", "Light that reaches every surface equally.", definitions(Ambient))
 MATERIAL = Variants(
     {
         name: Table(
@@ -356,37 +329,19 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
-ANIMATION = Table(
-    "Animation",
-    "Frames, time and camera motion of `raytracer animate`.",
-    "raytracer.scene.animation:AnimationSettings",
-)
-
 ANNOTATIONS = {
-    name: Table(kind, summary, f"raytracer.scene.annotations:{kind}")
-    for name, kind, summary in (
-        ("legend", "Legend", "The colour scale of spheres coloured by a column."),
-        ("scale_bar", "ScaleBar", "A bar of known length."),
-        ("axes", "Axes", "The directions of the axes."),
-        ("texts", "TextLabel", "A text over the picture."),
-        ("labels", "Labels", "A text at each sphere."),
-        ("box", "SimulationBox", "The edges of the simulation box."),
-        ("outline", "Outline", "Lines around spheres."),
-        ("depth_cue", "DepthCue", "Fading into a colour with distance."),
-    )
-}
-GLYPHS = {
-    name: Table(kind, summary, f"raytracer.scene.glyphs.settings:{kind}")
-    for name, kind, summary in (
-        ("arrows", "Arrows", "Arrows at particles along a vector of their data."),
-        ("trails", "Trails", "Paths of particles over the frames of their file."),
-        ("contacts", "Contacts", "Contacts between particles; the thickness shows the force."),
-        ("shape", "Shape", "Particles as ellipsoids, by their axes and orientations."),
-        ("ribbons", "Ribbons", "Proteins and nucleic acids as ribbons."),
-        ("polyhedra", "Polyhedra", "Coordination polyhedra."),
-        ("isosurface", "Isosurface", "Surfaces on which the values of a grid are equal."),
-    )
-}
+    name: Table.of(f"raytracer.scene.annotations:{kind}")
+    for name, kind in {
+        "legend": "Legend", "scale_bar": "ScaleBar", "axes": "Axes", "texts": "TextLabel",
+        "labels": "Labels", "box": "SimulationBox", "outline": "Outline", "depth_cue": "DepthCue",
+    }.items()
+}  # fmt: skip
+
+
+def _part(name: str, text: str = "", **options: Any) -> Definition:
+    return _key(Table.of(PARTS[name]), text, **options)
+
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -394,21 +349,21 @@ SCENE = Table(
         "$schema": _key(Text(), "Address of the JSON Schema, for editors."),
         "title": _key(Text(), "Name of the picture.", default=""),
         "caption": _key(Text(), "A sentence about the picture.", default=""),
-        "render": _key(RENDER, default={}),
-        "tone": _key(TONE, default={}),
+        "render": _part("render", default={}),
+        "tone": _part("tone", default={}),
         "camera": _key(CAMERA, "Position, direction and lens.", "fitted"),
-        "background": _key(BACKGROUND, default={}),
-        "ground": _key(GROUND, default_text="none"),
-        "clip": _key(CLIP, default_text="all is shown"),
-        "environment": _key(ENVIRONMENT, default_text="the ambient light and the background"),
-        "ambient": _key(AMBIENT),
+        "background": _part("background", default={}),
+        "ground": _part("ground", default_text="none"),
+        "clip": _part("clip", default_text="all is shown"),
+        "environment": _part("environment", default_text="the ambient light and the background"),
+        "ambient": _part("ambient"),
         "lights": _key(Tables(LIGHT), "Lights of several types.", "the lights of the look"),
         "materials": _key(
             NamedTables(MATERIAL),
             'Materials by name; "default" is for sets without one.',
             default={},
         ),
-        "animation": _key(ANIMATION),
+        "animation": _part("animation"),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
         "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
@@ -417,10 +372,10 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Radii and colours of elements in files of atoms.", default={}
         ),
-        **{name: _key(table) for name, table in GLYPHS.items()},
+        **{name: _part(name) for name in GLYPHS},
         **{
-            name: _key(Tables(table) if name == "texts" else table, table.summary)
-            for name, table in ANNOTATIONS.items()
+            name: _key(Tables(t), "Texts over the picture.") if name == "texts" else _key(t)
+            for name, t in ANNOTATIONS.items()
         },
     },
 )

@@ -113,7 +113,7 @@ REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: opt
 
 
 class Glyph(Kind):
-    """Fields of one of the `GLYPHS`, by its name; see `glyphs.settings.GlyphValue`."""
+    """Fields of one of the `GLYPHS`, by its name; see `glyphs.settings.glyph_fields`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -131,9 +131,9 @@ class Glyph(Kind):
         }
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        from raytracer.scene.glyphs.settings import GlyphValue
+        from raytracer.scene.glyphs.settings import glyph_fields
 
-        return GlyphValue(self.name).checked(value, name, error)
+        return glyph_fields(self.name, value, name, error)
 
 
 class Meshes(Kind):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from raytracer.scene.sphere_set import SphereSet
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
 from raytracer.trajectory.tracks import ID, Ids, Points, Track, common, track_of
 from raytracer.warning import collected
+
+if TYPE_CHECKING:
+    from raytracer.scene.motion import FromFrames
 
 MIN_KEPT = 3  # frames that are kept: what one picture needs, the next one needs too
 
@@ -42,16 +46,17 @@ class FrameKeys:
         return cls(frames, None if shown is None else checked(shown, frames.count, frames.name))
 
     @property
-    def count(self) -> int:
-        """Number of frames."""
-        return self._source.count
+    def from_frames(self) -> FromFrames | None:
+        """How spheres move from frame to frame; None if there is only one."""
+        return self._keys if self._source.count > 1 else None
 
-    def keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
-        """Return how spheres move from frame to frame; see `scene.motion.Frames`."""
+    def _keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
+        """Return how spheres move from frame to frame, whose distance is the unit of time; `place`:
+        number of their set in the scene; `reach`: frames before and after the shown one."""
         frame = self.frame
         if frame is None:
-            frame = 0 if spheres.file is None else spheres.file.frame_of(self.count)
-        first, last = max(frame - reach, 0), min(frame + reach, self.count - 1)
+            frame = 0 if spheres.file is None else spheres.file.frame_of(self._source.count)
+        first, last = max(frame - reach, 0), min(frame + reach, self._source.count - 1)
         tracks = {each: self._track(place, each, reach) for each in range(first, last + 1)}
         ids = np.asarray(spheres.columns[ID]).astype(np.int64)
         after = _offsets(ids, [tracks[each] for each in range(frame, last + 1)])

@@ -16,7 +16,7 @@ from raytracer.film.denoise import require_denoiser
 from raytracer.film.tone_settings import CURVES
 from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.coloring.style import SCALES, StyleSettings
-from raytracer.scene.glyphs.settings import GlyphValue
+from raytracer.scene.glyphs.settings import glyph_fields
 from raytracer.scene.glyphs.vectors import names_of
 from raytracer.scene.simulation_box import box_of_file
 from raytracer.settings import INTEGRATORS
@@ -207,7 +207,7 @@ def arrows(viewer: ViewerState) -> str:
 
 def _set_arrows(viewer: ViewerState, vector: str | None) -> None:
     if vector:
-        GlyphValue("arrows").checked(vector, "arrows", UserError)
+        glyph_fields("arrows", vector, "arrows", UserError)
     _drawn("arrows")(viewer, vector or "")
 
 

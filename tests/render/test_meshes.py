@@ -250,16 +250,13 @@ def test_glass_meshes_among_others(backend: str) -> None:
         {"meshes": meshes, "spheres": [balls, beside]},
         {"spheres": [balls, SphereSet(places, 1.0, "white", material=glass), beside]},
     ):
-        for eye in ((0.0, 1.0, 9.0), (0.3, 0.2, 0.1)):  # in front of all, and inside of one
-            made = raytracer.Scene(
-                **shape,
-                camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30),
-            )
-            film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
-            pictures.append(film.sums[..., :3] / 16)
-    for mesh, sphere in zip(pictures[:2], pictures[2:], strict=True):
-        assert np.abs(mesh - sphere).mean() < 0.03
-        assert np.std(sphere) > 0.1
+        camera = raytracer.Camera(position=(0.0, 1.0, 9.0), look_at=(0, 0, -1), vertical_fov=30)
+        made = raytracer.Scene(**shape, camera=camera)
+        film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
+        pictures.append(film.sums[..., :3] / 16)
+    mesh, sphere = pictures
+    assert np.abs(mesh - sphere).mean() < 0.03
+    assert np.std(sphere) > 0.1
     with pytest.raises(raytracer.UserError, match="must be closed, but at 3 edges"):
         render(scene(Mesh(vertices, faces[:-1], material=glass)))
 
@@ -288,8 +285,7 @@ def test_pick(backend: str) -> None:
     number = int(film.aovs["id"][HEIGHT // 2, WIDTH // 2])
     about = made.describe(number)
     assert (about.noun, about.set_index, about.row) == ("triangle", 0, number - 1)
-    corners = [about.place[f"corner {k}"] for k in (1, 2, 3)]
-    assert np.array_equal(corners, CUBE[TRIANGLES[number - 1]])
+    assert about.position == pytest.approx(CUBE[TRIANGLES[number - 1]].mean(axis=0))
 
 
 def test_outlines_are_around_meshes(backend: str) -> None:

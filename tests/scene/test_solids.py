@@ -44,8 +44,8 @@ def test_a_scene_file(tmp_path: Path) -> None:
     assert [scene.describe(i).lines()[0] for i in (0, 1, 3)] == [
         "capsule 0", "cone 1", "ellipsoid 3",
     ]  # fmt: skip
-    assert scene.describe(2).lines()[1:4] == ["from 0, 2, 5", "to 4, 2, 5", "radii 0 and 0.6"]
-    assert scene.describe(4).lines()[2:4] == ["semi-axes 1, 2, 3", "quaternion 0, 0, 0, 1"]
+    assert scene.describe(2).lines()[1:3] == ["position 2, 2, 5", "radius 0.6"]
+    assert scene.describe(4).radius == 3.0
     with pytest.raises(SceneError, match="numbers go from 0 to 4"):
         scene.describe(5)
     buffers = pack(scene)

@@ -183,12 +183,9 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
         return spheres
     if not rest:
         return spheres.taken(rows)
-    before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    opacity = np.full(spheres.count, np.float32(rest) * before, np.float32)
-    opacity[rows] = np.broadcast_to(before, spheres.count)[rows]
-    faded = copy(spheres)
-    faded.opacity = opacity
-    return faded
+    kept = np.zeros(spheres.count, np.bool_)
+    kept[rows] = True
+    return spheres.faded(rest, kept)
 
 
 def _ranges(condition: str, columns: Columns) -> str:

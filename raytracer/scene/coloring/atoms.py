@@ -135,7 +135,6 @@ def _universe(package: Any, columns: Columns) -> Any:
 
 
 def _values(columns: Columns, name: str) -> NDArray[Any] | None:
-    """Return a column of numbers or texts, or None."""
     values = columns.get(name)
     if values is None or values.ndim != 1:
         return None

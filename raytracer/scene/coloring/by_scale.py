@@ -17,7 +17,7 @@ from raytracer.scene.coloring.field_types import PALETTES, Limit
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
-from raytracer.scene.inferred import inferred_names, inferred_range
+from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols, styles_of
 from raytracer.warning import warn
 
@@ -65,7 +65,7 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
 
 def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> ColorScale:
     settings, place = style.settings, style.named("color_by")
-    names = inferred_names(place, lambda: _category_names(values, style))
+    names = inferred().names(place, lambda: _category_names(values, style))
     colors = settings.palette if settings.map is None else settings.map
     if isinstance(colors, str) and colors in PALETTES:
         colors = colors_of_elements(colors)
@@ -177,12 +177,12 @@ def _continuous(
         problem = f"are for the scales linear, symmetric and discrete, not {kind}"
         raise style.wrong("color_steps", problem)
     wanted = settings.range or (None, None)
-    low, high = inferred_range(place, lambda: limits_of(wanted, values))
+    low, high = inferred().range(place, lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise style.wrong("color_by", f"'{shown(by)}' has no finite values")
     if kind == "log":
         start = _log_start(low, wanted[0] is None, values, style)
-        low, _ = inferred_range(f"{place} log", lambda: (start, high))
+        low, _ = inferred().range(f"{place} log", lambda: (start, high))
     if is_symmetric:
         high = max(abs(low), abs(high))
         low = -high
@@ -199,7 +199,6 @@ def _continuous(
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
-    """Return the start of a logarithmic scale."""
     if low > 0.0:
         return low
     if not is_free:

@@ -118,7 +118,6 @@ def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 def _without_quotes(text: str) -> str:
-    """Remove the backticks around an expression."""
     text = text.strip()
     bare = text[1:-1]
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text
@@ -126,10 +125,6 @@ def _without_quotes(text: str) -> str:
 
 def _problem(text: str, error: BaseException) -> str:
     """Return where a text fails to parse, or what to do."""
-    if re.search(r"\b(connected|bonded) to\b", text):
-        return (
-            ": molecules are selected by a column such as mol == 7, neighbours by around 2 index 7"
-        )
     if re.search(r"(?<![=<>!:])=(?!=)", text):
         return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:
@@ -370,12 +365,7 @@ class _Evaluator:
         return _chain(np.logical_and, [self.compared(*each, rows) for each in sides])
 
     def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, rows: slice) -> Any:
-        try:
-            one, other = self.value(left, rows), self.value(right, rows)
-        except SceneError:
-            self.check_quotes(left, right)
-            self.check_quotes(right, left)
-            raise
+        one, other = self.value(left, rows), self.value(right, rows)
         if isinstance(operator, (ast.In, ast.NotIn)):
             if not isinstance(other, list):
                 raise self.wrong(f"'{self.text(right)}' is not a list: write in [1, 2, 3]")
@@ -401,14 +391,6 @@ class _Evaluator:
             side = left if kinds[0] == "vector" else right
             raise self.wrong(f"'{self.text(side)}' is a vector: use norm() or [0]")
         return compare(one, other)
-
-    def check_quotes(self, column: ast.expr, word: ast.expr) -> None:
-        """Refuse an unquoted text compared with a text column."""
-        if not (isinstance(column, ast.Name) and isinstance(word, ast.Name)):
-            return
-        is_column = self.source.has(column.id) and not self.source.has(word.id)
-        if is_column and isinstance(self.source.value(column.id), Texts):
-            raise self.wrong(f"put the text in quotes: {column.id} == '{shown(word.id)}'")
 
     def among(
         self, left: ast.expr, value: Any, right: ast.expr, wanted: list[Any], inside: bool

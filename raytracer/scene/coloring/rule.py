@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.arguments import as_text
-from raytracer.errors import UserError, shown, suggestion
+from raytracer.errors import UserError
+from raytracer.fields import check_fields
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
 from raytracer.scene.field_types import ColorValue, Either
 from raytracer.scene.option_text import fields_of
@@ -26,9 +27,7 @@ class ColorRule(Either):
             given = fields_of(given, COLOR_BY.keys, f"{name}.")
         if not isinstance(given, Mapping):
             return ColorValue().checked(value, name, error)
-        for key in given:
-            if key not in KEYS:
-                raise error(f"{name}: unknown key '{shown(str(key))}'; {suggestion(key, KEYS)}")
+        check_fields(given, KEYS, name, error)
         if "by" not in given:
             raise error(f"{name}.by: missing; name the value that the colours show")
         try:

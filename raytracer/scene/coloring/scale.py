@@ -299,7 +299,6 @@ def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
 
 
 def _mixed(colors: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """Resample colours at equal distances, (count, 3)."""
     places = np.linspace(0.0, len(colors) - 1.0, count)
     rows = np.arange(len(colors))
     mixed = [np.interp(places, rows, colors[:, channel]) for channel in range(3)]

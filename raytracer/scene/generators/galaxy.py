@@ -35,7 +35,6 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
 
 
 def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """Return a thin exponential disc."""
     u, v, _ = uniforms(index, 1, seed)
     radius, angle = _radius(u), 2.0 * np.pi * v
     y = HEIGHT * normals(index, 2, seed)[0]

@@ -66,7 +66,6 @@ def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 def _cell_index(centers: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """Return the packed cell indices of centres."""
     i = np.floor(centers[:, 0]).astype(np.int64)
     return _pair(i, np.floor(centers[:, 2]).astype(np.int64))
 

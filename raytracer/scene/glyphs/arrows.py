@@ -12,7 +12,7 @@ from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Arrows
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.glyphs.vectors import vectors_of
-from raytracer.scene.inferred import inferred_range
+from raytracer.scene.inferred import inferred
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet
@@ -47,11 +47,11 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     """Return the arrows of a scene's sets that have the vectors."""
     fields = _fields(scene, arrows)
     longest = max((float(f.lengths.max()) for f in fields if len(f.lengths)), default=0.0)
-    _, longest = inferred_range("arrows.vector", lambda: (0.0, longest))
+    _, longest = inferred().range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
         return Glyphs([])
-    _, size = inferred_range("arrows.scale", lambda: (0.0, _longest(fields)))
+    _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(fields)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
     sets = [field.spheres for field in fields]
@@ -96,7 +96,6 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
 
 
 def _longest(fields: list[_Field]) -> float:
-    """Return the length of the longest arrow, scene units."""
     points = np.concatenate([shared.placed(f.spheres) for f in fields])
     radii = np.concatenate([shared.radii_of(f.spheres) for f in fields])
     if not len(points):
@@ -138,6 +137,5 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
 
 
 def _usual_colors(spheres: SphereSet, rows: Rows) -> dict[str, Any]:
-    """Return the colours of the particles, or COLOR if all particles have the same."""
     is_plain = spheres.color_id is None and len(spheres.color) == 1
     return {"color": COLOR} if is_plain else shared.colors_of(spheres, rows)

@@ -89,7 +89,6 @@ def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
 
 
 def _texts(spheres: SphereSet, name: str) -> Texts | None:
-    """Return a column of texts, or None."""
     values = spheres.columns.value(name) if spheres.columns.has(name) else None
     return values if isinstance(values, Texts) else None
 
@@ -119,7 +118,6 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
 
 
 def _named(names: Texts, name: str) -> NDArray[np.bool_]:
-    """Return which particles have a name, (N,)."""
     known = (OTHER_NAMES.get(each, each) for each in names.names)
     chosen: NDArray[np.bool_] = np.array([each == name for each in known], np.bool_)[names.ids]
     return chosen
@@ -134,7 +132,6 @@ def _rows_of(names: Texts, name: str, residues: Rows) -> Rows:
 
 
 def _pieces(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
-    """Return the number of the chain without a break of each residue, (R,)."""
     places = np.asarray(spheres.centers, np.float64)[backbone.guides]
     is_acid = backbone.structure == NUCLEIC
     longest = unit * np.where(is_acid, MAX_STEP["C4'"], MAX_STEP["CA"])[1:]
@@ -147,13 +144,11 @@ def _pieces(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
 
 
 def _chain_names(spheres: SphereSet, rows: Rows) -> list[NDArray[np.int32]]:
-    """Return the indices of the names of chains and of segments of some particles, (M,) each."""
     columns = (_texts(spheres, name) for name in ("chain", "segment"))
     return [texts.ids[rows] for texts in columns if texts is not None]
 
 
 def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
-    """Return the structure of each residue, (R,)."""
     structure = backbone.structure.copy()
     stated = _texts(spheres, "structure")
     is_protein = structure != NUCLEIC
@@ -170,7 +165,6 @@ def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
 
 
 def _runs(values: Rows) -> Rows:
-    """Return the number of the run of equal values of each place."""
     runs: Rows = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
     return runs
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError, naming, shown, suggestion
-from raytracer.scene.bonds import close_pairs
+from raytracer.scene.bonds import close_pairs, radius_classes
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, RowColors, Rows
-from raytracer.scene.inferred import inferred_range
+from raytracer.scene.inferred import inferred
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import ParticleSource
@@ -28,7 +28,6 @@ from raytracer.warning import warn
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped
 MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")  # colours from no force to the largest
-CLASSES = 200  # radius classes per factor e (0.5% wide) in the search of neighbours
 
 IDS = (
     ("id1", "id2"), ("id_1", "id_2"), ("i", "j"), ("atom1", "atom2"), ("batom1", "batom2"),
@@ -64,7 +63,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
         warn("contacts: there are no contacts between the particles shown")
         return Glyphs([])
     largest = float(np.quantile(np.concatenate([each.values for each in lines]), THIN_SHARE))
-    _, largest = inferred_range("contacts.by", lambda: (0.0, largest))
+    _, largest = inferred().range("contacts.by", lambda: (0.0, largest))
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
     for each in lines:
@@ -136,17 +135,7 @@ def _listed_set(scene: Scene) -> SphereSet:
 def _touching(spheres: SphereSet) -> _Pairs:
     """Return the particles of a set that touch or overlap, including periodic images."""
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
-    steps, classes = np.unique(np.ceil(np.log(radii) * CLASSES), return_inverse=True)
-    largest = np.exp(steps / CLASSES)
-    reaches = np.ascontiguousarray(largest[:, None] + largest[None, :])
-    kinds = np.ascontiguousarray(classes.reshape(-1), np.int32)
-    try:
-        pairs = close_pairs(spheres, kinds, reaches)
-    except ValueError:
-        raise SceneError(
-            "contacts: a particle has more than 64 neighbours: the radii are too large; set "
-            "them with radius"
-        ) from None
+    pairs = close_pairs(spheres, *radius_classes(radii), "contacts")
     first, second = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
     points = np.asarray(spheres.centers, np.float64)
     edges = np.eye(3) if spheres.box is None else np.array(spheres.box.edges, np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +11,7 @@ from raytracer.field_types import loaded
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
 from raytracer.scene.glyphs.shared import Glyphs
-from raytracer.scene.scene import Scene
-from raytracer.scene.sphere_set import SphereSet
-
-SOLIDS = {
-    "capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids", "triangle": "meshes"
-}  # fmt: skip
-"""Fields of a scene by the noun of their solids."""
+from raytracer.scene.scene import SOLIDS, Scene
 
 FADING = ("arrows", "trails", "contacts", "polyhedra", "isosurface")
 """Glyphs that state the opacity of all particles."""
@@ -79,15 +72,8 @@ def with_faded_particles(scene: Scene) -> Scene:
 
         shown = [spheres for spheres in shown if not has_axes(spheres.columns, shape)]
     if opacity is not None:
-        shown = [_faded(spheres, opacity) for spheres in shown]
+        shown = [spheres.faded(opacity) for spheres in shown]
     return replace(scene, spheres=shown)
-
-
-def _faded(spheres: SphereSet, opacity: float) -> SphereSet:
-    faded = copy(spheres)
-    before: Any = 1.0 if spheres.opacity is None else spheres.opacity
-    faded.opacity = before * opacity
-    return faded
 
 
 def _wanted(scene: Scene) -> dict[str, tuple[Any, ...]]:

@@ -8,14 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, shown_value, suggestion
-from raytracer.memory import require_room
-from raytracer.scene.bonds import TOLERANCE, close_pairs, element_radii
+from raytracer.errors import SceneError
+from raytracer.scene.bonds import (
+    TOLERANCE,
+    are_between,
+    close_pairs,
+    element_radii,
+    ends_of,
+    types_of,
+)
 from raytracer.scene.colors import parse_color
 from raytracer.scene.glyphs.settings import Polyhedra
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.particles.labels import Labels, element_symbols
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
@@ -65,14 +70,14 @@ def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
     sets = [each for each in scene.spheres if each.count and each.labels is not None]
     if not sets:
         raise SceneError("polyhedra: no particles of the scene have types or elements")
-    known = {name: None for each in sets for name in _names(each.labels)}
+    known = {name: None for each in sets if each.labels for name in types_of(each.labels)}
     if not wanted:
         raise SceneError(
             "polyhedra.pairs: is missing; name the types of the central atom and of its neighbours "
             f"such as 'Ti-O'; the types are {', '.join(list(known)[:8])}"
         )
     pairs: list[tuple[str, str, float | None]] = [
-        (*_ends(pair, known), longest) for pair, longest in wanted.items()
+        (*ends_of(pair, known, "polyhedra.pairs"), longest) for pair, longest in wanted.items()
     ]
     solids: list[Any] = []
     for spheres in sets:
@@ -83,27 +88,6 @@ def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
             "give a longer distance, such as Ti-O=2.5"
         )
     return Glyphs(solids)
-
-
-def _names(labels: Labels | None) -> list[str]:
-    """Return the labels of a set, and the symbols of their elements."""
-    assert labels is not None
-    return list(dict.fromkeys([*labels.names, *filter(None, element_symbols(labels))]))
-
-
-def _ends(pair: str, known: Any) -> tuple[str, str]:
-    """Return the two types of a pair."""
-    center, _, neighbor = (part.strip() for part in pair.partition("-"))
-    if not center or not neighbor:
-        raise SceneError(
-            f"polyhedra.pairs: {shown_value(pair)} is not a pair of types such as Ti-O"
-        )
-    for name in (center, neighbor):
-        if name not in known:
-            raise SceneError(
-                f"polyhedra.pairs: there is no type {shown_value(name)}; {suggestion(name, known)}"
-            )
-    return center, neighbor
 
 
 def _solids(
@@ -164,7 +148,6 @@ def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list
 
 
 def _colors(spheres: SphereSet, centers: Rows, settings: Polyhedra) -> NDArray[Any]:
-    """Return the colour of each polyhedron, (P, 3), in the colour space of the set."""
     if settings.color is not None:
         return np.broadcast_to(np.array(parse_color(settings.color)), (len(centers), 3))
     return rgb_of(colors_of(spheres, centers), len(centers))
@@ -179,24 +162,12 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
     radii = element_radii(spheres, "covalent")
     largest = np.zeros(kinds)
     np.maximum.at(largest, labels.ids, radii)
-    symbols = element_symbols(labels)
-    for center, neighbor, longest in pairs:
-        ends = [
-            np.array([end in both for both in zip(labels.names, symbols, strict=True)])
-            for end in (center, neighbor)
-        ]
-        here = np.outer(*ends)
+    for *ends, longest in pairs:
+        here = are_between(labels, ends)
         sums = TOLERANCE * (largest[:, None] + largest) if longest is None else longest
         reaches = np.where(here | here.T, np.maximum(reaches, sums), reaches)
         directed |= here
-    require_room("polyhedra", spheres.count * 64, "for the search of neighbours")
-    try:
-        found = close_pairs(spheres, labels.ids.astype(np.int32), np.ascontiguousarray(reaches))
-    except ValueError:
-        raise SceneError(
-            f"polyhedra.pairs: an atom has more than 64 neighbours within {reaches.max():g}, the "
-            "longest distance: give a shorter one"
-        ) from None
+    found = close_pairs(spheres, labels.ids, reaches, "polyhedra.pairs")
     one, other, image = found[:, 0], found[:, 1], found[:, 2:].astype(np.float64)
     start = np.concatenate([one, other]).astype(np.int64)
     end = np.concatenate([other, one]).astype(np.int64)

@@ -268,7 +268,6 @@ def _triangles(
 
 
 def _across(vectors: Doubles, tangents: Doubles) -> Doubles:
-    """Return the parts of vectors that are perpendicular to tangents."""
     across: Doubles = vectors - (vectors * tangents).sum(axis=-1, keepdims=True) * tangents
     return across
 

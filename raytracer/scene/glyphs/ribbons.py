@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -79,7 +78,6 @@ def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
 def _row_colors(
     chains: list[_Chains], color: Any
 ) -> tuple[Sequence[RowColors], Sequence[ColorScale]]:
-    """Return the colours of the residues of each set, and their scales."""
     rule = StyleSettings(color_by="structure") if color is None else color
     by = rule.color_by if isinstance(rule, StyleSettings) else None
     if by == "structure" and (rule.map is None or isinstance(rule.map, Mapping)):
@@ -105,7 +103,6 @@ def _structure_scale(chains: list[_Chains], rule: StyleSettings) -> ColorScale:
 
 
 def _chains(place: int, spheres: SphereSet, ribbons: Ribbons) -> _Chains | None:
-    """Return the backbone of a set, or None."""
     backbone = backbone_of(spheres, angstrom_of(spheres))
     if backbone is None:
         return None
@@ -207,10 +204,7 @@ def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
         elif share == 0.0:
             sets.append(spheres.taken(np.flatnonzero(kept)))
         else:
-            faded = copy(spheres)
-            before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-            faded.opacity = np.where(kept, before, before * np.float32(share)).astype(np.float32)
-            sets.append(faded)
+            sets.append(spheres.faded(share, kept))
     return sets
 
 
@@ -224,7 +218,6 @@ def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
 
 
 def _share(spheres: SphereSet, ribbons: Ribbons) -> float:
-    """Return the opacity of the atoms of ribbons."""
     if ribbons.particles is not None:
         return ribbons.particles
     return float(spheres.bonding is not None and spheres.bonding.style is not None)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raytracer.arguments import items, mapping
+from raytracer.arguments import items
 from raytracer.arguments import text as text_of
-from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
+from raytracer.errors import SceneError, UserError, shown
 from raytracer.field_types import (
     NUMBER,
     TEXT,
@@ -22,8 +22,9 @@ from raytracer.field_types import (
     number_of,
     of_types,
 )
-from raytracer.fields import Defined, definitions, setting
+from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
+from raytracer.scene.bond_settings import LENGTH, Lengths
 from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
@@ -59,7 +60,6 @@ class Pair(Kind):
 
 
 def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError]) -> Any:
-    """Return a tuple of `count` texts."""
     rows = items(value, name, error)
     if len(rows) != count:
         raise error(f"{name}: {rule}, not {len(rows)}")
@@ -70,27 +70,20 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
     return setting(None, kind, default_text=default_text)
 
 
-LENGTH, SHARE = Number(0.0, above=True), Number(0.0, 1.0)
+SHARE = Number(0.0, 1.0)
 
 
-class CenterPairs(Kind):
+class CenterPairs(Lengths):
     """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
-    plain = of_types({str: TEXT, dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
+    plain = of_types({str: TEXT, **Lengths.plain})
     noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
+    may_lack = True
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float | None]:
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
         if isinstance(value, (list, tuple)):  # parts of an option
             value = ",".join(text_of(each, name, error) for each in value)
-        if isinstance(value, str):
-            parts = [part.partition("=") for part in value.split(",")]
-            value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
-        return {
-            text_of(pair, name, error): None
-            if longest is None
-            else LENGTH.checked(longest, f"{name}.{pair}", error)
-            for pair, longest in mapping(value, name, error).items()
-        }
+        return super().checked(value, name, error)
 
 
 class Levels(Kind):
@@ -346,7 +339,7 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need; glyphs: by name."""
     made = []
     for name, value in glyphs.items():
-        fields = GlyphValue(name).checked(value, name, UserError)
+        fields = glyph_fields(name, value, name, UserError)
         if fields is not False:
             made.append(GLYPHS[name](**fields) if isinstance(fields, dict) else fields)
     return columns_of(made)
@@ -355,66 +348,54 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
 ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
 
 
-class GlyphValue(Kind):
-    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object."""
+def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> Any:
+    """Return the fields by name of one of the `GLYPHS` in a text, a table or another value of its
+    first field; or in Python an object; or False."""
+    given, kind = value, GLYPHS[glyph]
+    if isinstance(given, (kind, bool)):
+        return {} if given is True else given
+    if isinstance(given, str):
+        if given in ("none", "off"):
+            return False
+        given = _parsed(glyph, given)
+    elif not isinstance(given, Mapping):
+        given = {FIRST[glyph]: given}
+    check_fields(given, definitions(kind), name, error)
+    kind(**given)  # refuses what is wrong, with the field's name
+    return dict(given)
 
-    def __init__(self, name: str) -> None:
-        self.name, self.first = name, FIRST[name]
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        """Return False, an object, or its fields by name."""
-        given, kind = value, GLYPHS[self.name]
-        if isinstance(given, (kind, bool)):
-            return {} if given is True else given
-        if isinstance(given, str):
-            if given in ("none", "off"):
-                return False
-            given = self._parsed(given)
-        elif not isinstance(given, Mapping):
-            if self.first not in definitions(kind):
-                raise error(f"{name}: {shown_value(value)} is not a table of fields")
-            given = {self.first: given}
-        for key in given:
-            if key not in definitions(kind):
-                hint = suggestion(str(key), definitions(kind))
-                raise error(f"{name}: there is no field '{shown(str(key))}'; {hint}")
-        kind(**given)  # refuses what is wrong, with the field's name
-        return dict(given)
-
-    def _parsed(self, words: str) -> dict[str, Any]:
-        """Parse an option: "velocity,scale=2,color=length,map=magma"."""
-        known, option = definitions(GLYPHS[self.name]), f"--{self.name}"
-        alone, fields, colors = [], {}, {}
-        takes_pairs = isinstance(known[self.first].kind, CenterPairs)
-        for part in parts_of(words):
-            key, equals, rest = part.partition("=")
-            if takes_pairs and "-" in key and key.strip().replace("-", "_") not in known:
-                alone.append(part.strip())  # Ti-O=2.4
-                continue
-            key, rest = key.strip().replace("-", "_"), rest.strip()
-            place = f"{option}={key}"
-            if not equals or not key.isidentifier():
-                alone += [] if part.strip() in ALL else [part.strip()]
-            elif key == "color" and known[key].kind is COLOR_RULE:
-                fields[key] = _color_of(rest)
-            elif key in known:
-                fields[key] = value_of(known[key].kind, rest, place)
-            elif key in OF_COLOR:
-                colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
-            else:
-                names = [*known, *OF_COLOR]
-                raise SceneError(
-                    f"{option}: there is no field '{shown(key)}'; {suggestion(key, names)}"
-                )
-        if alone:
-            fields[self.first] = _alone(alone, known[self.first].kind, option)
-        if colors:
-            if not isinstance(fields.get("color"), Mapping):
-                raise SceneError(
-                    f"{option}: {next(iter(colors))} needs colours by a value, such as color=length"
-                )
-            fields["color"] = {**fields["color"], **colors}
-        return fields
+def _parsed(glyph: str, words: str) -> dict[str, Any]:
+    """Parse an option: "velocity,scale=2,color=length,map=magma"."""
+    known, option, first = definitions(GLYPHS[glyph]), f"--{glyph}", FIRST[glyph]
+    alone, fields, colors = [], {}, {}
+    takes_pairs = isinstance(known[first].kind, CenterPairs)
+    for part in parts_of(words):
+        key, equals, rest = part.partition("=")
+        if takes_pairs and "-" in key and key.strip().replace("-", "_") not in known:
+            alone.append(part.strip())  # Ti-O=2.4
+            continue
+        key, rest = key.strip().replace("-", "_"), rest.strip()
+        place = f"{option}={key}"
+        if not equals or not key.isidentifier():
+            alone += [] if part.strip() in ALL else [part.strip()]
+        elif key == "color" and known[key].kind is COLOR_RULE:
+            fields[key] = _color_of(rest)
+        elif key in known:
+            fields[key] = value_of(known[key].kind, rest, place)
+        elif key in OF_COLOR:
+            colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
+        else:
+            check_fields([key], [*known, *OF_COLOR], option)
+    if alone:
+        fields[first] = _alone(alone, known[first].kind, option)
+    if colors:
+        if not isinstance(fields.get("color"), Mapping):
+            raise SceneError(
+                f"{option}: {next(iter(colors))} needs colours by a value, such as color=length"
+            )
+        fields["color"] = {**fields["color"], **colors}
+    return fields
 
 
 def _alone(words: list[str], kind: Kind, option: str) -> Any:

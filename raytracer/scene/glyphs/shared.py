@@ -19,7 +19,7 @@ from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.colors import parse_color
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
-from raytracer.scene.simulation_box import cell_of
+from raytracer.scene.simulation_box import nearest_boxes
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -56,14 +56,8 @@ def radii_of(spheres: SphereSet) -> Doubles:
 
 def jumps(steps: Doubles, box: Box | None) -> Doubles:
     """Return the lattice vectors of a periodic box nearest to steps, (M, 3); 0 for NaN."""
-    cell = cell_of(box)
-    if cell is None or not cell[1].any():
-        return np.zeros_like(steps)
-    edges, periodic = cell
-    inverse = np.linalg.inv(edges)
-    boxes = np.rint(affine_rows(np.nan_to_num(steps), inverse.T))
-    boxes[:, ~periodic] = 0.0
-    return affine_rows(boxes, edges.T)
+    boxes = nearest_boxes(steps, box)
+    return boxes if box is None else affine_rows(boxes, np.array(box.edges, np.float64).T)
 
 
 def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:

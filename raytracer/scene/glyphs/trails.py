@@ -81,7 +81,6 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
 
 
 def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
-    """Return the steps of a set between frames, without those across a periodic boundary."""
     now = files.shown
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now

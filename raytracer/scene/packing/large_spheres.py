@@ -99,7 +99,6 @@ def _candidates(placed: Spheres) -> list[int]:
 
 
 def _is_left(clip: Mapping[str, Any], center: Point, radius: Fraction) -> bool:
-    """Return whether clip planes leave a part of a sphere."""
     from fractions import Fraction  # late: few scenes have large spheres
 
     planes = clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]].tolist()

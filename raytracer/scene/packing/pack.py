@@ -286,7 +286,6 @@ def _fields(buffers: SceneBuffers, part: str, struct: str) -> dict[str, Any]:
 
 
 def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
-    """Return 1 if shadow rays pass through a material, else 0."""
     if not settings.transparent_shadows or settings.resolved_integrator == "path":
         return 0
     principled = materials["kind"] == code("MaterialKind", "principled")
@@ -455,7 +454,6 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
 
 
 def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return every `stride`-th centre and radius in scene space, in float64."""
     if spheres.cell is not None:
         spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
@@ -576,7 +574,6 @@ def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
 
 
 def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
-    """Return the exact centre and radius of a sphere in render space."""
     from fractions import Fraction  # late: few scenes have large spheres
 
     row = number

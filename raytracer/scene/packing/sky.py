@@ -60,7 +60,6 @@ def sampling_density(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _angles(corners: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the angle of each row of corners to the zenith."""
     return np.linspace(0.0, np.pi, len(corners))
 
 
@@ -171,7 +170,6 @@ def _places(cells: int, pixels: int, part: float) -> NDArray[np.float64]:
 
 
 def _between(values: NDArray[np.float32], place: NDArray[np.float64], axis: int) -> Any:
-    """Return values interpolated along an axis."""
     first = np.minimum(place.astype(np.int64), values.shape[axis] - 1)
     second = np.minimum(first + 1, values.shape[axis] - 1)
     part = (place - first).astype(np.float32).reshape(-1, *(1,) * (values.ndim - 1 - axis))

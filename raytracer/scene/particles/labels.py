@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, SceneError
 from raytracer.scene.colors import RGB
 from raytracer.scene.elements import Element, find, symbol_of, table
-from raytracer.scene.inferred import inferred_places
+from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.naming import listed
 
 MEANINGS = ("elements", "types")  # meanings that a user can state; None decides by the labels
@@ -57,7 +57,7 @@ def styles_of(labels: Labels, source: str) -> LabelStyles:
         DataFileError: a label is not an element, though all are stated to be elements.
     """
     types, assumed = _types(labels)
-    order = inferred_places(sorted(types, key=_rank))
+    order = inferred().places(sorted(types, key=_rank))
     elements = []
     for index, name in enumerate(labels.names):
         stated = labels.stated.get(name, Element())
