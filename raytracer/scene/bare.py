@@ -16,12 +16,11 @@ from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import BY_LABEL
 from raytracer.scene.spacing import default_radius
-from raytracer.scene.views import VIEW_UP, up_of_data
+from raytracer.scene.up_axis import is_flat, up_of_particles
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box, Particles
-    from raytracer.scene.transform import Vector
 
 ELEVATION = 35.0
 """Angle of the view above the horizon, in degrees: about that of an isometric view, which shows the
@@ -61,26 +60,6 @@ def defaults_of(data: Particles) -> dict[str, Any]:
 
         made["annotations"] = Annotations(box=PLAIN_BOX)
     return made
-
-
-def up_of_particles(data: Particles) -> Vector | None:
-    """Return the up direction of particles; None is that of a camera without one.
-
-    It is that of the box or of gravity (`up_of_data`). Of other files, those with elements, such as
-    molecules, and those of two dimensions have none. In the rest it is z.
-    """
-    up = up_of_data(data.box, data.gravity)
-    if up is not None:
-        return up
-    if data.labels is not None and all(element_symbols(data.labels)):
-        return None
-    centers: Any = data.centers  # an array of a GPU is not read for this
-    return None if isinstance(centers, np.ndarray) and is_flat(centers) else VIEW_UP
-
-
-def is_flat(centers: NDArray[Any]) -> bool:
-    """Return whether all particles have the same z, as in two dimensions; centers: (N, 3)."""
-    return len(centers) > 0 and float(np.ptp(centers[:, 2])) == 0.0
 
 
 def set_radii(data: Particles) -> None:

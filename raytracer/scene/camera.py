@@ -40,7 +40,7 @@ class Camera(Defined, place="camera"):
             position moves across to it.
         up: Up direction: three numbers of any length, or an axis. The default is y, and z with a
             `view`; but away from a ball on which the others stand. A particle file without a scene
-            has that of its box or of gravity, or z.
+            has that of its box, of gravity or of the floor that the particles lie on.
         vertical_fov: Vertical field of view in degrees, also of a fitted camera; that of a particle
             file without a scene is 30.
         height: Height of the picture in scene units; not with `fit`.

@@ -14,6 +14,7 @@ from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
+from raytracer.scene.mesh_bodies import inward_triangles
 from raytracer.scene.mesh_normals import corner_normals, unit_vectors
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.sphere_set import Balls, SphereSet
@@ -151,7 +152,8 @@ class Mesh(SolidSet):
     def turned_out(self) -> Mesh:
         """Return the mesh with the corners of its triangles counterclockwise from outside.
 
-        All are turned if the signed volume of the mesh is negative.
+        Each connected body is turned by itself; one that is wound the other way inside another is
+        a cavity.
 
         Raises:
             SceneError: it is not closed.
@@ -169,12 +171,11 @@ class Mesh(SolidSet):
                 f"{counted(alone, 'edge')} no other triangle goes on in the same direction: close "
                 "it, or choose another material"
             )
-        corners = (self.vertices - self.vertices.mean(axis=0, dtype=np.float64))[self.triangles]
-        a, b, c = np.moveaxis(corners, 1, 0)
-        if (a * np.cross(b, c)).sum() >= 0.0:
+        inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
+        if not inward.any():
             return self
         turned = copy(self)
-        turned.triangles = self.triangles[:, ::-1]
+        turned.triangles = np.where(inward[:, None], self.triangles[:, ::-1], self.triangles)
         return turned
 
     def _middles(self) -> NDArray[np.float64]:

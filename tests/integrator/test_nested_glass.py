@@ -15,11 +15,15 @@ import raytracer
 from raytracer import (
     Background,
     Camera,
+    CapsuleSet,
     Clip,
+    ConeSet,
+    EllipsoidSet,
     PointLight,
     Principled,
     Scene,
     SphereSet,
+    Transform,
 )
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
@@ -233,3 +237,39 @@ def test_a_face_in_which_a_plane_cuts_solids_of_glass(
     for (way, start), value in wanted.items():
         found, error = straight(shown, clip, way, start, backend)
         assert abs(found - value) < 5 * error + 1e-3, (way, start)
+
+
+TURN = Transform(translate=(0.3, -0.2, 0.1), rotate=(10, 20, 30))
+
+
+def solid(form: str, material: Principled) -> Any:
+    """A solid about the origin, larger than 0.9 and smaller than 3."""
+    common: dict[str, Any] = {"material": material, "transform": TURN, "color": ["white"]}
+    ends: dict[str, Any] = {"starts": [(-1, -1, 0)], "ends": [(1.2, 1, 0.4)]}
+    if form == "ellipsoid":
+        return EllipsoidSet([(0, 0, 0)], (1.4, 1.8, 2.2), [(0.5, 0.1, -0.7, 0.3)], **common)
+    if form == "cone":
+        return ConeSet(**ends, radius=2.2, end_radius=1.5, **common)
+    return CapsuleSet(**ends, radius=1.6, caps=form, **common)
+
+
+@pytest.mark.parametrize("cut", [None, "x < 1.2"])
+@pytest.mark.parametrize("form", ["round", "flat", "cone", "ellipsoid"])
+def test_a_camera_within_other_solids(backend: str, form: str, cut: str | None) -> None:
+    """A ball of glass of the same index is not seen in it."""
+    clear = {"transmission": 1.0, "roughness": 0.0, "ior": 1.5}
+    ball = SphereSet(
+        [(0.3, -0.2, -0.5)], 0.3, ["white"], material=Principled(**clear, priority=1.0)
+    )
+    view = View((0.3, -0.2, 0.1), (0.3, -0.2, -1), vertical_fov=40.0)
+    clip = None if cut is None else Clip(keep=cut)
+    estimates = []
+    for balls in ([], [ball]):
+        shown = scene(ROOM, view, clip=clip, background=Background(bottom="red", top="blue"))
+        shown.spheres = [*shown.spheres, *balls]
+        kind = {"ellipsoid": "ellipsoids", "cone": "cones"}.get(form, "capsules")
+        setattr(shown, kind, [solid(form, Principled(**clear))])
+        pictures = [shoot(shown, samples=16, max_depth=16, filter="box", seed=seed, backend=backend)
+                    for seed in range(8)]  # fmt: skip
+        estimates.append(estimate_of(np.array(pictures)))
+    agree(estimates[0], estimates[1], form, least=2e-3)

@@ -250,13 +250,16 @@ def test_glass_meshes_among_others(backend: str) -> None:
         {"meshes": meshes, "spheres": [balls, beside]},
         {"spheres": [balls, SphereSet(places, 1.0, "white", material=glass), beside]},
     ):
-        camera = raytracer.Camera(position=(0.0, 1.0, 9.0), look_at=(0, 0, -1), vertical_fov=30)
-        made = raytracer.Scene(**shape, camera=camera)
-        film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
-        pictures.append(film.sums[..., :3] / 16)
-    mesh, sphere = pictures
-    assert np.abs(mesh - sphere).mean() < 0.03
-    assert np.std(sphere) > 0.1
+        for eye in ((0.0, 1.0, 9.0), (0.3, 0.2, 0.1)):  # in front of all, and inside of one
+            made = raytracer.Scene(
+                **shape,
+                camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30),
+            )
+            film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
+            pictures.append(film.sums[..., :3] / 16)
+    for mesh, sphere in zip(pictures[:2], pictures[2:], strict=True):
+        assert np.abs(mesh - sphere).mean() < 0.03
+        assert np.std(sphere) > 0.1
     with pytest.raises(raytracer.UserError, match="must be closed, but at 3 edges"):
         render(scene(Mesh(vertices, faces[:-1], material=glass)))
 

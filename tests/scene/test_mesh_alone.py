@@ -108,10 +108,26 @@ def volumes(mesh: Mesh, body: np.ndarray) -> np.ndarray:
     return np.bincount(body, (a * np.cross(b, c)).sum(axis=1) / 6.0)
 
 
+@pytest.mark.parametrize("turned", [(False, True), (True, False), (True, True), (False, False)])
+@pytest.mark.parametrize("sizes", [(1.0, 1.0), (1.0, 3.0)])
+def test_each_body_of_glass_is_turned_out(
+    turned: tuple[bool, bool], sizes: tuple[float, float]
+) -> None:
+    mesh, body = bodies((sizes[0], 0.0, turned[0]), (sizes[1], 5.0, turned[1]))
+    np.testing.assert_allclose(volumes(mesh.turned_out(), body), np.power(sizes, 3) / 6.0)
+
+
 @pytest.mark.parametrize("is_inward", [False, True])
 def test_a_cavity_stays_one(is_inward: bool) -> None:
     mesh, body = bodies((4.0, 0.0, is_inward), (1.0, 0.0, not is_inward))
     np.testing.assert_allclose(volumes(mesh.turned_out(), body), [64.0 / 6.0, -1.0 / 6.0])
+
+
+def test_a_body_within_the_bounds_of_another_is_no_cavity() -> None:
+    """In a corner of the box around a tetrahedron, outside of it."""
+    mesh, body = bodies((4.0, 0.0, False), (0.5, 0.0, True))
+    mesh.vertices[4:] += 1.5
+    np.testing.assert_allclose(volumes(mesh.turned_out(), body), [64.0 / 6.0, 0.125 / 6.0])
 
 
 def test_an_open_body_beside_others_is_refused() -> None:
