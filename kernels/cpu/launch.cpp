@@ -20,8 +20,7 @@
 namespace rt {
 namespace {
 
-// Python may set these from one thread while another renders: a render reads each of them once.
-std::atomic<int> tile_pixels{64};
+// Python may set it from one thread while another renders.
 std::atomic<const Isa*> chosen{nullptr};
 
 // What a thread works in. It goes back to the system when the thread is done: an allocator keeps what is freed,
@@ -58,16 +57,15 @@ class Workspace {
   Scratch* scratch_;
 };
 
-// the crop in tiles of `side` pixels
+// the crop in tiles
 struct Tiles {
   const Film& f;
-  int side;
-  int64_t across() const { return ((int64_t)f.x1 - f.x0 + side - 1) / side; }
-  int64_t down() const { return ((int64_t)f.y1 - f.y0 + side - 1) / side; }
+  int64_t across() const { return ((int64_t)f.x1 - f.x0 + kTileSide - 1) / kTileSide; }
+  int64_t down() const { return ((int64_t)f.y1 - f.y0 + kTileSide - 1) / kTileSide; }
   int64_t count() const { return across() * down(); }
   TileRect at(int64_t index) const {
-    int x = f.x0 + (int)(index % across()) * side, y = f.y0 + (int)(index / across()) * side;
-    return {x, y, std::min(x + side, (int)f.x1), std::min(y + side, (int)f.y1)};
+    int x = f.x0 + (int)(index % across()) * kTileSide, y = f.y0 + (int)(index / across()) * kTileSide;
+    return {x, y, std::min(x + kTileSide, (int)f.x1), std::min(y + kTileSide, (int)f.y1)};
   }
 };
 
@@ -117,14 +115,11 @@ bool use_isa(const char* name) {
   return false;
 }
 
-int tile_size() { return tile_pixels; }
-void set_tile_size(int pixels) { tile_pixels = std::clamp(pixels / 8 * 8, 8, 64); }
-
-int64_t tile_count(const Film& f) { return Tiles{f, tile_pixels}.count(); }
+int64_t tile_count(const Film& f) { return Tiles{f}.count(); }
 
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads) {
   using Clock = std::chrono::steady_clock;
-  const Tiles tiles{scene.frame->film, tile_pixels};
+  const Tiles tiles{scene.frame->film};
   const int64_t count = tiles.count();
   const bool paths = needs_path_tracing(*scene.frame, *scene.camera, scene.lights, scene.materials);
   const Isa& isa = current_isa();
