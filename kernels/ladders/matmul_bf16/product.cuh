@@ -12,7 +12,7 @@
 #include "multicast.cuh"
 #include "named_barrier.cuh"
 #include "warp_store.cuh"
-#include "wgmma_shapes.cuh"
+#include "wgmma.cuh"
 
 // Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
 struct ProductArgs {
