@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -561,12 +560,6 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& histog
   if (a.samples < 1) throw nb::value_error("a film has at least one sample");
   if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
   if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
-  if (!std::isfinite(a.exposure)) throw nb::value_error("exposure: not a number of stops");
-  if (!(a.neighbor_weight >= 0.0f && a.neighbor_weight <= 1.0f))
-    throw nb::value_error("neighbor_weight: not a weight from 0 to 1");
-  if (!(a.white > 0.0f) || !std::isfinite(a.white)) throw nb::value_error("white: not a luminance above 0");
-  if (!(0.0f <= a.meter_low && a.meter_low < a.meter_high && a.meter_high <= 100.0f))
-    throw nb::value_error("meter_low, meter_high: not two percentiles");
 }
 
 void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> histogram, int threads) {
