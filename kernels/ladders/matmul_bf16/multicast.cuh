@@ -2,22 +2,17 @@
 #pragma once
 #include "../matmul/tma.cuh"
 
-// A box that every block of the cluster receives, at the same offset, counted at its own barrier.
-__device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
-                                                unsigned short blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
-      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(blocks)
-      : "memory");
-}
-
-// The same to the blocks of a mask, or without one to this block.
+// A box that the blocks of a mask receive, at the same offset, each counted at its own barrier; without a cluster it is
+// for this block.
 template <int Blocks>
 __device__ __forceinline__ void copy_box_to(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
                                             int blocks) {
   if constexpr (Blocks > 1)
-    copy_box_to_all(to, map, row, col, barrier, static_cast<unsigned short>(blocks));
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+        "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(static_cast<unsigned short>(blocks))
+        : "memory");
   else
     copy_box(to, map, row, col, barrier);
 }

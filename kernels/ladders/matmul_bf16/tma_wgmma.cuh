@@ -124,8 +124,8 @@ template <int Cluster> struct TmaWgmma {
       for (int j = 0; j < kChunkCols / 8; ++j) {
         const float* v = sum + (part * kChunkCols / 8 + j) * 4;
         const int at = row * kRowBytes + (j * 8 + lane % 4 * 2) * 4;
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+        *reinterpret_cast<float2*>(chunk + swizzle(at)) = make_float2(v[0], v[1]);
+        *reinterpret_cast<float2*>(chunk + swizzle(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
       }
       fence_async_proxy();
       meet(1 + group, 128);
