@@ -20,11 +20,12 @@ using Group = rt::StagedGroup;
 
 // Derivatives along one axis, from one buffer to another or in place: a line has one thread.
 template <Axis axis> __device__ __forceinline__ void contract_lines(const Group& group, Real* to, const Real* from) {
-  if (threadIdx.x >= group.count * rt::kPlaneSize) return;
+  const int t = threadIdx.x;
+  if (t >= group.count * rt::kPlaneSize) return;
   rt::Values in, out;
-  Group::read<axis>(in, from, threadIdx.x);
+  Group::read<axis>(in, from, t);
   rt::apply<(int)axis>(out, in);
-  Group::write<axis>(to, out, threadIdx.x);
+  Group::write<axis>(to, out, t);
 }
 
 // Axis after axis, with two buffers: derivatives along x and y leave through the second one, those along z take the

@@ -127,18 +127,7 @@ struct StagedGroup {
                                                     : axis == Axis::y ? kRow
                                                                       : 1;  // along a line
   template <Axis axis> static RT_DEVICE void read(Values& in, const Real* from, int t) {
-    const Real* first = from + line<axis>(t);
-    if constexpr (axis == Axis::z && kWidth > 1) {
-#pragma unroll
-      for (int l = 0; l < kN; l += kWidth) {
-        Pack pack = load_pack(first + l);
-#pragma unroll
-        for (int w = 0; w < kWidth; w++) in[l + w] = pack.v[w];
-      }
-    } else {
-#pragma unroll
-      for (int l = 0; l < kN; l++) in[l] = first[l * kStep<axis>];
-    }
+    read_line<kStep<axis>>(in, from + line<axis>(t));
   }
   template <Axis axis> static RT_DEVICE void write(Real* to, const Values& out, int t) {
     Real* first = to + line<axis>(t);
