@@ -138,8 +138,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
       render_tile(scene, space.scratch(), tiles.at(i));
     }
   };
-  threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
-  ThreadPool(threads, scene.cancel).run(work);
+  ThreadPool(useful_threads(count - first, threads), scene.cancel).run(work);
   return std::min(next.load(), count);
 }
 
@@ -147,22 +146,20 @@ void first_hits(const SceneView& scene, FirstHits out, int threads) {
   const Film& f = scene.frame->film;
   const auto rows = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
   const int64_t blocks = ((int64_t)f.y1 - f.y0 + kBlockRows - 1) / kBlockRows;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(blocks, 1)), scene.cancel)
-      .each(blocks, [&](int64_t row, int) {
-        FlushDenormals mode;
-        rows(scene, out, (int)row);
-      });
+  ThreadPool(useful_threads(blocks, threads), scene.cancel).each(blocks, [&](int64_t row, int) {
+    FlushDenormals mode;
+    rows(scene, out, (int)row);
+  });
 }
 
 void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads) {
   constexpr int64_t kStretch = 64;  // spheres of a unit of work
   const auto rows = scene.has_capsules ? current_isa().exposures_capsules : current_isa().exposures;
   const int64_t stretches = (scene.sphere_count + kStretch - 1) / kStretch;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(stretches, 1)), scene.cancel)
-      .each(stretches, [&](int64_t i, int) {
-        FlushDenormals mode;
-        rows(scene, out, count, i * kStretch, std::min(scene.sphere_count, (i + 1) * kStretch));
-      });
+  ThreadPool(useful_threads(stretches, threads), scene.cancel).each(stretches, [&](int64_t i, int) {
+    FlushDenormals mode;
+    rows(scene, out, count, i * kStretch, std::min(scene.sphere_count, (i + 1) * kStretch));
+  });
 }
 
 }  // namespace rt

@@ -9,7 +9,6 @@
 #include "../matmul/unit_parts.cuh"
 #include "../matmul/units.cuh"
 #include "early_launch.cuh"
-#include "multicast.cuh"
 #include "named_barrier.cuh"
 #include "warp_store.cuh"
 #include "wgmma.cuh"

@@ -5,9 +5,7 @@
 
 #include "../matmul/tile_order.cuh"
 #include "../matmul/tma.cuh"
-#include "multicast.cuh"
 #include "named_barrier.cuh"
-#include "swizzle.cuh"
 #include "wgmma.cuh"
 
 using bf16 = __nv_bfloat16;

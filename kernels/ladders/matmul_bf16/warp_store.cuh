@@ -6,7 +6,6 @@
 #include <cuda_bf16.h>
 
 #include "../matmul/tma.cuh"
-#include "swizzle.cuh"
 #include "wgmma.cuh"
 
 template <class Out, int Cols> struct WarpStore {
