@@ -10,6 +10,7 @@
 // best: n 15 16 20 float32, n 2 3 4 5 6 7 8 14 15 16 20 float64
 // needs: sm_75+
 // source: own; lines as in Fischer et al. 2020, Scalability of high-performance PDE solvers
+
 // A copy of the operator for each axis, as long as they fit the constant cache of 2 KB (in float32).
 #define RT_OPERATOR_COPIES (RT_N < 13 ? 3 : 1)
 #include "staged.cuh"
