@@ -20,8 +20,7 @@
 namespace rt {
 namespace {
 
-// Python may set these from one thread while another renders: a render reads each of them once.
-std::atomic<int> tile_pixels{64};
+// Python may set it from one thread while another renders.
 std::atomic<const Isa*> chosen{nullptr};
 
 // What a thread works in. It goes back to the system when the thread is done: an allocator keeps what is freed,
@@ -58,16 +57,15 @@ class Workspace {
   Scratch* scratch_;
 };
 
-// the crop in tiles of `side` pixels
+// the crop in tiles
 struct Tiles {
   const Film& f;
-  int side;
-  int64_t across() const { return ((int64_t)f.x1 - f.x0 + side - 1) / side; }
-  int64_t down() const { return ((int64_t)f.y1 - f.y0 + side - 1) / side; }
+  int64_t across() const { return ((int64_t)f.x1 - f.x0 + kTileSide - 1) / kTileSide; }
+  int64_t down() const { return ((int64_t)f.y1 - f.y0 + kTileSide - 1) / kTileSide; }
   int64_t count() const { return across() * down(); }
   TileRect at(int64_t index) const {
-    int x = f.x0 + (int)(index % across()) * side, y = f.y0 + (int)(index / across()) * side;
-    return {x, y, std::min(x + side, (int)f.x1), std::min(y + side, (int)f.y1)};
+    int x = f.x0 + (int)(index % across()) * kTileSide, y = f.y0 + (int)(index / across()) * kTileSide;
+    return {x, y, std::min(x + kTileSide, (int)f.x1), std::min(y + kTileSide, (int)f.y1)};
   }
 };
 
@@ -117,14 +115,11 @@ bool use_isa(const char* name) {
   return false;
 }
 
-int tile_size() { return tile_pixels; }
-void set_tile_size(int pixels) { tile_pixels = std::clamp(pixels / 8 * 8, 8, 64); }
-
-int64_t tile_count(const Film& f) { return Tiles{f, tile_pixels}.count(); }
+int64_t tile_count(const Film& f) { return Tiles{f}.count(); }
 
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads) {
   using Clock = std::chrono::steady_clock;
-  const Tiles tiles{scene.frame->film, tile_pixels};
+  const Tiles tiles{scene.frame->film};
   const int64_t count = tiles.count();
   const bool paths = needs_path_tracing(*scene.frame, *scene.camera, scene.lights, scene.materials);
   const Isa& isa = current_isa();
@@ -143,8 +138,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
       render_tile(scene, space.scratch(), tiles.at(i));
     }
   };
-  threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
-  ThreadPool(threads, scene.cancel).run(work);
+  ThreadPool(useful_threads(count - first, threads), scene.cancel).run(work);
   return std::min(next.load(), count);
 }
 
@@ -152,22 +146,20 @@ void first_hits(const SceneView& scene, FirstHits out, int threads) {
   const Film& f = scene.frame->film;
   const auto rows = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
   const int64_t blocks = ((int64_t)f.y1 - f.y0 + kBlockRows - 1) / kBlockRows;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(blocks, 1)), scene.cancel)
-      .each(blocks, [&](int64_t row, int) {
-        FlushDenormals mode;
-        rows(scene, out, (int)row);
-      });
+  ThreadPool(useful_threads(blocks, threads), scene.cancel).each(blocks, [&](int64_t row, int) {
+    FlushDenormals mode;
+    rows(scene, out, (int)row);
+  });
 }
 
 void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads) {
   constexpr int64_t kStretch = 64;  // spheres of a unit of work
   const auto rows = scene.has_capsules ? current_isa().exposures_capsules : current_isa().exposures;
   const int64_t stretches = (scene.sphere_count + kStretch - 1) / kStretch;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(stretches, 1)), scene.cancel)
-      .each(stretches, [&](int64_t i, int) {
-        FlushDenormals mode;
-        rows(scene, out, count, i * kStretch, std::min(scene.sphere_count, (i + 1) * kStretch));
-      });
+  ThreadPool(useful_threads(stretches, threads), scene.cancel).each(stretches, [&](int64_t i, int) {
+    FlushDenormals mode;
+    rows(scene, out, count, i * kStretch, std::min(scene.sphere_count, (i + 1) * kStretch));
+  });
 }
 
 }  // namespace rt

@@ -29,10 +29,6 @@ const char* processor_isa();  // the best one that this processor has, compiled 
 const Isa& current_isa();
 bool use_isa(const char* name);
 
-// side of a tile in pixels, 8..64; to be left alone between the calls that make one picture
-int tile_size();
-void set_tile_size(int pixels);
-
 int64_t tile_count(const Film& film);
 
 // Tiles from `first` on, until done or `budget` seconds have passed; returns the first tile not rendered.

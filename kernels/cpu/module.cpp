@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -26,7 +25,6 @@
 #include "neighbors.h"
 #include "reach.h"
 #include "scene_check.h"
-#include "signal_timer.h"
 #include "threads.h"
 #include "tone.h"
 
@@ -102,12 +100,9 @@ template <class Work> void interruptible(Work work) {
     rt::DefaultFloats floats;
     return *(bool*)raised = PyErr_CheckSignals() != 0;
   };
-  const bool main = is_main_thread();
-  rt::Cancel cancel(main ? +run_handlers : nullptr, &raised);
+  rt::Cancel cancel(is_main_thread() ? +run_handlers : nullptr, &raised);
   try {
     nb::gil_scoped_release release;
-    std::optional<rt::SignalTimer> timer;
-    if (main) timer.emplace(cancel);
     work(&cancel);
   } catch (...) {
     if (!raised) throw;  // what a handler raised goes before what a worker threw
@@ -203,8 +198,7 @@ nb::dict constants() {
 }
 
 template <int kFloats>
-nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
-                       int max_leaf) {
+nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
   const size_t n = columns[0].shape(0);
   const float* numbers[kFloats];
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -216,10 +210,8 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
       throw nb::value_error("large: numbers of spheres, ascending");
   if (large.size() >= n && n) throw nb::value_error("large: all spheres but one at most");
-  if (max_leaf < 1 || max_leaf > rt::kMaxInLeaf) throw nb::value_error("max_leaf: is not from 1 to 16");
   rt::BuildOptions options;
   options.threads = threads;
-  options.max_leaf = max_leaf;
   options.apart = large.data(), options.apart_count = (int64_t)large.size();
   rt::BuildResult<kFloats> r;
   interruptible([&](rt::Cancel* cancel) {
@@ -232,10 +224,9 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
                         own<float, 2>(std::move(spheres), {n, kFloats}));
 }
 
-nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
-                    int max_leaf) {
-  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large, max_leaf);
-  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large, max_leaf);
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
+  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large);
   throw nb::value_error("columns: are not the numbers of a record");
 }
 
@@ -569,12 +560,6 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& histog
   if (a.samples < 1) throw nb::value_error("a film has at least one sample");
   if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
   if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
-  if (!std::isfinite(a.exposure)) throw nb::value_error("exposure: not a number of stops");
-  if (!(a.neighbor_weight >= 0.0f && a.neighbor_weight <= 1.0f))
-    throw nb::value_error("neighbor_weight: not a weight from 0 to 1");
-  if (!(a.white > 0.0f) || !std::isfinite(a.white)) throw nb::value_error("white: not a luminance above 0");
-  if (!(0.0f <= a.meter_low && a.meter_low < a.meter_high && a.meter_high <= 100.0f))
-    throw nb::value_error("meter_low, meter_high: not two percentiles");
 }
 
 void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> histogram, int threads) {
@@ -698,9 +683,7 @@ NB_MODULE(_core, m) {
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
-        "max_leaf"_a = rt::kLeafSize,
-        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each; most "
-        "primitives in a slot of a node -> "
+        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each -> "
         "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "
         "read-only.");
   m.def("place", place, "positions"_a, "radii"_a, "linear"_a, "offset"_a, "scale"_a, "columns"_a.noconvert(),
@@ -763,8 +746,6 @@ NB_MODULE(_core, m) {
   m.def("needs_path_tracing", needs_path_tracing, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
         "Whether a picture needs the kernels of path tracing, as opposed to those of Phong's materials alone.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
-  m.def("tile", rt::tile_size, "Side of a tile in pixels.");
-  m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "histogram"_a.noconvert(), "threads"_a,
         "Fills a FilmHistogram, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
   m.def("meter", meter, "arguments"_a, "histogram"_a.noconvert(),

@@ -50,6 +50,10 @@ class ThreadPool {
   Cancel* cancel_;
 };
 
+// Threads for so many items of work, at least one.
+inline int useful_threads(int64_t items, int threads) {
+  return (int)std::clamp<int64_t>(items, 1, std::max(threads, 1));
+}
 // Threads for so many small items, such as spheres: a few thousand are not worth the start of one.
 inline int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count >> 13, 1, threads); }
 

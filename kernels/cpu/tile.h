@@ -4,7 +4,8 @@
 
 namespace rt {
 
-constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
+constexpr int kTileSide = 64;                // pixels
+constexpr int kTileRays = kTileSide * kTileSide;  // rays of one sample of a tile
 constexpr int kShadowBatch = kTileRays;      // shadow rays to one light that are traced together: those of a bounce
 constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.3 MB each)
 

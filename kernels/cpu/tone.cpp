@@ -21,10 +21,6 @@ RowHistogram empty() {
 
 int32_t rows_of_run(int32_t width) { return (int32_t)std::max<int64_t>(kRun / width, 1); }
 
-int useful_threads(int64_t items, int threads) {
-  return (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(items, 1));
-}
-
 }  // namespace
 
 void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, int threads, Cancel* cancel) {

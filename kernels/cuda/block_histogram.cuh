@@ -72,31 +72,11 @@ RT_DEVICE void count_word(Bins& counts, const Keys& keys, const typename Keys::W
   for (int i = 0; i < Keys::kPerWord; i++) counts.count(keys.key(word, i, at));
 }
 
-// All keys by a grid of any size, with kLoads independent loads per thread.
+// All keys by a grid of any size, with kLoads independent loads per thread. Those of the next iteration are issued before
+// the keys of this one are counted: memory stays busy while the block counts, and the first loads are in flight while it
+// clears its counters.
 template <int kCopies, int kThreads, int kLoads, class Keys>
 RT_DEVICE void histogram_block(const Keys& keys, unsigned* shared, unsigned* bins) {
-  BlockBins<kCopies, kThreads> counts(shared);
-  counts.clear();
-  __syncthreads();
-  count_loose(counts, keys);
-  long long stride = (long long)gridDim.x * kThreads;
-  long long i = (long long)blockIdx.x * kThreads + threadIdx.x;
-  for (; i + (kLoads - 1) * stride < keys.words; i += kLoads * stride) {
-    typename Keys::Word words[kLoads];
-#pragma unroll
-    for (int k = 0; k < kLoads; k++) words[k] = keys.load(i + k * stride);
-#pragma unroll
-    for (int k = 0; k < kLoads; k++) count_word(counts, keys, words[k], i + k * stride);
-  }
-  for (; i < keys.words; i += stride) count_word(counts, keys, keys.load(i), i);
-  __syncthreads();
-  counts.add_to(bins);
-}
-
-// The same with the loads of the next iteration issued before the keys of this one are counted: memory
-// stays busy while the block counts, and the first loads are in flight while it clears its counters.
-template <int kCopies, int kThreads, int kLoads, class Keys>
-RT_DEVICE void histogram_block_ahead(const Keys& keys, unsigned* shared, unsigned* bins) {
   BlockBins<kCopies, kThreads> counts(shared);
   long long stride = (long long)gridDim.x * kThreads;
   long long i = (long long)blockIdx.x * kThreads + threadIdx.x;

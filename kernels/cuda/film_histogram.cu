@@ -15,7 +15,7 @@ namespace rt {
 
 template <Subject subject> RT_DEVICE void film_histogram_block(const ToneArgs& args, unsigned* shared) {
   FilmKeys<subject> keys(args);
-  histogram_block_ahead<32, 512, 2>(keys, shared, ((HistogramScratch*)args.scratch)->bins);
+  histogram_block<32, 512, 2>(keys, shared, ((HistogramScratch*)args.scratch)->bins);
   __syncthreads();
   finish_histogram(args, {keys.light, keys.logs, keys.darkest, keys.brightest}, shared);
 }

@@ -16,6 +16,7 @@ from raytracer.errors import UserError, suggestion
 REMOVED = {
     "preview": "`raytracer preview SCENE --offscreen 400 --json` prints the latency of its frames",
     "copy": "nvbandwidth measures copies over the bus",
+    "matrixadd": "vecadd adds contiguous matrices",
     **dict.fromkeys(
         ("advection", "contraction_x", "contraction_y", "contraction_z", "diffusion", "mass"),
         "of the operators on elements, contraction is left",

@@ -44,18 +44,18 @@ def test_sizes_that_are_none(text: str) -> None:
 
 
 def test_points_are_every_combination() -> None:
-    op = ops.find("matrixadd")
-    assert parse_axes(["rows=1,2", "cols=1e1"]) == {"rows": [1, 2], "cols": [10]}
-    found = BenchOptions(axes={"rows": [1, 2], "cols": [3, 4]}).points(op)
-    assert found == [{"rows": r, "cols": c} for r in (1, 2) for c in (3, 4)]
-    assert BenchOptions(sizes=(5, 6), axes={"cols": [7]}).points(op) == [
-        {"rows": s, "cols": 7} for s in (5, 6)
+    op = ops.find("matmul")
+    assert parse_axes(["m=1,2", "n=1e1"]) == {"m": [1, 2], "n": [10]}
+    found = BenchOptions(axes={"m": [1, 2], "n": [3, 4], "k": [5]}).points(op)
+    assert found == [{"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)]
+    assert BenchOptions(sizes=(5, 6), axes={"n": [7]}).points(op) == [
+        {"m": s, "n": 7, "k": s} for s in (5, 6)
     ]
     assert BenchOptions().points(op) == [dict(op.axes)]
-    with pytest.raises(UserError, match="no axis 'row'; did you mean 'rows'"):
-        BenchOptions(axes={"row": [1]}).points(op)
+    with pytest.raises(UserError, match="no axis 'mm'; did you mean 'm'"):
+        BenchOptions(axes={"mm": [1]}).points(op)
     with pytest.raises(UserError, match="write NAME=SIZE"):
-        parse_axes(["rows"])
+        parse_axes(["m"])
 
 
 # statistics

@@ -56,17 +56,11 @@ def test_counts(count: int) -> None:
     check(build(spheres), spheres)
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 16])
-def test_size_of_leaves(most: int) -> None:
-    from raytracer import _core
-
-    spheres = uniform(1000).astype(np.float32)
-    columns = tuple(np.ascontiguousarray(spheres.T))
-    tree = read_tree(*_core.build_bvh(columns, 2, max_leaf=most))
-    check(tree, spheres)
+def test_size_of_leaves() -> None:
+    tree = build(uniform(1000))
     sizes = [last - first for node in range(len(tree)) for first, last, _ in tree.leaves(node)]
-    assert max(sizes) <= most
-    assert sum(sizes) == len(spheres)
+    assert max(sizes) <= 8
+    assert sum(sizes) == len(tree.spheres)
 
 
 @st.composite

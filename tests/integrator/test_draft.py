@@ -98,11 +98,6 @@ def test_where_all_of_the_sky_is_open_it_is_all_seen() -> None:
 def test_a_draft_is_the_same_whatever_computes_it(name: str, default_isa: None) -> None:
     sums = Sums(name)
     expected = sums.draft()
-    tile = _core.tile()
-    _core.set_tile(16)
-    found = sums.draft()
-    _core.set_tile(tile)
-    assert found.tobytes() == expected.tobytes()
     for isa in _core.isas():
         _core.use_isa(isa)
         np.testing.assert_allclose(sums.draft(), expected, rtol=1e-3, err_msg=isa)

@@ -96,16 +96,6 @@ def test_threads(kind: str, threads: int) -> None:
     np.testing.assert_array_equal(shoot(kind, threads=threads), plain(kind))
 
 
-@pytest.mark.parametrize("tile", [8, 13])
-def test_tiles(kind: str, tile: int) -> None:
-    expected, before = plain(kind), _core.tile()
-    _core.set_tile(tile)
-    try:
-        np.testing.assert_array_equal(shoot(kind), expected)
-    finally:
-        _core.set_tile(before)
-
-
 @pytest.mark.parametrize("crop", [(13, 7, 14, 8), (31, 17, 83, 60), (96, 0, 97, 61)])
 def test_crop_is_a_part_of_the_full_picture(
     backend: str, kind: str, crop: tuple[int, int, int, int]

@@ -1,53 +1,32 @@
 // Boxes for the builder, in four lanes x, y, z, (unused). Lower corners are stored negated, so that growing
 // a box is a maximum on both sides.
 #pragma once
+#include <cstring>
+
 #include "build.h"
-#if RT_X86
-#include <emmintrin.h>
-#endif
 
 namespace rt {
 
-#if RT_X86
 struct V4 {
-  __m128 v;
-  float operator[](int i) const { return ((const float*)&v)[i]; }
-};
-inline V4 v4(float a) { return {_mm_set1_ps(a)}; }
-inline V4 v4(float x, float y, float z, float w) { return {_mm_setr_ps(x, y, z, w)}; }
-inline V4 load4(const float* p) { return {_mm_loadu_ps(p)}; }
-inline V4 operator+(V4 a, V4 b) { return {_mm_add_ps(a.v, b.v)}; }
-inline V4 operator-(V4 a, V4 b) { return {_mm_sub_ps(a.v, b.v)}; }
-inline V4 operator*(V4 a, V4 b) { return {_mm_mul_ps(a.v, b.v)}; }
-inline V4 max4(V4 a, V4 b) { return {_mm_max_ps(a.v, b.v)}; }
-inline V4 splat_w(V4 a) { return {_mm_shuffle_ps(a.v, a.v, 0xff)}; }
-// xy + yz + zx
-inline float pair_sum(V4 a) {
-  __m128 p = _mm_mul_ps(a.v, _mm_shuffle_ps(a.v, a.v, _MM_SHUFFLE(3, 0, 2, 1)));
-  return _mm_cvtss_f32(_mm_add_ss(_mm_add_ss(p, _mm_shuffle_ps(p, p, 1)), _mm_movehl_ps(p, p)));
-}
-inline void truncate4(V4 a, int32_t* out) { _mm_storeu_si128((__m128i*)out, _mm_cvttps_epi32(a.v)); }
-#else
-struct V4 {
-  float v[4];
+  typedef float Lanes __attribute__((vector_size(16)));
+  typedef int32_t Integers __attribute__((vector_size(16)));
+  Lanes v;
   float operator[](int i) const { return v[i]; }
 };
-inline V4 v4(float a) { return {{a, a, a, a}}; }
-inline V4 v4(float x, float y, float z, float w) { return {{x, y, z, w}}; }
-inline V4 load4(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
-#define RT_V4_OP(expr) V4 r; for (int i = 0; i < 4; ++i) r.v[i] = (expr); return r
-inline V4 operator+(V4 a, V4 b) { RT_V4_OP(a.v[i] + b.v[i]); }
-inline V4 operator-(V4 a, V4 b) { RT_V4_OP(a.v[i] - b.v[i]); }
-inline V4 operator*(V4 a, V4 b) { RT_V4_OP(a.v[i] * b.v[i]); }
-inline V4 max4(V4 a, V4 b) { RT_V4_OP(a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
+inline V4 v4(float a) { return {V4::Lanes{a, a, a, a}}; }
+inline V4 v4(float x, float y, float z, float w) { return {V4::Lanes{x, y, z, w}}; }
+inline V4 load4(const float* p) { return v4(p[0], p[1], p[2], p[3]); }
+inline V4 operator+(V4 a, V4 b) { return {a.v + b.v}; }
+inline V4 operator-(V4 a, V4 b) { return {a.v - b.v}; }
+inline V4 operator*(V4 a, V4 b) { return {a.v * b.v}; }
+inline V4 max4(V4 a, V4 b) { return {a.v > b.v ? a.v : b.v}; }
 inline V4 splat_w(V4 a) { return v4(a.v[3]); }
-inline float pair_sum(V4 a) { return a.v[0] * a.v[1] + a.v[1] * a.v[2] + a.v[2] * a.v[0]; }
+// xy + yz + zx
+inline float pair_sum(V4 a) { return a[0] * a[1] + a[1] * a[2] + a[2] * a[0]; }
 inline void truncate4(V4 a, int32_t* out) {
-  for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i];
+  const V4::Integers i = __builtin_convertvector(a.v, V4::Integers);
+  std::memcpy(out, &i, sizeof i);
 }
-#undef RT_V4_OP
-#endif
-
 inline V4 abs4(V4 a) { return max4(a, v4(0.0f) - a); }
 
 constexpr float kEmpty = 3.4e38f;

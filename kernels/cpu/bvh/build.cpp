@@ -88,7 +88,7 @@ template <int kFloats> class Builder {
   void bring_home(Range& r);
   std::vector<Pending> top(const Range& root);
   void bottom(std::vector<Pending>& jobs);
-  bool is_leaf(const Range& r) const { return r.equal || r.count() <= options_.max_leaf; }
+  bool is_leaf(const Range& r) const { return r.equal || r.count() <= kLeafSize; }
   void find_equal(Range& r) const;
 
   BuildOptions options_;
@@ -363,14 +363,14 @@ struct NodePlan {
   int inners = 0;
 };
 
-NodePlan plan_node(const Pending& p, const Child* children, int count, int max_leaf, size_t child_base) {
+NodePlan plan_node(const Pending& p, const Child* children, int count, size_t child_base) {
   NodePlan plan;
   NodeChild slots[8];
   int64_t out = p.out;
   for (int i = 0; i < count; ++i) {
     const Range& c = children[i].range;
     slots[i].box = c.geometry;
-    slots[i].inner = !c.equal && c.count() > max_leaf;
+    slots[i].inner = !c.equal && c.count() > kLeafSize;
     slots[i].spheres = slots[i].inner ? 0 : c.equal ? 1 : (int)c.count();
     out += slots[i].spheres;
   }
@@ -388,7 +388,7 @@ template <int kFloats>
 void Builder<kFloats>::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
   Child children[8];
   int n = expand(p.range, p.depth, false, children);
-  NodePlan plan = plan_node(p, children, n, options_.max_leaf, nodes.size());
+  NodePlan plan = plan_node(p, children, n, nodes.size());
   int64_t out = p.out, hidden = p.out + p.range.count();
   auto place = [&](int64_t from, int64_t to) {
     scratch_.prim[to] = main_.prim[from];
@@ -432,7 +432,7 @@ std::vector<Pending> Builder<kFloats>::top(const Range& root) {
     });
     for (size_t i = 0; i < work.size(); ++i) {
       const Child* children = made[i].second.data();
-      NodePlan plan = plan_node(work[i], children, made[i].first, options_.max_leaf, nodes_.size());
+      NodePlan plan = plan_node(work[i], children, made[i].first, nodes_.size());
       int64_t out = work[i].out, hidden = work[i].out + work[i].range.count();
       for (int c = 0; c < made[i].first; ++c) {
         Range r = children[c].range;

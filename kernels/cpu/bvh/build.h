@@ -17,11 +17,8 @@ struct Record {
   float v[kFloats];
 };
 
-constexpr int kMaxInLeaf = 16;
-
 struct BuildOptions {
   int threads = 1;
-  int max_leaf = kLeafSize;  // maximum number of primitives per slot; at most kMaxInLeaf
   // indices of spheres that stay out of the tree, ascending; they are the last in leaf order
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;

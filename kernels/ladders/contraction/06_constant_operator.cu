@@ -1,6 +1,6 @@
 // title: operator in constant memory
-// idea: a thread computes a whole line, and all indices of the operator are compile-time constants: each
-//       value of the operator is an operand of the multiply-add, without load or register
+// idea: a thread computes a whole line, which it has in registers, with 16-byte accesses along k; all indices of the
+//       operator are compile-time constants: each value is an operand of the multiply-add, without load or register
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)

@@ -10,18 +10,45 @@
 // best: n 15 16 20 float32, n 2 3 4 5 6 7 8 14 15 16 20 float64
 // needs: sm_75+
 // source: own; lines as in Fischer et al. 2020, Scalability of high-performance PDE solvers
-#ifndef RT_OPERATOR_COPIES
+
+// A copy of the operator for each axis, as long as they fit the constant cache of 2 KB (in float32).
 #define RT_OPERATOR_COPIES (RT_N < 13 ? 3 : 1)
-#endif
-#include "whole_lines.cuh"
+#include "staged.cuh"
 
+using rt::Axis;
 using rt::Real;
-using Shape = rt::WholeShape;
-using Gradient = rt::WholeGradient<Shape::kThreads, Shape::kGroup, Shape::kAhead>;
+using Group = rt::StagedGroup;
 
-extern "C" __global__ void __launch_bounds__(Shape::kThreads,
-                                             rt::blocks_for(Shape::kThreads, 32 + 4 * (int)sizeof(Real)))
+// Derivatives along one axis, from one buffer to another or in place: a line has one thread.
+template <Axis axis> __device__ __forceinline__ void contract_lines(const Group& group, Real* to, const Real* from) {
+  const int t = threadIdx.x;
+  if (t >= group.count * rt::kPlaneSize) return;
+  rt::Values in, out;
+  Group::read<axis>(in, from, t);
+  rt::apply<(int)axis>(out, in);
+  Group::write<axis>(to, out, t);
+}
+
+// Axis after axis, with two buffers: derivatives along x and y leave through the second one, those along z take the
+// place of u.
+extern "C" __global__ void __launch_bounds__(rt::kThreads, rt::blocks_for(32 + 4 * (int)sizeof(Real)))
     contraction(const Real* u, const Real*, Real* gx, Real* gy, Real* gz, long long elements) {
   extern __shared__ uint4 shared[];
-  Gradient::run(shared, u, gx, gy, gz, elements);
+  Group group(elements);
+  if (group.count <= 0) return;
+  Real* share = (Real*)shared + group.skew();
+  Real* out = share + Group::kBuffer;
+  group.load(share, u + group.origin());
+  group.wait();
+  Group::fetch_ahead(u, elements);
+  contract_lines<Axis::x>(group, out, share);
+  __syncthreads();
+  group.save(gx + group.origin(), out);
+  __syncthreads();
+  contract_lines<Axis::y>(group, out, share);
+  __syncthreads();
+  group.save(gy + group.origin(), out);
+  contract_lines<Axis::z>(group, share, share);
+  __syncthreads();
+  group.save(gz + group.origin(), share);
 }

@@ -20,16 +20,11 @@ constexpr int kPlaneSize = kN * kN;
 constexpr int kSize = kN * kN * kN;
 static_assert((kN >= 2 && kN <= 16) || kN == 20, "2 to 16 or 20 points a side");
 
-// Shared memory of a block without opting in to more. Only n = 20 in float64 is larger; its elements are
-// read from global memory, through the first-level cache.
-constexpr int kStaticShared = 48 * 1024;
-
 RT_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 RT_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 
 // kWidth neighbouring values along k that are loaded and stored together, 16 bytes where n allows.
 constexpr int kWidth = kN % 4 == 0 && sizeof(Real) == 4 ? 4 : kN % 2 == 0 ? 2 : 1;
-constexpr int kWide = kN / kWidth;  // packs per line
 
 struct alignas(sizeof(Real) * kWidth) Pack {
   Real v[kWidth];

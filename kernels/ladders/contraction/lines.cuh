@@ -40,18 +40,15 @@ struct Line {
     b = line % kN;
     exists = line < kPlaneSize && element < kElements && (long long)blockIdx.x * kElements + element < elements;
   }
-  RT_DEVICE long long origin() const { return ((long long)blockIdx.x * kElements + element) * kSize; }
-  template <Axis axis> RT_DEVICE int global(int l) const {
-    if (axis == Axis::x) return (l * kN + a) * kN + b;
-    if (axis == Axis::y) return (a * kN + l) * kN + b;
-    return (a * kN + b) * kN + l;
+  // Place of the first number in an element whose rows and planes begin `row` and `plane` numbers apart.
+  template <Axis axis> RT_DEVICE int first(int row, int plane) const {
+    if (axis == Axis::x) return a * row + b;
+    return a * plane + b * (axis == Axis::y ? 1 : row);
   }
-  template <Axis axis> RT_DEVICE int shared(int l) const {
-    int within = axis == Axis::x   ? l * kPlane + a * kRow + b
-                 : axis == Axis::y ? a * kPlane + l * kRow + b
-                                   : a * kPlane + b * kRow + l;
-    return element * kShare + within;
+  template <Axis axis> RT_DEVICE long long global() const {
+    return ((long long)blockIdx.x * kElements + element) * kSize + first<axis>(kN, kPlaneSize);
   }
+  template <Axis axis> RT_DEVICE int shared() const { return element * kShare + first<axis>(kRow, kPlane); }
 };
 
 // Calls work(line) for each line of this thread.
@@ -63,40 +60,33 @@ template <class Work> RT_DEVICE void for_lines(long long elements, Work work) {
   }
 }
 
-template <Axis axis> RT_DEVICE void read_shared(Values& values, const Real* from, const Line& line) {
+// The values of a line, kStep apart. kPacked: by accesses of up to 16 bytes.
+template <int kStep, bool kPacked = kStep == 1> RT_DEVICE void read_line(Values& values, const Real* from) {
+  constexpr int kTogether = kPacked ? kWidth : 1;
 #pragma unroll
-  for (int l = 0; l < kN; l++) values[l] = from[line.shared<axis>(l)];
-}
-template <Axis axis> RT_DEVICE void write_shared(Real* to, const Values& values, const Line& line) {
-#pragma unroll
-  for (int l = 0; l < kN; l++) to[line.shared<axis>(l)] = values[l];
-}
-// Along z the values of a thread are adjacent: accesses of up to 16 bytes.
-template <Axis axis> RT_DEVICE void read_global(Values& values, const Real* __restrict__ from, const Line& line) {
-  if constexpr (axis == Axis::z) {
-#pragma unroll
-    for (int l = 0; l < kN; l += kWidth) {
-      Pack pack = load_pack(from + line.global<axis>(l));
+  for (int l = 0; l < kN; l += kTogether) {
+    if constexpr (kTogether > 1) {
+      Pack pack = load_pack(from + l);
 #pragma unroll
       for (int w = 0; w < kWidth; w++) values[l + w] = pack.v[w];
+    } else {
+      values[l] = from[l * kStep];
     }
-  } else {
-#pragma unroll
-    for (int l = 0; l < kN; l++) values[l] = from[line.global<axis>(l)];
   }
 }
-template <Axis axis> RT_DEVICE void write_global(Real* to, const Values& values, const Line& line) {
-  if constexpr (axis == Axis::z) {
+// To global memory.
+template <int kStep> RT_DEVICE void write_line(Real* to, const Values& values) {
+  constexpr int kTogether = kStep == 1 ? kWidth : 1;
 #pragma unroll
-    for (int l = 0; l < kN; l += kWidth) {
+  for (int l = 0; l < kN; l += kTogether) {
+    if constexpr (kTogether > 1) {
       Pack pack;
 #pragma unroll
       for (int w = 0; w < kWidth; w++) pack.v[w] = values[l + w];
-      store_pack(to + line.global<axis>(l), pack);
+      store_pack(to + l, pack);
+    } else {
+      to[l * kStep] = values[l];
     }
-  } else {
-#pragma unroll
-    for (int l = 0; l < kN; l++) to[line.global<axis>(l)] = values[l];
   }
 }
 
@@ -116,20 +106,21 @@ template <int kCopy = 0> RT_DEVICE void apply(Values& out, const Values& in) {
 RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {
   for_lines(elements, [&](const Line& line) {
     Values in, out;
-    read_global<Axis::x>(in, u + line.origin(), line);
-    write_shared<Axis::x>(share, in, line);
+    read_line<kPlaneSize>(in, u + line.global<Axis::x>());
+#pragma unroll
+    for (int l = 0; l < kN; l++) share[line.shared<Axis::x>() + l * kPlane] = in[l];
     apply(out, in);
-    write_global<Axis::x>(gx + line.origin(), out, line);
+    write_line<kPlaneSize>(gx + line.global<Axis::x>(), out);
   });
   __syncthreads();
   for_lines(elements, [&](const Line& line) {
     Values in, out;
-    read_shared<Axis::y>(in, share, line);
+    read_line<kRow>(in, share + line.shared<Axis::y>());
     apply(out, in);
-    write_global<Axis::y>(gy + line.origin(), out, line);
-    read_shared<Axis::z>(in, share, line);
+    write_line<kN>(gy + line.global<Axis::y>(), out);
+    read_line<1, false>(in, share + line.shared<Axis::z>());
     apply(out, in);
-    write_global<Axis::z>(gz + line.origin(), out, line);
+    write_line<1>(gz + line.global<Axis::z>(), out);
   });
 }
 

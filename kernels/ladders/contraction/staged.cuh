@@ -1,13 +1,9 @@
-// Groups of elements of any n, in whole lines of memory: a block computes a group, which is one contiguous piece of every
-// array. The piece of u is copied to shared memory in 16-byte packs, a thread computes whole lines of an element, and
-// derivatives return to shared memory and leave it in such packs, too. The operator is an operand of the multiply-adds.
+// Groups of elements of any n, in whole lines of 128 bytes of memory: a block computes a group, which is one contiguous
+// piece of every array. The piece of u is copied to shared memory in 16-byte packs, a thread computes whole lines of an
+// element, and derivatives return to shared memory and leave it in such packs, too.
 #pragma once
 #include <cuda_pipeline.h>
-#ifndef RT_OPERATOR_COPIES
-// One for each axis. From n = 15 on, the compiler keeps nothing in registers, and several copies would exceed the
-// constant cache of 2 KB.
-#define RT_OPERATOR_COPIES (RT_N < 15 ? 3 : 1)
-#endif
+
 #include "lines.cuh"
 
 namespace rt {
@@ -23,25 +19,32 @@ RT_HD constexpr int spread_plane() {
   return kN * spread_row() + (kN % 2 == 1 ? 0 : sizeof(Real) == 4 ? kN / 4 * 4 : 2);
 }
 
-// Elements of a block whose threads are for kLines lines.
-RT_HD constexpr int group_for(int lines) { return lines < 2 * kPlaneSize ? 1 : lines / kPlaneSize; }
+// A group: 1 KB of the numbers of a line of elements, so that float64 has half the threads; a thread has one line along
+// each axis.
+constexpr int kLines = 1024 / (int)sizeof(Real);
+constexpr int kGroup = kLines < 2 * kPlaneSize ? 1 : kLines / kPlaneSize;  // elements
+constexpr int kThreads = (kGroup * kPlaneSize + 31) / 32 * 32;
+// How many groups ahead of its own a block requests for the L2 cache: 3.4 MB, but beyond the groups that are
+// computed at the same time (three blocks on each of 132 multiprocessors). Larger groups are far enough apart.
+constexpr int kGroupBytes = kGroup * kSize * (int)sizeof(Real);
+constexpr int kAhead = kGroupBytes > 18'000 ? 0 : kGroupBytes > 3'400'000 / 396 ? 396 : 3'400'000 / kGroupBytes;
+
 // Blocks on a multiprocessor if a thread has about `registers` registers, at most those of 2,048 threads.
-RT_HD constexpr int blocks_for(int threads, int registers) {
-  int by_registers = 65536 / (threads * registers), by_threads = 2048 / threads;
+RT_HD constexpr int blocks_for(int registers) {
+  int by_registers = 65536 / (kThreads * registers), by_threads = 2048 / kThreads;
   int blocks = by_registers < by_threads ? by_registers : by_threads;
   return blocks < 1 ? 1 : blocks > 24 ? 24 : blocks;
 }
 
-// A group of kGroup elements in the shared memory of a block of kThreads threads. The packs of a warp are whole lines of
-// memory, whatever line the group begins in.
-template <int kThreads, int kGroup>
+// A group in the shared memory of a block. The packs of a warp are whole lines of memory, whatever line the group begins
+// in: groups of odd n begin anywhere in a line, and if their packs began there too, a store of a warp would write parts
+// of two sectors beside sixteen whole ones.
 struct StagedGroup {
   static constexpr int kRow = spread_row();
   static constexpr int kPlane = spread_plane();
   static constexpr int kElement = kN * kPlane;
   static constexpr bool kPadded = kPlane != kPlaneSize;
   static constexpr bool kAligned = kGroup * kSize % kLineOfMemory == 0;  // whether groups are whole lines
-  static constexpr int kTurnsOfGroup = (kGroup * kPlaneSize + kThreads - 1) / kThreads;  // lines of a thread
   // of one number a point
   static constexpr int kBuffer =
       (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
@@ -74,7 +77,8 @@ struct StagedGroup {
     }
   }
   // Requests the group that begins kAhead groups further on, which a later block loads, for the L2 cache.
-  template <int kAhead> static RT_DEVICE void fetch_ahead(const Real* u, long long elements) {
+  static RT_DEVICE void fetch_ahead(const Real* u, long long elements) {
+    if constexpr (kAhead == 0) return;
     long long later = ((long long)blockIdx.x + kAhead) * kGroup;
     if (later + kGroup > elements) return;
     const char* from = (const char*)(u + later * kSize);
@@ -113,15 +117,6 @@ struct StagedGroup {
   static RT_DEVICE void store_whole(float* to, const float* from) { __stwb((float4*)to, *(const float4*)from); }
   static RT_DEVICE void store_whole(double* to, const double* from) { __stwb((double2*)to, *(const double2*)from); }
 
-  // Calls work(t) for the lines t of this thread along one axis. Unrolled: in a loop, the compiler would load
-  // the operator into registers, which do not suffice.
-  template <class Work> RT_DEVICE void for_lines(Work work) const {
-#pragma unroll
-    for (int turn = 0; turn < kTurnsOfGroup; turn++) {
-      int t = threadIdx.x + turn * kThreads;
-      if (t < count * kPlaneSize) work(t);
-    }
-  }
   // place of the first number of line t
   template <Axis axis> static RT_DEVICE int line(int t) {
     unsigned i = t;
@@ -132,18 +127,7 @@ struct StagedGroup {
                                                     : axis == Axis::y ? kRow
                                                                       : 1;  // along a line
   template <Axis axis> static RT_DEVICE void read(Values& in, const Real* from, int t) {
-    const Real* first = from + line<axis>(t);
-    if constexpr (axis == Axis::z && kWidth > 1) {
-#pragma unroll
-      for (int l = 0; l < kN; l += kWidth) {
-        Pack pack = load_pack(first + l);
-#pragma unroll
-        for (int w = 0; w < kWidth; w++) in[l + w] = pack.v[w];
-      }
-    } else {
-#pragma unroll
-      for (int l = 0; l < kN; l++) in[l] = first[l * kStep<axis>];
-    }
+    read_line<kStep<axis>>(in, from + line<axis>(t));
   }
   template <Axis axis> static RT_DEVICE void write(Real* to, const Values& out, int t) {
     Real* first = to + line<axis>(t);
@@ -159,15 +143,6 @@ struct StagedGroup {
 #pragma unroll
       for (int l = 0; l < kN; l++) first[l * kStep<axis>] = out[l];
     }
-  }
-  // along one axis, from one buffer to another or in place
-  template <Axis axis> RT_DEVICE void contract_lines(Real* to, const Real* from) const {
-    for_lines([&](int t) {
-      Values in, out;
-      read<axis>(in, from, t);
-      apply<(int)axis>(out, in);
-      write<axis>(to, out, t);
-    });
   }
 };
 

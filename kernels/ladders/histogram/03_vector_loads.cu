@@ -1,6 +1,7 @@
 // title: 16-byte loads
-// idea: a thread loads sixteen keys at once and has two such loads in flight. The remaining cost is
-//       conflicts of the keys of a warp in the banks of shared memory
+// idea: a thread loads sixteen keys at once and has two such loads in flight, issued one iteration ahead, so that
+//       memory stays busy while the block counts and while it clears its bins. The remaining cost is conflicts of the
+//       keys of a warp in the banks of shared memory
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // alignment: any

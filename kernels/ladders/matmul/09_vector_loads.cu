@@ -52,6 +52,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   for (int r = 0; r < 8; ++r)
 #pragma unroll
     for (int h = 0; h < 2; ++h)
-      store4(c, row0 + y + r % 4 + r / 4 * kHalf, col0 + x + h * kHalf, m, n, c_aligned,
+      store4(c, row0 + y + r % 4 + r / 4 * kHalf, col0 + x + h * kHalf, m, n, n, c_aligned,
              make_float4(sum[r][4 * h], sum[r][4 * h + 1], sum[r][4 * h + 2], sum[r][4 * h + 3]));
 }

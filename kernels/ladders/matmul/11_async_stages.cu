@@ -153,7 +153,7 @@ struct Pipeline {
     for (int r = 0; r < 8; ++r)
 #pragma unroll
       for (int g = 0; g < kGroups; ++g)
-        store4(c, tile.row + y + r % 4 + r / 4 * kRowStep, tile.col + x + g * kColStep, m, n, aligned,
+        store4(c, tile.row + y + r % 4 + r / 4 * kRowStep, tile.col + x + g * kColStep, m, n, n, aligned,
                make_float4(sum[r][4 * g], sum[r][4 * g + 1], sum[r][4 * g + 2], sum[r][4 * g + 3]));
   }
 };

@@ -63,6 +63,29 @@ __device__ __forceinline__ void copy_box(void* to, const CUtensorMap* map, int r
       : "memory");
 }
 
+// A box that the blocks of a mask receive, at the same offset, each counted at its own barrier; without a cluster it is
+// for this block.
+template <int Blocks>
+__device__ __forceinline__ void copy_box_to(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
+                                            int blocks) {
+  if constexpr (Blocks > 1)
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+        "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(static_cast<unsigned short>(blocks))
+        : "memory");
+  else
+    copy_box(to, map, row, col, barrier);
+}
+
+// All threads of the cluster, or of the block if there is none.
+template <int Cluster> __device__ __forceinline__ void meet_cluster() {
+  if constexpr (Cluster > 1)
+    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  else
+    __syncthreads();
+}
+
 // Copies shared memory to the box, without elements outside of the matrix. Follow with commit_boxes.
 __device__ __forceinline__ void write_box(const CUtensorMap* map, int row, int col, const void* from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
@@ -76,6 +99,11 @@ __device__ __forceinline__ void commit_boxes() { asm volatile("cp.async.bulk.com
 template <int Pending> __device__ __forceinline__ void wait_boxes_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
+
+// The offset at which the copy engine stores a byte of a box with rows of 128 bytes. The 16-byte pieces of a row are
+// permuted, so that the same piece of eight consecutive rows is in eight different groups of four banks: bits 4 to 6 of
+// the offset are XORed with bits 7 to 9. (CUDA programming guide, "Shared memory swizzling")
+__device__ __forceinline__ int swizzle(int offset) { return offset ^ (offset >> 3 & 0x70); }
 
 // A position in a ring of stages, and the parity of the phase of its barriers.
 template <int Stages> struct Ring {

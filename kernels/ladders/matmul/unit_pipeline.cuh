@@ -1,11 +1,10 @@
 // The pipeline of 11_async_stages.cu for products of any size and layout: persistent blocks, parts of tiles along k
 // (units.cuh), either operand stored along k or along its other dimension, with or without rows aligned to 16 bytes.
 //
-// What is new in the inner loop: the body has 16 steps along k (two stages), and the sums are multiplied by a
-// factor before they are stored. Both give the assembler freedom in the choice of registers, which have two
-// banks of one read a cycle each: a multiply-add whose operands come from one bank takes two cycles. (Stores
-// of 16 bytes would require the sums of four columns in four consecutive registers, in the very banks of the
-// four values of B that they are multiplied with.)
+// The sums are multiplied by a factor before they are stored, which gives the assembler freedom in the choice of
+// registers, which have two banks of one read a cycle each: a multiply-add whose operands come from one bank takes two
+// cycles. (Stores of 16 bytes would require the sums of four columns in four consecutive registers, in the very banks of
+// the four values of B that they are multiplied with.)
 #pragma once
 #include "async_copy.cuh"
 #include "lanes.cuh"
@@ -19,7 +18,7 @@ struct UnitArgs {
   const float *a, *b;
   float* c;
   long long pitch_a, pitch_b, pitch_c;  // values from row to row, as stored
-  float4* parts;    // sums of parts of tiles, a slot for each block
+  float4* parts;  // sums of parts of tiles, a slot for each block
   unsigned* flags;  // of each block: its part is there; zero between launches
   int m, n, k;
   float factor;  // of C: 1. The compiler does not know it.
@@ -35,7 +34,7 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
   static_assert(!(AlongK && Wide) && Threads % (AlongK ? Depth : kPieces) == 0, "shape");
 
   const float* from;
-  int pitch, step, place;         // values from row to row; first step of this thread; its first place
+  int pitch, step, place;  // values from row to row; first step of this thread; its first place
   unsigned offset[AlongK ? kCopies : 1];  // bytes
 
   // Results of places outside of the matrix are not written. Along the width, such places take the values of the tile
@@ -82,7 +81,7 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
 // kUnalignedC: unaligned rows of C, which neighbouring lanes write (unit_rows.cuh).
 template <class Plan> struct UnitPipeline {
   static constexpr int kWarpCols = Plan::kWarpCols, kGroups = Plan::kGroups, kStages = Plan::kStages;
-  static constexpr int kDepth = 8, kUnroll = 1;  // steps of a stage; stages of a step of a unit
+  static constexpr int kDepth = 8;  // along k in a stage, which is a step of a unit
   static constexpr int kThreads = 32 * Plan::kWarpRows * kWarpCols;
   static constexpr int kRowStep = 4 * kLaneRows, kColStep = 4 * kLaneCols;
   static constexpr int kRows = Plan::kWarpRows * 2 * kRowStep, kCols = kWarpCols * kGroups * kColStep;
@@ -132,8 +131,8 @@ template <class Plan> struct UnitPipeline {
       }
   }
 
-  // The product of `pairs` times two stages, from the source on.
-  static __device__ __forceinline__ void multiply_all(Shared& shared, Source& s, float (&sum)[8][kSums], int pairs,
+  // The product of `steps` stages, from the source on.
+  static __device__ __forceinline__ void multiply_all(Shared& shared, Source& s, float (&sum)[8][kSums], int steps,
                                                       int y, int x) {
 #pragma unroll
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -145,10 +144,10 @@ template <class Plan> struct UnitPipeline {
     Fragments f[2];
     int reading = 0, writing = kStages - 1;
     load(f[0], &shared.a[0][0][y], &shared.b[0][0][x]);
-    for (; pairs > 0; --pairs) {
+    for (; steps > 0; --steps) {
 #pragma unroll
-      for (int i = 0; i < kUnroll * kDepth; ++i) {
-        if (i % kDepth == kDepth - 1) {
+      for (int i = 0; i < kDepth; ++i) {
+        if (i == kDepth - 1) {
           // the next stage is complete, and all threads have read this one
           wait_copies<kStages - 2>();
           __syncthreads();
@@ -156,7 +155,7 @@ template <class Plan> struct UnitPipeline {
         }
         const int next = (i + 1) % kDepth;
         load(f[(i + 1) % 2], &shared.a[reading][next][y], &shared.b[reading][next][x]);
-        if (i % kDepth == 0) {
+        if (i == 0) {
           copy(shared, writing, s);  // to the previous stage, free since the last barrier
           commit_copies();
           writing = writing + 1 == kStages ? 0 : writing + 1;
@@ -211,11 +210,10 @@ template <class Plan> struct UnitPipeline {
   }
 
   static __device__ __forceinline__ void begin(const Shared& shared, const UnitArgs& args, Source& s) {
-    constexpr int kStep = kUnroll * kDepth;
-    const int first = shared.unit.first * kStep;
+    const int first = shared.unit.first * kDepth;
     s.a.begin(args.a, args.pitch_a, shared.row, args.m, first);
     s.b.begin(args.b, args.pitch_b, shared.col, args.n, first);
-    s.left = min(args.k, shared.unit.last * kStep) - first;
+    s.left = min(args.k, shared.unit.last * kDepth) - first;
   }
 
   static __device__ __forceinline__ void write(Shared& shared, const UnitArgs& args, const float (&sum)[8][kSums]) {

@@ -20,22 +20,7 @@ __device__ __forceinline__ float4 load4(const float* p, long long row, long long
   return v;
 }
 
-// The counterpart of load4; elements outside are not written.
-__device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows, long long cols,
-                                       bool aligned, float4 v) {
-  if (row >= rows || col >= cols) return;
-  float* q = p + row * cols + col;
-  if (aligned) {
-    *reinterpret_cast<float4*>(q) = v;
-    return;
-  }
-  q[0] = v.x;
-  if (col + 1 < cols) q[1] = v.y;
-  if (col + 2 < cols) q[2] = v.z;
-  if (col + 3 < cols) q[3] = v.w;
-}
-
-// The same for rows that are `pitch` floats apart.
+// The counterpart of load4, for rows that are `pitch` floats apart; elements outside are not written.
 __device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows, long long cols,
                                        long long pitch, bool aligned, float4 v) {
   if (row >= rows || col >= cols) return;

@@ -9,10 +9,9 @@
 #include "../matmul/unit_parts.cuh"
 #include "../matmul/units.cuh"
 #include "early_launch.cuh"
-#include "multicast.cuh"
 #include "named_barrier.cuh"
 #include "warp_store.cuh"
-#include "wgmma_shapes.cuh"
+#include "wgmma.cuh"
 
 // Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
 struct ProductArgs {

@@ -1,34 +1,25 @@
-// TMA feeds wgmma: one warpgroup copies, two multiply 64 rows of C each. A variant configures the body
-// by its plan, a struct derived from TmaPlan.
+// TMA feeds wgmma: one warpgroup copies, two multiply 64 rows of C each, and the engine writes C while the next tile is
+// multiplied.
 #pragma once
 #include <cuda_bf16.h>
 
 #include "../matmul/tile_order.cuh"
 #include "../matmul/tma.cuh"
-#include "multicast.cuh"
 #include "named_barrier.cuh"
-#include "store.cuh"
-#include "swizzle.cuh"
-#include "wgmma_shapes.cuh"
+#include "wgmma.cuh"
 
 using bf16 = __nv_bfloat16;
 
-struct TmaPlan {
-  // Two blocks with adjacent rows share the columns of B: each requests half, the engine delivers to both.
-  static constexpr int kCluster = 1;
-  // Chunks of shared memory per warpgroup, from which the engine writes C while the next tile is
-  // multiplied; 0: threads write C.
-  static constexpr int kChunks = 0;
-};
-
-template <class Plan> struct TmaWgmma {
-  static constexpr int kGroups = 2, kGroupRows = 64, kCols = 256, kCluster = Plan::kCluster;
+// Cluster: blocks with adjacent rows that share the columns of B: each requests a part, the engine delivers to all.
+template <int Cluster> struct TmaWgmma {
+  static constexpr int kGroups = 2, kGroupRows = 64, kCols = 256, kCluster = Cluster;
   static constexpr int kRows = kGroups * kGroupRows;
-  static constexpr int kDepth = 64, kRowBytes = 128, kStages = 4, kChunks = Plan::kChunks;
+  static constexpr int kDepth = 64, kRowBytes = 128, kStages = 4;
+  static constexpr int kChunks = 2;  // of C in shared memory, of each multiplying warpgroup
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
   static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block requests
-  static constexpr int kChunkCols = 32;                  // of C that one store writes: 128 bytes
+  static constexpr int kChunkCols = 32;  // of C that one store writes: 128 bytes
   static constexpr int kChunkBytes = kGroupRows * kRowBytes;
   static constexpr int kParts = kCols / kChunkCols;
   static constexpr int kBandRows = 2048;  // concurrent tiles cover about a square of C
@@ -85,8 +76,7 @@ template <class Plan> struct TmaWgmma {
     }
   }
 
-  __device__ __forceinline__ void multiply_all(const CUtensorMap* map_c, float* c, long long m, long long n,
-                                               int steps) {
+  __device__ __forceinline__ void multiply_all(const CUtensorMap* map_c, long long m, long long n, int steps) {
     const int group = threadIdx.x / 128 - 1;
     const int first_row = group * kGroupRows;
     Ring<kStages> ring;
@@ -112,22 +102,9 @@ template <class Plan> struct TmaWgmma {
       wait_products<0>();
       release(before);
       tile.row += first_row;
-      if constexpr (kChunks > 0)
-        write_boxes(map_c, sum, tile, group);
-      else
-        write(c, sum, tile, m, n);
+      write_boxes(map_c, sum, tile, group);
     });
-    if constexpr (kChunks > 0) wait_boxes_read<0>();  // the shared memory must remain valid until then
-  }
-
-  __device__ __forceinline__ static void write(float* c, const Sums& sum, Tile tile, long long m, long long n) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const long long row = tile.row + warp * 16 + lane / 4, col = tile.col + lane % 4 * 2;
-#pragma unroll
-    for (int j = 0; j < kCols / 8; ++j) {
-      store2(c, row, col + j * 8, m, n, sum[4 * j], sum[4 * j + 1]);
-      store2(c, row + 8, col + j * 8, m, n, sum[4 * j + 2], sum[4 * j + 3]);
-    }
+    wait_boxes_read<0>();  // the shared memory must remain valid until then
   }
 
   // 64 rows of 32 columns at a time, through the chunks of the group in turn.
@@ -145,8 +122,8 @@ template <class Plan> struct TmaWgmma {
       for (int j = 0; j < kChunkCols / 8; ++j) {
         const float* v = sum + (part * kChunkCols / 8 + j) * 4;
         const int at = row * kRowBytes + (j * 8 + lane % 4 * 2) * 4;
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
-        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+        *reinterpret_cast<float2*>(chunk + swizzle(at)) = make_float2(v[0], v[1]);
+        *reinterpret_cast<float2*>(chunk + swizzle(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
       }
       fence_async_proxy();
       meet(1 + group, 128);
@@ -157,8 +134,8 @@ template <class Plan> struct TmaWgmma {
     }
   }
 
-  __device__ __forceinline__ void run(const CUtensorMap* a, const CUtensorMap* b, const CUtensorMap* map_c, float* c,
-                                      long long m, long long n, long long k) {
+  __device__ __forceinline__ void run(const CUtensorMap* a, const CUtensorMap* b, const CUtensorMap* map_c, long long m,
+                                      long long n, long long k) {
     if (threadIdx.x == 0) {
       prefetch_map(a);
       prefetch_map(b);
@@ -175,7 +152,7 @@ template <class Plan> struct TmaWgmma {
       if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
     } else if (threadIdx.x < 128 * (1 + kGroups)) {
       asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-      multiply_all(map_c, c, m, n, steps);
+      multiply_all(map_c, m, n, steps);
     }
     if constexpr (kCluster > 1) {
       __syncwarp();

@@ -6,7 +6,6 @@
 #include <cuda_bf16.h>
 
 #include "../matmul/tma.cuh"
-#include "swizzle.cuh"
 #include "wgmma.cuh"
 
 template <class Out, int Cols> struct WarpStore {
@@ -25,18 +24,18 @@ template <class Out, int Cols> struct WarpStore {
                                  __floats2bfloat162_rn(v[4], v[5]), __floats2bfloat162_rn(v[6], v[7])};
     const unsigned* r = reinterpret_cast<const unsigned*>(w);
     const int at = (lane % 16) * kRowBytes + (j + lane / 16) * 16;
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     shared_address(chunk + swizzle<kRowBytes>(at))),
-                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
+    asm volatile(
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(chunk + swizzle(at))),
+        "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+        : "memory");
   }
   static __device__ __forceinline__ void put(unsigned char* chunk, int j, const float* v, float*) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 2; ++i, v += 4) {
       const int at = lane / 4 * kRowBytes + ((j + i) * 8 + lane % 4 * 2) * 4;
-      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
-      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+      *reinterpret_cast<float2*>(chunk + swizzle(at)) = make_float2(v[0], v[1]);
+      *reinterpret_cast<float2*>(chunk + swizzle(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
     }
   }
 
@@ -77,7 +76,7 @@ template <class Out, int Cols> struct WarpStore {
     for (int r = 0; r < kRows && row + r < args.m; ++r, to += args.out_cols)
 #pragma unroll
       for (int i = 0; i < kCols; i += 32) {
-        const int at = swizzle<kRowBytes>(r * kRowBytes + (i + lane) * static_cast<int>(sizeof(Out)));
+        const int at = swizzle(r * kRowBytes + (i + lane) * static_cast<int>(sizeof(Out)));
         if (col + i + lane < args.n) to[i] = *reinterpret_cast<const Out*>(chunk + at);
       }
   }

@@ -1,4 +1,4 @@
-"""Sums element by element: bound by memory."""
+"""The sum of two vectors: bound by memory."""
 
 from __future__ import annotations
 
@@ -29,21 +29,4 @@ VECADD = Op(
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
 )
 
-MATRIXADD = Op(
-    name="matrixadd",
-    summary="C = A + B of two row-major matrices",
-    axes={"rows": 16384, "cols": 16384},
-    inputs={"a": "rows cols", "b": "rows cols"},
-    outputs={"c": "rows cols"},
-    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
-    flop=lambda axes: axes["rows"] * axes["cols"],
-    has_offset=True,
-    awkward=sizes_of(
-        "rows cols offset",
-        "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93 1, 5 4096 2, 70001 3",
-    ),
-    peers=(Peer("PyTorch add", torch_add),),
-    note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
-)
-
-OPS = (VECADD, MATRIXADD)
+OPS = (VECADD,)
