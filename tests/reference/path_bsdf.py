@@ -41,13 +41,12 @@ def dot(a: Array, b: Array) -> Array:
 class Samples(NamedTuple):
     """A direction a ray.
 
-    wi: (n, 3). weight: value times cosine over density, (n, 3). pdf: density of a direction that
-    other means may find, (n,); infinite where none can. through: whether it leaves the side of wo.
+    wi: (n, 3). weight: value times cosine over density, (n, 3). through: whether it leaves the side
+    of wo.
     """
 
     wi: Array
     weight: Array
-    pdf: Array
     through: Mask
 
 
@@ -233,8 +232,7 @@ class Surfaces:
         level = self.smooth & ~diffuse
         if level.any():
             weight[level] = self.of(level)._mirror(kind[level], along[level], through[level])
-            pdf[level] = np.inf
-        return Samples(wi, weight, pdf, through)
+        return Samples(wi, weight, through)
 
     def _cosine_weighted(self, u: Array, t: Array, b: Array) -> Array:
         radius, angle = np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1]
