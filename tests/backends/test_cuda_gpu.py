@@ -61,12 +61,6 @@ def test_picture_is_that_of_the_cpu(pictures: Bench, name: str, filter_name: str
     pictures.agree(cpu, gpu, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=name)
 
 
-def test_crop_is_that_part_of_the_picture() -> None:
-    whole = sums(samples=2)
-    part = sums(samples=2, crop=(13, 7, 90, 50))
-    assert part.tobytes() == whole[7:50, 13:90].tobytes()
-
-
 @pytest.mark.usefixtures("tiny_launches")
 def test_many_launches_give_the_bytes_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[float] = []
@@ -90,15 +84,6 @@ def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
             for top, bottom in bands:
                 together[top:bottom] = host.sums[top:bottom]
     assert together.tobytes() == sums(samples=3).tobytes()
-
-
-def test_samples_in_two_renders_give_the_bytes_of_one() -> None:
-    scene = to_project(SCENES["mirrors"])
-    size = {"backend": "cuda", "width": WIDTH, "height": HEIGHT}
-    first = raytracer.render(scene, samples=3, **size)  # type: ignore[arg-type]
-    both = raytracer.render(scene, samples=5, film=first.film, **size)  # type: ignore[arg-type]
-    assert both.film.samples == 8
-    assert both.film.sums.tobytes() == sums(samples=8).tobytes()
 
 
 @pytest.mark.usefixtures("tiny_launches")

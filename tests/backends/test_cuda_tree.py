@@ -186,26 +186,6 @@ def moved(live: raytracer.LiveScene) -> NDArray[np.float32]:
     return np.asarray(live.render().film.sums)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 20, 21, 700, 5000, 40_000])
-def test_moving_spheres_have_the_picture_of_new_ones(device: CudaDevice, count: int) -> None:
-    g = np.random.default_rng(count)
-    centers, radii = spheres("even", count)
-    colors = g.uniform(size=(count, 3)).astype(np.float32)
-    scene = raytracer.Scene.from_arrays(centers, radii, colors)
-    settings: dict[str, Any] = {"width": 160, "height": 120, "samples": 1}
-    with (
-        raytracer.LiveScene(scene, backend="cuda", **settings) as live,
-        raytracer.LiveScene(scene, backend="cpu", **settings) as reference,
-    ):
-        for step in range(6):
-            centers = centers + g.normal(size=centers.shape) * radii[:, None] * (0.1, 1.0)[step % 2]
-            colors = g.uniform(size=(count, 3)).astype(np.float32)
-            for each in (live, reference):
-                each.update(centers, radii=radii if step == 2 else None, colors=colors)
-            found, wanted = moved(live), moved(reference)
-            assert (np.abs(found - wanted) > 1e-4).any(-1).mean() < 2e-3
-
-
 def test_updates_have_the_same_bytes_and_valid_trees(device: CudaDevice) -> None:
     g = np.random.default_rng(5)
     centers, radii = spheres("giants", 20_000)

@@ -136,17 +136,3 @@ def test_direct_light_is_that_of_direct(backend: str) -> None:
     scene = random_scene(7, 250, mirror=True).but(ambient=(0, 0, 0))
     plain = shoot(scene, 64, 48, backend=backend)
     np.testing.assert_array_equal(shoot(scene, 64, 48, backend=backend, **AO), plain)
-
-
-SCENE = random_scene(41, 300, mirror=True)
-SIZE = (97, 61)
-
-
-@pytest.mark.gpu
-def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
-    """Directions are the same up to rounding, so pictures are nearly, too."""
-    settings: dict[str, Any] = {"samples": 4, "ao_samples": 4} | AO
-    cpu, gpu = (shoot(SCENE, *SIZE, backend=name, **settings) for name in ("cpu", cuda))
-    different = np.abs(cpu - gpu).max(axis=-1) > 1e-4
-    assert different.mean() < 0.01
-    assert (cpu - gpu).mean() == pytest.approx(0, abs=1e-4)
