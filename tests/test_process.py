@@ -159,10 +159,6 @@ def started(
     return process
 
 
-UNCHECKED = (
-    "import sys; from raytracer import cli; from raytracer.files import output; "
-    "output.require_space = lambda *_: None; sys.exit(cli.main())"
-)
 FILES = ["a.png", "film.npz"]
 
 
@@ -212,36 +208,6 @@ def test_kills_at_random_times_lose_no_film_and_no_picture(number: signal.Signal
         if number != signal.SIGKILL:
             assert sorted(path.name for path in Path().iterdir()) == FILES
     assert subprocess.run(again, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.kills
-def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
-    """In a file system of 1 MiB, where the rights are there to mount one."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted: {mounted.stderr.strip()}")
-    try:
-        command = f"cd {shlex.quote(str(disk))} && {RENDER} --film film.npz"
-        assert shell(command).returncode == 0
-        old = {path.name: path.read_bytes() for path in disk.iterdir()}
-        (disk / "filler").write_bytes(b"x" * (850_000 - sum(map(len, old.values()))))
-        done = shell(f"{command} --width 200 --height 100")  # a film of 320 kB, a picture of 20
-        assert done.returncode == 2
-        assert "film.npz: needs 312 KiB and its disk has " in done.stderr
-        assert {name: (disk / name).read_bytes() for name in old} == old
-        # What fills it up while the picture is rendered is not known before.
-        command = command.replace(COMMAND, f"{shlex.quote(sys.executable)} -c {UNCHECKED!r}")
-        done = shell(f"{command} --width 200 --height 100")
-        assert done.returncode == 1
-        assert "film.npz: cannot be written (No space left on device)" in done.stderr
-        assert (disk / "film.npz").read_bytes() == old["film.npz"]
-        assert (disk / "a.png").read_bytes() != old["a.png"]
-        assert sorted(path.name for path in disk.iterdir()) == ["a.png", "filler", "film.npz"]
-    finally:
-        subprocess.run(["umount", str(disk)], check=False)
 
 
 def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,14 @@ def test_mistakes_are_one_sentence(
     capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     assert sentence in error_of(capsys, *words)
+
+
+def test_a_film_that_its_disk_has_no_room_for_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_bavail=1, f_frsize=1024))
+    said = error_of(capsys, "render", "balls.toml", "--film", "f.npz")
+    assert "f.npz: needs 3 KiB and its disk has 1 KiB free" in said
 
 
 def test_bloom_and_denoising_of_a_film(

@@ -114,15 +114,6 @@ def test_context_is_the_primary_one_and_is_put_back() -> None:
     assert cuda.cuDevicePrimaryCtxRelease_v2(0) == 0
 
 
-def test_pytorch_works_before_between_and_after() -> None:
-    torch = pytest.importorskip("torch")
-    numbers = torch.arange(1000, device="cuda", dtype=torch.float64)
-    before = sums(samples=1)
-    assert float(numbers.sum()) == 499_500
-    assert sums(samples=1).tobytes() == before.tobytes()
-    assert float((numbers * 2).sum()) == 999_000
-
-
 def test_repeated_renders_leave_no_memory_behind() -> None:
     from raytracer.backends.cuda.context import primary_context
 

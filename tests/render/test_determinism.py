@@ -59,6 +59,13 @@ def room() -> raytracer.Scene:
     )
 
 
+def scales() -> raytracer.Scene:
+    """Small spheres, and some so far away that their rays share no boxes (kernels/cpu/stream.h)."""
+    scene, far = random_scene(3, 400), np.arange(400) % 50 == 0
+    centers = scene.centers * np.where(far, 3e4, 1.0)[:, None]
+    return to_project(scene.but(centers=centers, radii=np.where(far, 3e3, scene.radii)))
+
+
 KINDS: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
     "spheres": (to_project(random_scene(41, 300, mirror=True)), MANY),
     "occlusion": (to_project(random_scene(41, 300, mirror=True)), MANY | AO),
@@ -68,6 +75,8 @@ KINDS: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
     "room": (room(), MANY),
     "room, occlusion": (room(), MANY | AO),
     "room, paths": (room(), MANY | CLEAR | {"max_depth": 8}),
+    "scales, occlusion": (scales(), MANY | AO),
+    "scales, paths": (scales(), MANY | CLEAR),
 }
 SCENE, SETTINGS = KINDS["spheres"]
 
@@ -106,7 +115,9 @@ def test_tiles(kind: str, tile: int) -> None:
         _core.set_tile(before)
 
 
-@pytest.mark.parametrize("crop", [(13, 7, 14, 8), (31, 17, 83, 60), (96, 0, 97, 61)])
+@pytest.mark.parametrize(
+    "crop", [(13, 7, 14, 8), (48, 30, 49, 31), (31, 17, 83, 60), (96, 0, 97, 61)]
+)
 def test_crop_is_a_part_of_the_full_picture(
     backend: str, kind: str, crop: tuple[int, int, int, int]
 ) -> None:
