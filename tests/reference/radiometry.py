@@ -41,12 +41,6 @@ def fresnel_schlick(cosine: ArrayLike, normal_incidence: ArrayLike) -> Array:
     return np.asarray(level + (1 - level) * weight)
 
 
-def ggx_density(cosine: ArrayLike, alpha: ArrayLike) -> Array:
-    """Distribution D of the normals of facets; its integral times the cosine is 1."""
-    c2, a2 = np.asarray(cosine, np.float64) ** 2, np.asarray(alpha) ** 2
-    return np.asarray(a2 / (np.pi * (c2 * (a2 - 1) + 1) ** 2))
-
-
 def ggx_lambda(cosine: ArrayLike, alpha: ArrayLike) -> Array:
     """Smith's auxiliary function: G1 = 1 / (1 + lambda), G2 = 1 / (1 + lambda_o + lambda_i)."""
     c2 = np.maximum(np.asarray(cosine, np.float64) ** 2, 1e-300)
