@@ -52,12 +52,6 @@ def source(tree: Path) -> Path:
     return tree / "ladders/fill" / "01_plain.cu"
 
 
-def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide both compilers."""
-    monkeypatch.setenv("RAYTRACER_NVCC", "none")
-    monkeypatch.setattr(nvrtc, "release", lambda: "")
-
-
 def silent(_: str) -> None:
     """Nobody to tell."""
 
@@ -274,6 +268,7 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
     (tree / "ladders/fill" / "02_hopper.cu").write_text(KERNEL.format(needs="sm_90a"))
     folder = tmp_path / "carry"
@@ -288,7 +283,7 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     assert re.search(
         r": fill \d+ registers, 0 bytes shared, 0 bytes spilled, in \d+\.\d s$", lines[0]
     )
-    hidden(monkeypatch)
+    request.getfixturevalue("no_compiler")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
     source = tree / "ladders/fill" / "02_hopper.cu"
