@@ -16,6 +16,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import driver
 from raytracer.backends.cuda.check import translated
 from raytracer.errors import BackendError, MemoryNeedError
+from support.fake_cuda import cleared
 
 Installed = Callable[..., None]
 
@@ -37,13 +38,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    caches = driver.load, driver.chosen, driver.label
-    for cached in caches:
-        cached.cache_clear()
-    yield pretend
-    monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
+    with cleared(driver.load, driver.chosen, driver.label):
+        yield pretend
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize(

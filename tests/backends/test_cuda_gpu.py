@@ -14,10 +14,10 @@ from raytracer.backends.cuda import launch
 from raytracer.backends.group import divided
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
-from reference import RefScene, View
+from reference import RefScene
 from support.pictures import Bench
 from support.project import shoot, to_project
-from support.scenes import KEY, one_ball, random_scene
+from support.scenes import random_scene
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
@@ -26,12 +26,7 @@ WIDTH, HEIGHT = 161, 91  # no multiple of a tile
 SCENES = {
     "three balls": random_scene(1, 3),
     "mirrors": random_scene(2, 300, mirror=True),
-    "orthographic": random_scene(3, 300, ortho=True),
     "more than constant memory holds": random_scene(4, 20_000),
-    "nothing": random_scene(5, 0),
-    "one ball": one_ball(View((0.0, 0.0, 4.0), (0.0, 0.0, 0.0)), lights=(KEY,)),
-    "inside a ball": one_ball(View((0.0, 0.0, 0.5), (0.0, 0.0, 0.0)), lights=(KEY,)),
-    "transparent": random_scene(6, 50).but(transparent=True),
 }
 
 

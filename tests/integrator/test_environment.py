@@ -102,12 +102,13 @@ def test_a_sky_without_shadows_reaches_every_surface(
     spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=WHITE),
                SphereSet([[0, 2.0, 0], [1.5, 1.0, 1.0]], 0.8, material=black)]  # fmt: skip
     bottom, top = {"color": (1.0, 1.0), "gradient": (0.0, 1.0), "image": (0.5, 0.5)}[kind]
-    said: dict[str, Any] = {
+    kinds: dict[str, dict[str, Any]] = {
         "color": {"color": "white"},
         "gradient": {"bottom": "black", "top": "white"},
         "image": {"image": picture(tmp_path, np.full((32, 64, 3), 188.0)),
-                  "intensity": 0.5 / srgb_decode(188.0 / 255.0)},
-    }[kind]  # fmt: skip
+                  "intensity": float(0.5 / srgb_decode(188.0 / 255.0))},
+    }  # fmt: skip
+    said = kinds[kind]
     for depth in (0, 4):
         found = []
         for shadow in (False, True):

@@ -18,14 +18,31 @@ from raytracer.in_situ import copies, gpu_memory
 GPU = CUDA, 0
 
 
-def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Replace the driver by one whose device memory is that of the host; it lists its calls."""
-    calls: list[tuple[Any, ...]] = []
+def copies_to_host(calls: list[tuple[Any, ...]], base: int = 0) -> dict[str, Any]:
+    """Calls of the driver by name for device memory that begins at an address of the host's."""
 
     def copy(to: Any, source: Any, size: Any) -> int:
         calls.append(("cuMemcpyDtoH_v2", source.value))
-        ctypes.memmove(to.value, source.value, size.value)
+        ctypes.memmove(to.value, base + source.value, size.value)
         return 0
+
+    def copy_rows(by_reference: Any) -> int:
+        copied = by_reference._obj
+        calls.append(("cuMemcpy2DUnaligned_v2", copied.from_address))
+        for row in range(copied.height):
+            ctypes.memmove(
+                copied.to_address + row * copied.to_pitch,
+                base + copied.from_address + row * copied.from_pitch,
+                copied.width,
+            )
+        return 0
+
+    return {"cuMemcpyDtoH_v2": copy, "cuMemcpy2DUnaligned_v2": copy_rows}
+
+
+def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the driver by one whose device memory is that of the host; it lists its calls."""
+    calls: list[tuple[Any, ...]] = []
 
     memories = dict[int, Any]()
 
@@ -45,17 +62,6 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         ctypes.memmove(to.value, source.value, size.value)
         return 0
 
-    def copy_rows(by_reference: Any) -> int:
-        copied = by_reference._obj
-        calls.append(("cuMemcpy2DUnaligned_v2", copied.from_address))
-        for row in range(copied.height):
-            ctypes.memmove(
-                copied.to_address + row * copied.to_pitch,
-                copied.from_address + row * copied.from_pitch,
-                copied.width,
-            )
-        return 0
-
     def note(name: str) -> Any:
         def call(*given: Any) -> int:
             calls.append((name, *(getattr(each, "value", each) for each in given)))
@@ -64,7 +70,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         return call
 
     cuda = SimpleNamespace(
-        cuMemcpyDtoH_v2=copy, cuMemcpy2DUnaligned_v2=copy_rows, calls=calls,
+        **copies_to_host(calls), calls=calls,
         cuMemAlloc_v2=allocate, cuMemFree_v2=free,
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,
