@@ -123,27 +123,20 @@ def test_tables_shown_are_parts_of_scenes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = raytracer.render
-    made = raytracer.animate
     asked: list[int] = []
 
-    def smaller(scene: Any, **options: Any) -> raytracer.Image:
-        asked.append(options["samples"])
-        return real(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
+    def shrink(name: str, **size: int) -> None:
+        real = getattr(raytracer, name)
 
-    def animation(*arguments: Any, **options: Any) -> raytracer.Animation:
-        asked.append(options["samples"])
-        return made(*arguments, **options, backend="cpu")
+        def smaller(*arguments: Any, **options: Any) -> Any:
+            asked.append(options["samples"])
+            return real(*arguments, **options | {"backend": "cpu"} | size)
 
-    moving = raytracer.LiveScene
+        monkeypatch.setattr(raytracer, name, smaller)
 
-    def live(scene: Any, **options: Any) -> raytracer.LiveScene:
-        asked.append(options["samples"])
-        return moving(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
-
-    monkeypatch.setattr(raytracer, "LiveScene", live)
-    monkeypatch.setattr(raytracer, "render", smaller)
-    monkeypatch.setattr(raytracer, "animate", animation)
+    shrink("render", width=48, height=27)
+    shrink("LiveScene", width=48, height=27)
+    shrink("animate")
     monkeypatch.chdir(tmp_path)
     exec(compile(files()[name], name, "exec"), {"__name__": "__main__"})
     assert asked
