@@ -109,6 +109,9 @@ def test_several_files_are_described_one_by_one(capsys: pytest.CaptureFixture[st
     done = capsys.readouterr()
     assert done.out == ""
     assert "missing.xyz: there is no such file" in done.err
+    Path("no.npz").write_text("nothing")
+    assert main(["info", "no.npz"]) == 2
+    assert "no.npz: is not an .npz file, or is incomplete" in capsys.readouterr().err
 
 
 def test_of_a_large_file_only_the_headers_are_read() -> None:
