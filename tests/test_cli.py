@@ -183,12 +183,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
         (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
-        (
-            ["render", "balls.toml", "-o", "a.jpgg"],
-            "'.jpgg' is not the suffix of a picture format; did you mean '.jpg'?",
-        ),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
-        (["render", "balls.toml", "--quality", "80"], "PNG is lossless and has no quality"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
     ],
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from runpy import run_path
+from shutil import which
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +21,8 @@ import pytest
 import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
+from raytracer.commands.picture import default_picture
+from raytracer.viewer.keep import new_path
 from support.pages import (
     DOCS,
     PAGES,
@@ -119,27 +123,20 @@ def test_tables_shown_are_parts_of_scenes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = raytracer.render
-    made = raytracer.animate
     asked: list[int] = []
 
-    def smaller(scene: Any, **options: Any) -> raytracer.Image:
-        asked.append(options["samples"])
-        return real(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
+    def shrink(name: str, **size: int) -> None:
+        real = getattr(raytracer, name)
 
-    def animation(*arguments: Any, **options: Any) -> raytracer.Animation:
-        asked.append(options["samples"])
-        return made(*arguments, **options, backend="cpu")
+        def smaller(*arguments: Any, **options: Any) -> Any:
+            asked.append(options["samples"])
+            return real(*arguments, **options | {"backend": "cpu"} | size)
 
-    moving = raytracer.LiveScene
+        monkeypatch.setattr(raytracer, name, smaller)
 
-    def live(scene: Any, **options: Any) -> raytracer.LiveScene:
-        asked.append(options["samples"])
-        return moving(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
-
-    monkeypatch.setattr(raytracer, "LiveScene", live)
-    monkeypatch.setattr(raytracer, "render", smaller)
-    monkeypatch.setattr(raytracer, "animate", animation)
+    shrink("render", width=48, height=27)
+    shrink("LiveScene", width=48, height=27)
+    shrink("animate")
     monkeypatch.chdir(tmp_path)
     exec(compile(files()[name], name, "exec"), {"__name__": "__main__"})
     assert asked
@@ -215,3 +212,16 @@ def test_every_link_leads_somewhere() -> None:
         assert linked.exists(), f"{path}: {target}"
         if anchor:
             assert anchor in anchors(linked), f"{path}: {target}"
+
+
+@pytest.mark.skipif(which("git") is None, reason="git is not installed")
+def test_what_commands_write_by_default_is_not_tracked(tmp_path: Path) -> None:
+    """The first command leaves a checkout as it was, whatever bytes a machine's picture has."""
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
+    written = [str(default_picture("scenes/three_balls.toml")), ".venv/pyvenv.cfg", "build/x"]
+    written += [str(new_path("three_balls")), "galaxy.npz", "galaxy.exr"]
+    ignored = subprocess.run(
+        ["git", "check-ignore", *written], cwd=tmp_path, check=False, stdout=subprocess.PIPE
+    )
+    assert ignored.stdout.decode().split() == written

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,6 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.film import png
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene import generate
 
 FOLDER = Path(__file__).parents[1] / "scenes"
@@ -62,23 +58,6 @@ def test_example_makes_a_picture(path: Path, few: list[str]) -> None:
     light = image.array[..., :3].mean(axis=2)
     assert np.ptp(light) > 0.2
     assert light.max() < (20.0 if scene.render.integrator == "path" else 4.0)
-
-
-def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: list[str]) -> None:
-    """`raytracer render scenes/NAME.toml` made the tracked picture, with `--denoise` if `DENOISED`.
-
-    Settings that have been added since have their defaults.
-    """
-    kept = png.read_metadata(RENDERS / f"{path.stem}.png")
-    assert kept is not None
-    settings = asdict(raytracer.load(path).render)
-    settings["denoise"] = path.stem in DENOISED
-    assert kept["scene"]["path"] == f"scenes/{path.name}"
-    assert asdict(raytracer.RenderSettings()) | kept["settings"] == settings
-    assert kept["samples"] == settings["samples"]
-    assert kept["crop"] == [0, 0, settings["width"], settings["height"]]
-    tone = json.loads(json.dumps([asdict(ToneSettings()), asdict(raytracer.load(path).tone)]))
-    assert tone[0] | kept["tone"] == tone[1]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 
 import raytracer
@@ -17,6 +18,7 @@ from raytracer.cli import program
 from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Kind, Number, Percentiles, Truth
 from raytracer.fields import definitions
+from raytracer.settings import FILTERS
 
 PUBLIC = [
     getattr(raytracer, name)
@@ -109,3 +111,18 @@ def test_values_are_compared_hashed_and_shown() -> None:
     assert one != ToneSettings()
     assert len({one, same, other}) == 2
     assert eval(repr(one), {"RenderSettings": RenderSettings}) == one
+
+
+def test_filter_radii() -> None:
+    radii = [RenderSettings(filter=f).resolved_filter_radius for f in FILTERS]
+    assert radii == [0.0, 0.5, 1.0, 1.5]
+    assert RenderSettings(filter="tent", filter_radius=2.0).resolved_filter_radius == 2.0
+    assert RenderSettings(filter="point", filter_radius=2.0).resolved_filter_radius == 0.0
+
+
+def test_override_keeps_what_is_none() -> None:
+    settings = RenderSettings(samples=7).override(width=np.int64(10), samples=None, shadows=False)
+    assert (settings.width, settings.samples, settings.shadows) == (10, 7, False)
+    assert type(settings.width) is int
+    with pytest.raises(raytracer.UserError, match=r"render\.width"):
+        settings.override(width=0)

@@ -109,6 +109,9 @@ def test_several_files_are_described_one_by_one(capsys: pytest.CaptureFixture[st
     done = capsys.readouterr()
     assert done.out == ""
     assert "missing.xyz: there is no such file" in done.err
+    Path("no.npz").write_text("nothing")
+    assert main(["info", "no.npz"]) == 2
+    assert "no.npz: is not an .npz file, or is incomplete" in capsys.readouterr().err
 
 
 def test_of_a_large_file_only_the_headers_are_read() -> None:
@@ -128,24 +131,3 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
             {"name": "centers", "type": "3 numbers"}, {"name": "mass", "type": "number"}
         ]  # fmt: skip
         assert int(done.stderr) < WHOLE_BYTES  # modules of Python are among it
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("a.toml", "spheres = 3\n", "a.toml: spheres: must be "),
-        ("a.npz", "nothing", "a.npz: is not an .npz file, or is incomplete"),
-        ("a.toml", "[[spheres]]\nfile = 'b.npz'\n", "b.npz: there is no such file"),
-        ("a.png", "nothing", "a.png: is not a picture that raytracer made"),
-    ],
-)
-def test_wrong_files_are_one_sentence(
-    name: str, content: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path(name).write_text(content)
-    assert main(["info", name]) == 2
-    done = capsys.readouterr()
-    assert done.out == ""
-    assert done.err.startswith("raytracer: ")
-    assert says in done.err
-    assert done.err.count("\n") == 1

@@ -18,6 +18,7 @@ from raytracer.motion_blur import BITS, shutter_time
 from raytracer.pipeline import Job, prepare
 from raytracer.scene.motion import Keys, at_time
 from raytracer.scene.packing.pack import repack
+from support.particle_files import dump, write
 
 Doubles = NDArray[np.float64]
 
@@ -280,16 +281,14 @@ def _frames(periodic: bool = True) -> tuple[Doubles, Doubles]:
     return places % 4.0 if periodic else places, step
 
 
-def _write_dump(path: Path, places: Doubles) -> None:
-    """Write frames (T, N, 3) in a box of 4 as a dump of LAMMPS, rows in any order."""
+def _write_dump(path: Path, places: Doubles, *more: str) -> None:
+    """Write frames (T, N, 3) in a box of 4 as a dump of LAMMPS, rows in any order, and others."""
     rng = np.random.default_rng(1)
-    with path.open("w") as file:
-        for frame, rows in enumerate(places):
-            file.write(f"ITEM: TIMESTEP\n{frame}\nITEM: NUMBER OF ATOMS\n{len(rows)}\n")
-            file.write("ITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\nITEM: ATOMS id x y z\n")
-            for row in rng.permutation(len(rows)):
-                x, y, z = rows[row]
-                file.write(f"{row + 1} {x:.12g} {y:.12g} {z:.12g}\n")
+    frames = []
+    for step, rows in enumerate(places):
+        lines = [f"{k + 1} {x:.12g} {y:.12g} {z:.12g}" for k, (x, y, z) in enumerate(rows)]
+        frames.append(dump("id x y z", list(rng.permutation(lines)), step, edge=4))
+    write(path, "".join([*frames, *more]))
 
 
 def _keys_of(scene: object, **options: Any) -> tuple[NDArray[Any], Keys]:
@@ -350,10 +349,8 @@ def test_frames_are_joined_by_straight_lines() -> None:
 
 def test_a_particle_that_a_frame_lacks_rests(tmp_path: Path) -> None:
     places, _ = _frames(periodic=False)
-    _write_dump(tmp_path / "gas.lammpstrj", places[:2])
-    with (tmp_path / "gas.lammpstrj").open("a") as file:
-        file.write("ITEM: TIMESTEP\n2\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS ff ff ff\n")
-        file.write("0 4\n0 4\n0 4\nITEM: ATOMS id x y z\n7 1 1 1\n")
+    last = dump("id x y z", ["7 1 1 1"], 2, "ff ff ff", edge=4)
+    _write_dump(tmp_path / "gas.lammpstrj", places[:2], last)
     ids, keys = _keys_of(tmp_path / "gas.lammpstrj", frame=1, shutter=1.0, radius=0.1)
     offsets = keys.at(np.zeros((20, 3)), 0.5)
     assert not offsets[ids != 7].any()

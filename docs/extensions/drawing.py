@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import pairwise
 
-from support.modules import circles
-
 Arrows = dict[str, set[str]]
 
 WIDTH, HEIGHT, ROW, GAP = 860, 26, 64, 12  # of the drawing; of a box; between rows; between boxes
@@ -143,3 +141,31 @@ def svg(arrows: Arrows) -> str:
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" font-family="sans-serif" '
         f'aria-label="Packages and their imports">{"".join(parts)}</svg>'
     )
+
+
+def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that reach each other, each sorted (Tarjan 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for target in arrows[name]:
+            if target not in index:
+                visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+        if low[name] == index[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in arrows:
+        if name not in index:
+            visit(name)
+    return sorted(found)

@@ -16,14 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gallery
 import numpy as np
 from PIL import Image, ImageDraw
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
 from raytracer import load
 from raytracer.film import png
-from support import gallery
 
 TARGET = gallery.FOLDER / "ovito"
 GAP = 16

@@ -234,30 +234,22 @@ def test_the_first_wrong_sphere_is_named_and_stays(
         info.check()
 
 
+CODES, HALVES = np.arange(256, dtype=np.uint8), np.arange(0x3C01, dtype=np.uint16).view(np.float16)
+SHARES = np.random.default_rng(4).random((COUNT, 3))
+SHARES[:4] = [[0.0, 0.04045, 1.0], [0.0404, 0.0405, 1e-5], [0.5, 0.25, 0.75], [1.0, 1.0, 0.0]]
+COLORS = {
+    "every code": np.stack([CODES, CODES[::-1], CODES], axis=1),
+    "every half from 0 to 1": np.stack([HALVES, HALVES, HALVES], axis=1),
+    **{kind: SHARES.astype(kind) for kind in ("float32", "float64", "float16")},
+}
+
+
+@pytest.mark.parametrize("name", COLORS)
 @pytest.mark.parametrize("space", ["srgb", "linear"])
-def test_codes_have_the_colours_of_the_host(pack: Pack, space: str) -> None:
-    codes = np.arange(256, dtype=np.uint8)
-    colors = np.stack([codes, codes[::-1], codes], axis=1)
-    _, made, info = pack(colored(colors, space))
-    assert made.tobytes() == linear_rgb(colors, space).tobytes()
+def test_colours_are_those_of_the_host(pack: Pack, name: str, space: str) -> None:
+    _, made, info = pack(colored(COLORS[name], space))
+    assert made.tobytes() == linear_rgb(COLORS[name], space).tobytes()
     assert info.wrong == {}
-
-
-@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("space", ["srgb", "linear"])
-def test_numbers_have_the_colours_of_the_host(pack: Pack, kind: str, space: str) -> None:
-    colors = np.random.default_rng(4).random((COUNT, 3)).astype(kind)
-    colors[:4] = [[0, 0.04045, 1], [0.0404, 0.0405, 1e-5], [0.5, 0.25, 0.75], [1, 1, 0]]
-    _, made, info = pack(colored(colors, space))
-    assert made.tobytes() == linear_rgb(colors, space).tobytes()
-    assert info.wrong == {}
-
-
-def test_every_half_has_the_colour_of_the_host(pack: Pack) -> None:
-    halves = np.arange(0x3C01, dtype=np.uint16).view(np.float16)  # 0 to 1
-    colors = np.stack([halves, halves, halves], axis=1)
-    _, made, _ = pack(colored(colors))
-    assert made.tobytes() == linear_rgb(colors).tobytes()
 
 
 @pytest.mark.parametrize(("space", "value"), [("srgb", 1.5), ("srgb", -0.1), ("linear", -1.0),
@@ -351,6 +343,3 @@ def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
     categories = ColorScale("tab10", "categorical", names=("a", "b"))
     with pytest.raises(UserError, match="values: a categorical scale has names"):
         categories.color_map()
-
-
-POSITIONS, RADII = numbers("float32", (COUNT, 3)), np.abs(numbers("float64", (COUNT,), 2))

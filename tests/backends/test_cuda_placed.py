@@ -23,7 +23,6 @@ from raytracer._native import core
 from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.pack import described
 from raytracer.buffers import DeviceColors, SceneBuffers
 from raytracer.device_array import DeviceArray
@@ -31,7 +30,8 @@ from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
 from raytracer.scene.packing.pose import posed
 from raytracer.scene.packing.render_space import Space
-from support.fake_cuda import FakeDriver
+from support.device_arrays import copies_to_host
+from support.fake_cuda import FakeDriver, cleared
 from support.libraries import kernel
 
 ADDRESSES = {
@@ -52,24 +52,14 @@ class Gpu:
     """A device that places spheres, with memory of the fake driver."""
 
     def __init__(self, kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> None:
-        table = np.array(flatten(layout.table()), np.int32)
-        self.driver = FakeDriver({"layout_table": table.nbytes}, self._run, memory=1 << 25)
-        self.driver.view(*self.driver.symbols["layout_table"])[:] = table.view(np.uint8)
+        self.driver = FakeDriver({}, self._run, memory=1 << 25)
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
         monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
-        monkeypatch.setattr(cuda_driver, "device_context", self._context)
+        calls = SimpleNamespace(**copies_to_host([], self._base))
+        monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))
         self.context = context.primary_context(0)
-
-    def _context(self, _device: int) -> Any:
-        """The driver of `DeviceArray.to_host`."""
-
-        def copy(to: Any, source: Any, size: Any) -> int:
-            ctypes.memmove(to.value, self._base + source.value, size.value)
-            return 0
-
-        return nullcontext(SimpleNamespace(cuMemcpyDtoH_v2=copy))
 
     @property
     def _base(self) -> int:
@@ -102,12 +92,8 @@ class Gpu:
 
 @pytest.fixture
 def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    cached = context.primary_context, transfer.staging, passes.loaded
-    for each in cached:
-        each.cache_clear()
-    yield Gpu(kernels, monkeypatch)
-    for each in cached:
-        each.cache_clear()
+    with cleared(context.primary_context, transfer.staging, passes.loaded):
+        yield Gpu(kernels, monkeypatch)
 
 
 def packed_by(device: Any, scene: Scene) -> tuple[SceneBuffers, Camera]:

@@ -24,7 +24,7 @@ from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
-from support.fake_cuda import FakeDriver
+from support.fake_cuda import FakeDriver, cleared
 from support.libraries import FOR_CUDA, library
 
 COUNT = 1000
@@ -119,10 +119,7 @@ def test_records_are_the_columns_row_by_row(
     monkeypatch.setattr(tree_module, "load_module", lambda *_: module)
     monkeypatch.setattr(scene_module, "PART", 1000)
     monkeypatch.setattr(transfer, "CHUNK", 300)
-    cached = context.primary_context, transfer.staging, tree_module.tree_kernels
-    for each in cached:
-        each.cache_clear()
-    try:
+    with cleared(context.primary_context, transfer.staging, tree_module.tree_kernels):
         made = CudaScene(0, buffers, None)
         made.upload()
         tree = build_bvh(buffers)
@@ -130,9 +127,6 @@ def test_records_are_the_columns_row_by_row(
             array = getattr(tree, part)
             assert driver.view(made.address(part), array.nbytes).tobytes() == array.tobytes()
         made.close()
-    finally:
-        for each in cached:
-            each.cache_clear()
     assert launched[:2] == ["tree_records", "tree_bounds"]
     (records,) = found
     expected = np.stack(buffers.columns, axis=1)

@@ -16,7 +16,6 @@ from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
@@ -26,7 +25,7 @@ from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 from raytracer.variants.kernel import Kernel, Requirement
 from raytracer.view import frame_of
-from support.fake_cuda import FakeDriver
+from support.fake_cuda import FakeDriver, cleared
 
 COUNT = 37
 WIDTH, HEIGHT = 19, 10
@@ -62,11 +61,9 @@ def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> 
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
-    table = np.array(flatten(layout.table()), np.int32)
     sizes = {name: layout.dtype(struct).itemsize for name, (struct, _) in kernel.TABLES.items()}
     sizes |= {"c_lights": sizes["c_lights"] * 4, "c_materials": sizes["c_materials"] * 4}
-    fake = FakeDriver(sizes | {"c_spheres": 1024, "layout_table": table.nbytes}, add_samples)
-    fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
+    fake = FakeDriver(sizes | {"c_spheres": 1024}, add_samples)
     monkeypatch.setattr(binding, "load", lambda: fake)
     monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
     monkeypatch.setattr(run, "why_not", lambda _: None)
@@ -75,12 +72,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
     monkeypatch.setattr(tone, "_compiled", set())
-    caches = context.primary_context, transfer.staging, kernel.render_kernel
-    for cached in caches:
-        cached.cache_clear()
-    yield fake
-    for cached in caches:
-        cached.cache_clear()
+    with cleared(context.primary_context, transfer.staging, kernel.render_kernel):
+        yield fake
     assert fake.depth == 0
 
 

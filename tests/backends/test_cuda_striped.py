@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from raytracer.backends.cuda.gpus import GpuGroup, StripedScene
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.transfer import as_bytes, staging
-from raytracer.commands.render import _work
 from raytracer.errors import MemoryNeedError
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
@@ -28,14 +26,6 @@ from support.project import to_project
 from support.scenes import random_scene
 
 UNIT = 2 << 20  # granularity of physical memory
-
-
-def test_a_summary_says_that_a_scene_is_striped() -> None:
-    backend: dict[str, Any] = {"name": "cuda", "device": "2 x Fake GPU"}
-    job: Any = SimpleNamespace(about={"backend": backend, "spheres": 5})
-    assert _work(job) == "5 spheres, cuda (2 x Fake GPU)"
-    backend["striped_over"] = 2
-    assert _work(job) == "5 spheres, cuda (2 x Fake GPU, scene striped)"
 
 
 SIZE = {"width": 321, "height": 203}

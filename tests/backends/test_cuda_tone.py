@@ -134,15 +134,6 @@ def test_every_launch_finds_clean_counters_and_says_the_same() -> None:
     assert len(tallies) == 1
 
 
-def test_a_crop_is_dithered_as_in_the_whole_picture() -> None:
-    film = film_named("natural")
-    part = Film(film.sums[13:90, 7:300].copy(), film.samples, 7, 13, 317, 123)
-    settings = ToneSettings(0.5, dither=True)
-    whole, _ = on_device(film, settings)
-    found, _ = on_device(part, settings)
-    assert np.array_equal(found, whole[13:90, 7:300])
-
-
 @pytest.mark.parametrize("curve", CURVES)
 def test_only_the_picture_leaves_the_device(
     curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

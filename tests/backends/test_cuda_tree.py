@@ -17,12 +17,16 @@ from raytracer.backends.cuda.transfer import staging
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
 from raytracer.film.film import Film
-from raytracer.layout import dtype
 from raytracer.scene.packing.pack import pack
+from support.device_arrays import OnGpu
+from support.nodes import Tree, check, read_tree
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
 Doubles = NDArray[np.float64]
+
+SLACK = 2.0**-22
+"""Of boxes, which a GPU makes of rounded sums."""
 
 
 def spheres(kind: str, count: int, seed: int = 1) -> tuple[Doubles, Doubles]:
@@ -72,42 +76,9 @@ def of_device(scene: CudaScene) -> Bvh:
     return Bvh(nodes, arrays["order"], arrays["spheres"].reshape(len(arrays["order"]), -1))
 
 
-def check(tree: Bvh, columns: tuple[NDArray[np.float32], ...], in_tree: int) -> None:
-    """Check a tree over spheres against its definition, in float64."""
-    records = np.stack(columns, axis=1)
-    assert np.array_equal(np.sort(tree.order), np.arange(len(records)))
-    assert np.array_equal(tree.spheres, records[tree.order])
-    nodes: Any = np.ascontiguousarray(tree.nodes).view(dtype("Node")).reshape(-1)
-    low = tree.spheres[:, :3].astype(np.float64) - tree.spheres[:, 3:4]
-    high = tree.spheres[:, :3].astype(np.float64) + tree.spheres[:, 3:4]
-    seen = np.zeros(len(records), int)
-    boxes: list[Any] = [None] * len(nodes)
-    for index in range(len(nodes) - 1, -1, -1):  # children come after their parents
-        node, child, begin, all_of = nodes[index], int(nodes[index]["child_base"]), 0, []
-        cell = np.ldexp(1.0, node["exponent"].astype(int) - 127)
-        for slot in range(8):
-            end = int(node["leaf_end"][slot])
-            rows = slice(int(node["sphere_base"]) + begin, int(node["sphere_base"]) + end)
-            if node["inner"] >> slot & 1:
-                assert begin == end
-                assert child > index
-                box = boxes[child]
-                child += 1
-            elif begin < end:
-                assert end - begin <= 8
-                seen[rows] += 1
-                box = low[rows].min(0), high[rows].max(0)
-            else:
-                continue
-            begin = end
-            sides = [np.array([node[f"{s}_{a}"][slot] for a in "xyz"]) for s in ("lo", "hi")]
-            slack = 2.0**-22 * np.maximum(np.abs(box[0]), np.abs(box[1]))
-            assert (node["origin"] + sides[0] * cell <= box[0] + slack).all()
-            assert (node["origin"] + sides[1] * cell >= box[1] - slack).all()
-            all_of.append(box)
-        boxes[index] = np.min([b[0] for b in all_of], 0), np.max([b[1] for b in all_of], 0)
-    assert (seen[:in_tree] == 1).all()
-    assert not seen[in_tree:].any()
+def decoded(scene: CudaScene) -> Tree:
+    tree = of_device(scene)
+    return read_tree(tree.nodes, tree.order, tree.spheres)
 
 
 @pytest.fixture
@@ -129,7 +100,7 @@ def test_tree_is_valid_and_gives_the_picture_of_the_hosts(
 ) -> None:
     buffers = packed(*spheres(kind, count))
     with device.scene(buffers) as made, device.scene(buffers, build_bvh(buffers)) as expected:
-        check(of_device(made), buffers.columns, count - len(buffers.large))
+        check(decoded(made), np.stack(buffers.columns, axis=1), len(buffers.large), SLACK)
         found, wanted = (film_of(device, each, buffers) for each in (made, expected))
     # of spheres that a ray meets at the same distance the first in the tree is seen
     assert (found != wanted).any(-1).mean() < (0.5 if kind == "few places" else 1e-3)
@@ -186,26 +157,6 @@ def moved(live: raytracer.LiveScene) -> NDArray[np.float32]:
     return np.asarray(live.render().film.sums)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 20, 21, 700, 5000, 40_000])
-def test_moving_spheres_have_the_picture_of_new_ones(device: CudaDevice, count: int) -> None:
-    g = np.random.default_rng(count)
-    centers, radii = spheres("even", count)
-    colors = g.uniform(size=(count, 3)).astype(np.float32)
-    scene = raytracer.Scene.from_arrays(centers, radii, colors)
-    settings: dict[str, Any] = {"width": 160, "height": 120, "samples": 1}
-    with (
-        raytracer.LiveScene(scene, backend="cuda", **settings) as live,
-        raytracer.LiveScene(scene, backend="cpu", **settings) as reference,
-    ):
-        for step in range(6):
-            centers = centers + g.normal(size=centers.shape) * radii[:, None] * (0.1, 1.0)[step % 2]
-            colors = g.uniform(size=(count, 3)).astype(np.float32)
-            for each in (live, reference):
-                each.update(centers, radii=radii if step == 2 else None, colors=colors)
-            found, wanted = moved(live), moved(reference)
-            assert (np.abs(found - wanted) > 1e-4).any(-1).mean() < 2e-3
-
-
 def test_updates_have_the_same_bytes_and_valid_trees(device: CudaDevice) -> None:
     g = np.random.default_rng(5)
     centers, radii = spheres("giants", 20_000)
@@ -219,10 +170,9 @@ def test_updates_have_the_same_bytes_and_valid_trees(device: CudaDevice) -> None
                 live.update(step)
                 shown.append(moved(live))
             made: Any = live._open().scene
-            tree = of_device(made)
             with made._context.lock, made._context.active():
                 records = made._moving.records()
-            check(tree, tuple(np.ascontiguousarray(records.T)), 20_000)
+            check(decoded(made), records, slack=SLACK)
         pictures.append(np.stack(shown))
     assert np.array_equal(pictures[0], pictures[1])
 
@@ -253,15 +203,6 @@ def test_updates_allocate_nothing(device: CudaDevice) -> None:
     assert len(sizes) == 1
 
 
-def on_gpu(array: Any) -> Any:
-    torch: Any = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    there = torch.from_numpy(np.ascontiguousarray(array)).cuda()
-    torch.cuda.synchronize()
-    return there
-
-
 def test_arrays_of_the_gpu_that_are_wrong_are_told_with_the_next_picture(
     device: CudaDevice,
 ) -> None:
@@ -273,12 +214,12 @@ def test_arrays_of_the_gpu_that_are_wrong_are_told_with_the_next_picture(
     bad, wrong = centers.copy(), colors.copy()
     bad[4321, 1], wrong[77] = np.nan, 3.0
     with raytracer.LiveScene(scene, backend="cuda", width=160, height=120, samples=1) as live:
-        live.update(colors=on_gpu(wrong))  # before any sphere has moved
+        live.update(colors=OnGpu(wrong))  # before any sphere has moved
         with pytest.raises(UserError, match="colors: sphere 77"):
             moved(live)
         moved(live)
-        live.update(on_gpu(bad))
-        live.update(radii=on_gpu(radii))  # does not hide what was wrong before it
+        live.update(OnGpu(bad))
+        live.update(radii=OnGpu(radii))  # does not hide what was wrong before it
         with pytest.raises(UserError, match="positions: sphere 4321"):
             moved(live)
         found = moved(live)

@@ -25,6 +25,7 @@ from raytracer.backends.cuda.tree import (
     tree_sizes,
 )
 from support.libraries import FOR_CUDA, library
+from support.nodes import check, read_tree, walk
 
 COUNT, APART = 300, 7  # of them beside the tree
 Floats = NDArray[np.float32]
@@ -100,37 +101,25 @@ def nodes_of(memory: Memory) -> NDArray[np.void]:
 def costs_of(memory: Memory, records: Floats) -> NDArray[np.float64]:
     """Check the tree against its definition; return what a ray that meets each node costs."""
     order, leaves = (memory.arrays[name].view("i4") for name in ("order", "spheres"))
-    assert np.array_equal(np.sort(order), np.arange(COUNT))
-    assert np.array_equal(leaves.view(np.float32).reshape(-1, 4), records[order])
-    of_order = records[order].astype(np.float64)
-    low, high = of_order[:, :3] - of_order[:, 3:], of_order[:, :3] + of_order[:, 3:]
-    nodes, seen = nodes_of(memory), np.zeros(COUNT, int)
-    boxes: list[Any] = [None] * len(nodes)
-    costs = np.zeros(len(nodes))
-    for index in range(len(nodes) - 1, -1, -1):
-        node, child, begin, every = nodes[index], int(nodes[index]["child_base"]), 0, []
-        cell = np.ldexp(1.0, node["exponent"].astype(int) - 127)
-        for slot in range(8):
-            end = int(node["leaf_end"][slot])
-            rows = slice(int(node["sphere_base"]) + begin, int(node["sphere_base"]) + end)
-            if node["inner"] >> slot & 1:
-                box, weight, child = boxes[child], 1.0, child + 1
-            elif begin < end:
-                box, weight = (low[rows].min(0), high[rows].max(0)), 0.25 * (end - begin)
-                assert end - begin <= 8
-                seen[rows] += 1
-            else:
-                continue
-            begin = end
-            for side, bound, sign in (("lo", box[0], 1), ("hi", box[1], -1)):
-                line = np.array([node[f"{side}_{axis}"][slot] for axis in "xyz"])
-                assert (sign * (bound - node["origin"] - line * cell) >= -1e-6).all()
+    nodes = nodes_of(memory).view(np.uint8).reshape(-1, 80)
+    tree = read_tree(nodes, order, leaves.view(np.float32).reshape(-1, 4))
+    check(tree, records, APART, slack=2.0**-20)
+    rows = tree.spheres.astype(np.float64)
+    low, high = rows[:, :3] - rows[:, 3:], rows[:, :3] + rows[:, 3:]
+    bounds = np.zeros((len(tree), 2, 3))
+    costs = np.zeros(len(tree))
+    for node, _ in walk(tree):  # children before their parents
+        assert all(b - a <= 8 for a, b, _ in tree.leaves(node))
+        of_leaves = [
+            (np.array([low[a:b].min(0), high[a:b].max(0)]), 0.25 * (b - a))
+            for a, b, _ in tree.leaves(node)
+        ]
+        every = [*of_leaves, *((bounds[child], 1.0) for child, _ in tree.children(node))]
+        bounds[node, 0] = np.min([box[0] for box, _ in every], axis=0)
+        bounds[node, 1] = np.max([box[1] for box, _ in every], axis=0)
+        for box, weight in every:
             x, y, z = box[1] - box[0]
-            costs[index] += weight * (x * y + y * z + z * x)
-            every.append(box)
-        boxes[index] = np.min([b[0] for b in every], 0), np.max([b[1] for b in every], 0)
-    assert (seen[: COUNT - APART] == 1).all()
-    assert not seen[COUNT - APART :].any()
+            costs[node] += weight * (x * y + y * z + z * x)
     return costs
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bvh.test_structure import check, uniform, wild_spheres
+from bvh.test_structure import uniform, wild_spheres
 from raytracer.buffers import none_of
-from support.nodes import read_tree
+from support.nodes import check, read_tree
 
 IDENTITY = np.eye(3).ravel().tolist()
 NEVER, ALWAYS = 1e300, -1.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.nodes import Tree, read_tree, walk
+from support.nodes import Tree, check, read_tree, walk
 
 
 def build(spheres: np.ndarray, threads: int = 2) -> Tree:
@@ -16,30 +16,6 @@ def build(spheres: np.ndarray, threads: int = 2) -> Tree:
 
     x, y, z, radius = np.ascontiguousarray(spheres.astype(np.float32).T)
     return read_tree(*_core.build_bvh((x, y, z, radius), threads))
-
-
-def check(tree: Tree, spheres: np.ndarray) -> None:
-    """Assert what every tree must be."""
-    count = len(spheres)
-    np.testing.assert_array_equal(np.sort(tree.order), np.arange(count))
-    np.testing.assert_array_equal(tree.spheres, spheres.astype(np.float32)[tree.order])
-    visited = np.zeros(count, np.int64)
-    nodes_seen = np.zeros(len(tree), np.int64)
-    for node, boxes in walk(tree):
-        nodes_seen[node] += 1
-        for first, last, _ in tree.leaves(node):
-            visited[first:last] += 1
-        for first, last, low, high in boxes:
-            inside = tree.spheres[first:last].astype(np.float64)
-            center, radius = inside[:, :3], inside[:, 3:]
-            assert (center - radius >= low).all(), f"node {node}: below its box"
-            assert (center + radius <= high).all(), f"node {node}: above its box"
-    assert visited.max(initial=1) == 1, "no sphere lies in two leaves"
-    shown = {tuple(row) for row in tree.spheres[visited == 1].tolist()}
-    hidden = {tuple(row) for row in tree.spheres[visited == 0].tolist()}
-    assert hidden <= shown, "every sphere lies in a leaf, or one that equals it does"
-    if count:
-        np.testing.assert_array_equal(nodes_seen, 1, "every node has exactly one parent")
 
 
 def uniform(count: int, seed: int = 0) -> np.ndarray:

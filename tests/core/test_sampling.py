@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from raytracer.layout import code
 from reference.scene import Array
+from support.directions import DRAWN, check, counted, expected, squares
 from support.probe import Floats, Probe
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -186,23 +187,12 @@ NORMALS = [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, 0, -0.8), (-0.36, 0.48, -0.8)
 
 @pytest.mark.parametrize("normal", NORMALS)
 def test_cosine_hemisphere(probe: Probe, normal: tuple[float, float, float]) -> None:
-    """Unit, above the surface, and as many in each cell of equal weight as there ought to be."""
-    count, rings, sectors = 40_000, 8, 12
-    square = np.random.default_rng(3).random((count, 2)).astype(np.float32)
-    wi = probe("cosine_hemisphere", np.array([normal], np.float32), square).astype(np.float64)
+    """Unit, above the surface, and as many in each cell as there ought to be."""
+    n, drawn = np.array(normal, np.float64), 2 * DRAWN
+    wi = probe("cosine_hemisphere", [n], squares(drawn, 2)).astype(np.float64)
     assert np.abs(np.linalg.norm(wi, axis=1) - 1).max() < 4e-7
-    n = np.array(normal, np.float64)
-    height = wi @ n
-    assert (height > -1e-6).all()
-    # The square of the sine is uniform where the density is cosine / pi, and so is the azimuth.
-    side = np.cross(n, (0.3, -0.5, 0.7))
-    azimuth = np.arctan2(wi @ np.cross(n, side), wi @ side) / (2 * np.pi) % 1
-    cell = (np.clip(1 - height**2, 0, 1 - 1e-9) * rings).astype(int) * sectors
-    cell += (azimuth * sectors).astype(int)
-    expected = count / (rings * sectors)
-    chi2 = ((np.bincount(cell, minlength=rings * sectors) - expected) ** 2 / expected).sum()
-    freedom = rings * sectors - 1
-    assert abs(chi2 - freedom) < 5 * sqrt(2 * freedom)
+    assert (wi @ n > -1e-6).all()
+    check(counted(wi, n, 0.0), expected(lambda each: each @ n / np.pi, n, 0.0, drawn))
 
 
 def test_the_edge_of_the_unit_square_is_a_direction(probe: Probe) -> None:

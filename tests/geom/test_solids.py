@@ -1,4 +1,4 @@
-"""The ray-cone and ray-ellipsoid tests as functions, against float64."""
+"""The tests of rays with capsules, cones and ellipsoids as functions, against float64."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference import solids
+from reference import capsule, solids
 from reference.scene import Array, unit
 from support.probe import Floats, Probe
 
 HALF_ULP = 2.0**-24
 COUNT = 2_000
+
+
+FUNCTIONS: dict[str, tuple[Any, Any, Any]] = {
+    "capsule": (capsule.distance, capsule.normal, capsule.interval),
+    "cone": (solids.cone_distance, solids.cone_normal, solids.cone_interval),
+    "ellipsoid": (solids.ellipsoid_distance, solids.ellipsoid_normal, solids.ellipsoid_interval),
+}
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,12 @@ class Solids:
 
     @property
     def numbers(self) -> tuple[Array, ...]:
+        """Arguments of the functions of the reference."""
         numbers = [column.astype(np.float64) for column in self.columns]
         if self.kind == "cone":
             center, first, axis, last = numbers
             return center, axis, first, last
-        center, semi_axes, turn = numbers
-        return center, semi_axes, unit(turn)
+        return (*numbers[:2], unit(numbers[2])) if self.kind == "ellipsoid" else tuple(numbers)
 
     @property
     def along(self) -> Array:
@@ -47,19 +54,16 @@ class Solids:
     @property
     def distance(self) -> Callable[[Array], Array]:
         """Signed distances of points from the surfaces."""
-        made: Any = solids.cone_distance if self.kind == "cone" else solids.ellipsoid_distance
-        return partial(made, *self.numbers)
+        return partial(FUNCTIONS[self.kind][0], *self.numbers)
 
     @property
     def normal(self) -> Callable[[Array], Array]:
-        made: Any = solids.cone_normal if self.kind == "cone" else solids.ellipsoid_normal
-        return partial(made, *self.numbers)
+        return partial(FUNCTIONS[self.kind][1], *self.numbers)
 
     @cached_property
     def interval(self) -> tuple[Array, Array]:
         """Where the line of each ray enters and leaves, (N,) each."""
-        made: Any = solids.cone_interval if self.kind == "cone" else solids.ellipsoid_interval
-        first, last = made(*self.numbers, np.zeros(3), self.along)
+        first, last = FUNCTIONS[self.kind][2](*self.numbers, np.zeros(3), self.along)
         return first, last
 
     @cached_property
@@ -101,6 +105,14 @@ def cones(thin: float, pointed: float, scale: float, aligned: float = 0.0, seed:
     size = np.abs(center).max(axis=1) + np.abs(axis).max(axis=1) + wide
     columns = tuple(part.astype(np.float32) for part in (center, radii[0], axis, radii[1]))
     return Solids("cone", columns, aimed(rng, center, wide, axis), size)
+
+
+@cache
+def rods(thin: float, scale: float, aligned: float = 0.0, seed: int = 5) -> Solids:
+    """Capsules as cylinders of `cones` are."""
+    s = cones(thin, 1.0, scale, aligned, seed)
+    center, radius, axis, _ = s.columns
+    return Solids("capsule", (center, radius, axis), s.direction, s.size)
 
 
 @cache
@@ -222,3 +234,82 @@ def test_no_ray_from_inside_is_lost(probe: Probe, made: Callable[[], Solids]) ->
     assert sure.sum() > COUNT / 2
     assert (near < 0)[sure].all()
     assert (far > 0)[sure].all()
+
+
+# ---- capsules
+
+RODS = [
+    pytest.param(partial(rods, 1.0, 30.0), id="thick"),
+    pytest.param(partial(rods, 0.1, 30.0), id="bond"),
+    pytest.param(partial(rods, 1e-2, 30.0, 1e-2), id="aligned"),
+    pytest.param(partial(rods, 1e-3, 30.0), id="thin"),
+    pytest.param(partial(rods, 1e-4, 8.0), id="very thin"),
+    pytest.param(partial(rods, 1e-4, 8.0, 1e-4), id="very thin, aligned"),
+    pytest.param(partial(rods, 0.1, 1e3), id="far"),
+    pytest.param(partial(rods, 0.3, 1.0), id="inside"),
+]
+
+
+@pytest.mark.parametrize("made", RODS)
+def test_nearest(probe: Probe, made: Callable[[], Solids]) -> None:
+    s = made()
+    t = probe("capsule_nearest", *s.columns, s.direction)[:, 0].astype(np.float64)
+    error = 16 * HALF_ULP * s.size
+    first, last = s.interval
+    outside = s.distance(np.zeros((COUNT, 3)))
+    sure = (np.abs(s.deepest) > error) & (np.abs(outside) > error)
+    hits = (s.deepest < 0) & (last > 0)
+    assert sure.mean() > 0.6
+    assert ((t > 0) == hits)[sure].all()
+    met = sure & hits
+    assert met.sum() > COUNT / 4
+    # on the surface, and where the ray meets it first: between both points it is on the surface too
+    expected = np.where(met, np.where(outside < 0, last, first), 0)
+    for at in (t, 0.5 * (t + expected)):
+        assert (np.abs(s.distance(at[:, None] * s.along)) <= error)[met].all()
+
+
+@pytest.mark.parametrize("made", RODS)
+def test_surface(probe: Probe, made: Callable[[], Solids]) -> None:
+    s, origin = made(), np.zeros((COUNT, 3), np.float32)
+    found = probe("capsule_surface", *s.columns, origin, s.direction).astype(np.float64)
+    position, normal, inside = found[:, :3], found[:, 3:6], found[:, 6] == 1
+    error = 16 * HALF_ULP * s.size
+    met = (s.deepest < -error) & (s.interval[1] > error)
+    assert met.sum() > COUNT / 4
+    assert (inside == (s.distance(origin.astype(np.float64)) < 0))[met].mean() > 0.999
+    # on the side of the viewer, off the surface by no more than the error
+    height = s.distance(position) * np.where(inside, -1, 1)
+    assert (height[met] > 0).all()
+    assert (height <= 2 * error)[met].all()
+    expected = s.normal(position) * np.where(inside, -1, 1)[:, None]
+    blur = 32 * HALF_ULP * s.size / s.columns[1] + 1e-5
+    assert (np.linalg.norm(normal - expected, axis=1) <= blur)[met].all()
+
+
+def test_without_length_it_is_a_sphere_to_the_bit(probe: Probe) -> None:
+    s = rods(0.5, 4.0, seed=7)
+    center, radius, axis = s.columns
+    origin, nothing = np.zeros_like(center), np.zeros_like(axis)
+    sphere = probe("sphere_nearest", center, radius, s.direction)
+    found = probe("capsule_nearest", center, radius, nothing, s.direction)
+    assert found.tobytes() == sphere.tobytes()
+    point = probe("sphere_surface", center, radius, origin, s.direction)
+    found = probe("capsule_surface", center, radius, nothing, origin, s.direction)
+    hit = sphere[:, 0] > 0
+    assert hit.sum() > COUNT / 10
+    assert found[hit].tobytes() == point[hit].tobytes()
+
+
+@pytest.mark.parametrize("thin", [1.0, 0.1, 1e-3])
+def test_exit(probe: Probe, thin: float) -> None:
+    s = rods(thin, 4.0, seed=8)
+    center, radius, axis = s.columns
+    rng = np.random.default_rng(9)
+    across = 0.9 * radius[:, None] * unit(rng.normal(size=(COUNT, 3)))
+    start = (center + rng.uniform(-1, 1, (COUNT, 1)) * axis + across).astype(np.float32)
+    sure = s.distance(start.astype(np.float64)) < -0.05 * radius
+    t = probe("capsule_exit", *s.columns, start, s.direction)[:, 0].astype(np.float64)
+    error = 16 * HALF_ULP * (s.size + np.abs(t))
+    assert (t >= 0).all()
+    assert (np.abs(s.distance(start + t[:, None] * s.along)) <= error)[sure].all()

@@ -16,6 +16,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing import sky
 from raytracer.scene.packing.emitters import alias_table
 from raytracer.scene.packing.sky import equirectangular, pack_sky, reduced, rows_of
+from reference.curves import srgb_decode
 
 DARK = raytracer.Ambient(intensity=0.0)
 WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
@@ -41,11 +42,6 @@ def picture(tmp_path: Path, rows: Any) -> str:
     return str(tmp_path / "sky.png")
 
 
-def to_linear(codes: Any) -> Any:
-    share = codes / 255.0
-    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-
-
 @pytest.mark.parametrize("up", [(0, 1, 0), (0, 0, 1), (1, 0, 0)])
 def test_a_panorama_of_an_environment_is_its_image(backend: str, tmp_path: Path, up: Any) -> None:
     """A camera that looks along the image's middle sees the image again, the right way round."""
@@ -59,7 +55,7 @@ def test_a_panorama_of_an_environment_is_its_image(backend: str, tmp_path: Path,
     far = SphereSet(5000.0 * np.array([np.roll(up, 1)]), 1.0)
     got = mean(scene_of(environment, camera=camera, spheres=[far]), backend, 1,
                width=64, height=32, filter="point")  # fmt: skip
-    error = np.abs(got[4:-4, 4:-4, :3] - to_linear(np.rint(rows))[4:-4, 4:-4])
+    error = np.abs(got[4:-4, 4:-4, :3] - srgb_decode(np.rint(rows) / 255.0)[4:-4, 4:-4])
     assert error.mean() < 0.01
     assert (got[..., 3] == 1.0).all()
 
@@ -106,12 +102,13 @@ def test_a_sky_without_shadows_reaches_every_surface(
     spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=WHITE),
                SphereSet([[0, 2.0, 0], [1.5, 1.0, 1.0]], 0.8, material=black)]  # fmt: skip
     bottom, top = {"color": (1.0, 1.0), "gradient": (0.0, 1.0), "image": (0.5, 0.5)}[kind]
-    said: dict[str, Any] = {
+    kinds: dict[str, dict[str, Any]] = {
         "color": {"color": "white"},
         "gradient": {"bottom": "black", "top": "white"},
         "image": {"image": picture(tmp_path, np.full((32, 64, 3), 188.0)),
-                  "intensity": 0.5 / to_linear(188.0)},
-    }[kind]  # fmt: skip
+                  "intensity": float(0.5 / srgb_decode(188.0 / 255.0))},
+    }  # fmt: skip
+    said = kinds[kind]
     for depth in (0, 4):
         found = []
         for shadow in (False, True):

@@ -1,10 +1,10 @@
-"""Where rays enter and leave capsules, float64, by the solids that a capsule is made of."""
+"""Where rays enter and leave capsules, float64, by the solids that one is made of; distances."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from reference.scene import Array
+from reference.scene import Array, unit
 
 
 def interval(
@@ -37,3 +37,20 @@ def interval(
             on = np.where(np.abs(s) <= length, t, np.nan)
             first, last = np.fmin(first, on), np.fmax(last, on)
     return first, last
+
+
+def from_segment(center: Array, axis: Array, points: Array) -> Array:
+    """Return the vectors to points from the nearest points of segments, (..., 3)."""
+    away = points - center
+    along = (away * axis).sum(axis=-1) / np.maximum((axis * axis).sum(axis=-1), 1e-300)
+    return np.asarray(away - np.clip(along, -1, 1)[..., None] * axis)
+
+
+def distance(center: Array, radius: Array, axis: Array, points: Array) -> Array:
+    """Return signed distances from capsules, negative inside, (...)."""
+    return np.asarray(np.linalg.norm(from_segment(center, axis, points), axis=-1) - radius)
+
+
+def normal(center: Array, radius: Array, axis: Array, points: Array) -> Array:
+    """Return the outward normals at points of the surface, (..., 3)."""
+    return unit(from_segment(center, axis, points))

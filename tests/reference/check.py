@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference.scene import Array, Light, unit, vector
+from reference.scene import Array, Light, unit
+from reference.shade import towards
 
 # What float32 storage and arithmetic may move a surface by, relative to the lengths involved:
 # sixteen units in the last place (2^-24 each).
@@ -121,14 +122,6 @@ def check_hits(
     return HitCheck(rays[:0])
 
 
-def _to_light(light: Light, point: Array) -> tuple[Array, Array]:
-    if light.kind == "directional":
-        return np.broadcast_to(-unit(light.vector), point.shape), np.full(len(point), np.inf)
-    offset = vector(light.vector) - point
-    distance = np.linalg.norm(offset, axis=1)
-    return offset / distance[:, None], distance
-
-
 def check_lit(
     centers: Array,
     radii: Array,
@@ -153,7 +146,7 @@ def check_lit(
     # How far the surface's rounding moves the hit point along a slanting ray.
     blur = away * (1 + radii[own] / np.maximum(half, 1e-300))
     normal = unit(point - centers[own]) * np.where(inside, -1.0, 1.0)[:, None]
-    to_light, distance = _to_light(light, point)
+    to_light, distance, _ = towards(light, point)
     cosine = (normal * to_light).sum(axis=1)
     doubt = blur / radii[own] + blur / distance + ROUNDING
 

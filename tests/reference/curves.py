@@ -6,22 +6,21 @@ All take and give linear sRGB, (..., 3), before clipping to 0..1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 WEIGHTS = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 
 
-def srgb_encode(linear: NDArray[Any]) -> Array:
+def srgb_encode(linear: ArrayLike) -> Array:
     """IEC 61966-2-1, clipped to 0..1."""
     x = np.clip(np.asarray(linear, np.float64), 0.0, 1.0)
     return np.asarray(np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055))
 
 
-def srgb_decode(code: NDArray[Any]) -> Array:
+def srgb_decode(code: ArrayLike) -> Array:
     """Its inverse."""
     x = np.asarray(code, np.float64)
     return np.asarray(np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4))

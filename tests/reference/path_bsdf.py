@@ -1,4 +1,4 @@
-"""Scattering at the surfaces of a `PathScene`: values, densities and samples of all rays at once.
+"""Scattering at the surfaces of a `PathScene`: samples of all rays at once.
 
 Directions are unit vectors that point away from the surface: `wo` to where the path came from, and
 `wi` to where it goes. The normal `n` is on the side of `wo`. Every lobe is reciprocal, transmission
@@ -8,9 +8,9 @@ with the factor of the squared indices of refraction.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from reference.radiometry import (
     fresnel_dielectric,
     fresnel_schlick,
     ggx_albedo,
-    ggx_density,
     ggx_glass_albedo,
     ggx_lambda,
     ggx_visible_normal,
@@ -41,13 +40,12 @@ def dot(a: Array, b: Array) -> Array:
 class Samples(NamedTuple):
     """A direction a ray.
 
-    wi: (n, 3). weight: value times cosine over density, (n, 3). pdf: density of a direction that
-    other means may find, (n,); infinite where none can. through: whether it leaves the side of wo.
+    wi: (n, 3). weight: value times cosine over density, (n, 3). through: whether it leaves the side
+    of wo.
     """
 
     wi: Array
     weight: Array
-    pdf: Array
     through: Mask
 
 
@@ -71,11 +69,6 @@ class Surfaces:
     table: NDArray[np.int64]
     tables: Tables
 
-    def of(self, which: Any) -> Surfaces:
-        """Some of the rays."""
-        names = [each.name for each in fields(self) if each.name != "tables"]
-        return replace(self, **{name: getattr(self, name)[which] for name in names})
-
     @cached_property
     def cosine(self) -> Array:
         """Of wo to the normal."""
@@ -86,169 +79,79 @@ class Surfaces:
         """Share of the diffuse base with its coat."""
         return (1 - self.metal) * (1 - self.glass)
 
-    @property
-    def smooth(self) -> Mask:
-        """Where facets are level."""
-        return np.asarray(self.alpha == 0)
-
-    @cached_property
-    def coat_chance(self) -> Array:
-        """How often the coat is sampled where there is a diffuse base."""
-        albedo = self.specular * self.tables.coat(self, self.cosine)
-        return np.where(self.specular > 0, 0.1 + 0.8 * albedo, 0.0)
-
-    @cached_property
-    def many_chance(self) -> Array:
-        """How often a metal is sampled as a diffuse one, for light that facets reflect often."""
-        return np.asarray(1 - self.tables.facets(self, self.cosine))
-
-    @cached_property
-    def _again(self) -> Again:
-        """What facets of glass scatter more than once."""
-        return self.tables.again(self)
-
-    def evaluate(self, wi: Array) -> tuple[Array, Array]:
-        """Value times the cosine of wi, (n, 3), and density, (n,), without mirrors of no width."""
-        value, pdf = np.zeros_like(self.wo), np.zeros(len(self.wo))
-        up = dot(wi, self.n)
-        above, rough = up > 0, ~self.smooth
-        for which, lobe in (
-            (above & (self.base > 0), Surfaces._diffuse),
-            (above & (self.base > 0) & rough, Surfaces._coat),
-            (above & (self.metal > 0) & rough, Surfaces._metal),
-            ((self._glass_share > 0) & rough, Surfaces._glass),
-        ):
-            if which.any():
-                part, density = lobe(self.of(which), wi[which])
-                value[which] += part
-                pdf[which] += density
-        return value * np.abs(up)[:, None], pdf
-
-    @property
-    def _glass_share(self) -> Array:
-        return (1 - self.metal) * self.glass
-
-    def _diffuse(self, wi: Array) -> tuple[Array, Array]:
-        """What the coat lets in and out again; all of it where the base is white."""
-        up = dot(wi, self.n)
-        out, into = (1 - self.specular * self.tables.coat(self, c) for c in (self.cosine, up))
-        mean = 1 - self.specular * self.tables.mean_coat[self.table]
-        value = self.color * (self.base * out * into / (mean * np.pi))[:, None]
-        return value, self.base * (1 - self.coat_chance) * up / np.pi
-
-    def _facets(self, wi: Array) -> tuple[Array, Array, Array]:
-        """D G / (4 cos cos), density of a reflected direction, cosine of wo to the facet."""
-        up = dot(wi, self.n)
-        h = self.wo + wi
-        h /= np.linalg.norm(h, axis=1, keepdims=True)
-        density = ggx_density(dot(h, self.n), self.alpha)
-        lambda_o, lambda_i = ggx_lambda(self.cosine, self.alpha), ggx_lambda(up, self.alpha)
-        value = density / (4 * self.cosine * up * (1 + lambda_o + lambda_i))
-        return value, density / (4 * self.cosine * (1 + lambda_o)), dot(self.wo, h)
-
-    def _coat(self, wi: Array) -> tuple[Array, Array]:
-        value, pdf, along = self._facets(wi)
-        share = self.base * self.specular * fresnel_dielectric(along, self.ior) * value
-        return np.repeat(share[:, None], 3, axis=1), self.base * self.coat_chance * pdf
-
-    def _metal(self, wi: Array) -> tuple[Array, Array]:
-        """One reflection, and the others as Kulla and Conty (2017) estimate them."""
-        value, pdf, along = self._facets(wi)
-        single = fresnel_schlick(along, self.color) * value[:, None]
-        out, into = (1 - self.tables.facets(self, c) for c in (self.cosine, dot(wi, self.n)))
-        mean = self.tables.mean_facets[self.table]
-        many = out * into / (np.pi * np.maximum(1 - mean, 1e-9))
-        average = self.color + (1 - self.color) / 21  # mean of Schlick's Fresnel over the cosine
-        tint = average**2 * mean[:, None] / (1 - average * (1 - mean)[:, None])
-        pdf += self.many_chance * (dot(wi, self.n) / np.pi - pdf)
-        return (single + tint * many[:, None]) * self.metal[:, None], self.metal * pdf
-
-    def _glass(self, wi: Array) -> tuple[Array, Array]:
-        """Reflection and refraction by facets (Walter and others 2007)."""
-        up = dot(wi, self.n)
-        eta = np.where(up > 0, 1.0, self.eta)
-        h = self.wo + wi * eta[:, None]
-        length = np.linalg.norm(h, axis=1, keepdims=True)
-        h = h / np.maximum(length, 1e-300)
-        h *= np.where(dot(h, self.n) < 0, -1, 1)[:, None]
-        along, across = dot(self.wo, h), dot(wi, h)
-        fresnel = fresnel_dielectric(along, self.eta)
-        valid = (along > 0) & (across * up > 0) & (length[:, 0] > 1e-9)
-        density = ggx_density(dot(h, self.n), self.alpha)
-        lambda_o = ggx_lambda(self.cosine, self.alpha)
-        mask = 1 / (1 + lambda_o + ggx_lambda(up, self.alpha))
-        seen = density * np.abs(along) / (self.cosine * (1 + lambda_o))  # density of facets
-        turn = (across + along / eta) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bent = density * mask * np.abs(across * along) / (turn * self.cosine * np.abs(up))
-            bent *= (1 - fresnel) / eta**2  # radiance is that of the nearer medium
-            value = np.where(up > 0, fresnel * density * mask / (4 * self.cosine * up), bent)
-            through = seen * (1 - fresnel) * np.abs(across) / turn
-            pdf = np.where(up > 0, fresnel * seen / (4 * np.abs(along)), through)
-        value, pdf = np.where(valid, value, 0), np.where(valid, pdf, 0)
-        again, share = self._again, self._glass_share
-        side = np.where(up > 0, again.stays, 1 - again.stays)
-        value += (
-            again.lost * self.tables.glass_lost(self, np.abs(up), up < 0) / (np.pi * again.both)
-        )
-        pdf = pdf + again.lost * (side * np.abs(up) / np.pi - pdf)
-        return np.repeat((share * value)[:, None], 3, axis=1), share * pdf
-
     def sample(self, u: Array) -> Samples:
-        """Draw a direction a ray. u: uniform, (n, 4)."""
-        count = len(self.wo)
-        wi, through = np.zeros((count, 3)), np.zeros(count, bool)
+        """Draw a lobe by its share, and a direction of it, a ray. u: uniform, (n, 4)."""
+        tables = self.tables
+        many = 1 - tables.facets(self, self.cosine)  # of metal: light that facets reflect often
+        again = tables.again(self)
+        albedo = self.specular * tables.coat(self, self.cosine)
+        coat = np.where(self.specular > 0, 0.1 + 0.8 * albedo, 0.0)
+        glass = (1 - self.metal) * self.glass
+        chances = np.stack(
+            [self.metal * (1 - many), self.metal * many, glass * (1 - again.lost),
+             glass * again.lost, self.base * coat],
+            axis=1,
+        )  # fmt: skip
+        lobe = (u[:, 2, None] >= np.cumsum(chances, axis=1)).sum(axis=1)
+        lobes = [lobe == number for number in range(6)]
+        _, metal_many, glass_once, glass_again, _, diffuse = lobes
+
         t, b = frame(self.n)
         local = np.stack([dot(self.wo, t), dot(self.wo, b), self.cosine], axis=1)
-        facet = ggx_visible_normal(local, np.where(self.smooth, 1, self.alpha), u[:, :2])
+        facet = ggx_visible_normal(local, np.where(self.alpha == 0, 1, self.alpha), u[:, :2])
         h = facet[:, :1] * t + facet[:, 1:2] * b + facet[:, 2:] * self.n
-        h = np.where(self.smooth[:, None], self.n, h)
+        h = np.where((self.alpha == 0)[:, None], self.n, h)
         along = dot(self.wo, h)
-        # kinds by their shares: metal, glass, coat, diffuse
-        facets = self.metal * (1 - self.many_chance)
-        again = self._again
-        once = self._glass_share * (1 - again.lost)
-        edges = np.stack([facets, once, self.base * self.coat_chance], axis=1)
-        many = self._glass_share * again.lost
-        first = u[:, 2] - edges.sum(axis=1)
-        scattered = (first >= 0) & (first < many)  # by glass, more than once
-        kind = (u[:, 2, None] >= np.cumsum(edges, axis=1)).sum(axis=1)
-        fresnel = fresnel_dielectric(along, self.eta)
-        through = (kind == 1) & (u[:, 3] >= fresnel)
-        crosses = scattered & (u[:, 3] >= again.stays)
-        diffuse = kind == 3
-        wi = 2 * along[:, None] * h - self.wo
         inner = np.sqrt(np.maximum(1 - (1 - along**2) / self.eta**2, 0))
+        mirrored = 2 * along[:, None] * h - self.wo
         bent = (along / self.eta - inner)[:, None] * h - self.wo / self.eta[:, None]
-        wi = np.where(through[:, None], bent, wi)
         around = self._cosine_weighted(u, t, b)
         across = around - 2 * dot(around, self.n)[:, None] * self.n
-        wi = np.where(diffuse[:, None], np.where(crosses[:, None], across, around), wi)
-        through = through | crosses
+        refracts = glass_once & (u[:, 3] >= fresnel_dielectric(along, self.eta))
+        crosses = glass_again & (u[:, 3] >= again.stays)
+        wi = np.where((metal_many | glass_again | diffuse)[:, None], around, mirrored)
+        wi = np.where(refracts[:, None], bent, np.where(crosses[:, None], across, wi))
         wi /= np.linalg.norm(wi, axis=1, keepdims=True)
-        value, pdf = self.evaluate(wi)
-        good = (dot(wi, self.n) < 0) == through
+        through = refracts | crosses
+
+        up = np.abs(dot(wi, self.n))
+        lambda_o = ggx_lambda(self.cosine, self.alpha)
+        seen = (1 + lambda_o) / (1 + lambda_o + ggx_lambda(up, self.alpha))
+        side = np.where(crosses, 1 - again.stays, again.stays)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.where((good & (pdf > 0))[:, None], value / pdf[:, None], 0.0)
-        level = self.smooth & ~diffuse
-        if level.any():
-            weight[level] = self.of(level)._mirror(kind[level], along[level], through[level])
-            pdf[level] = np.inf
-        return Samples(wi, weight, pdf, through)
+            grey = [
+                seen / (1 - again.lost) / np.where(refracts, self.eta**2, 1),
+                tables.glass_lost(self, up, crosses) / (again.both * side),
+                self.specular * fresnel_dielectric(along, self.ior) * seen / coat,
+            ]
+            weights = [
+                fresnel_schlick(along, self.color) * (seen / (1 - many))[:, None],
+                self._reflected_often(up),
+                *(np.repeat(each[:, None], 3, axis=1) for each in grey),
+                self._below_the_coat(up) / (1 - coat)[:, None],
+            ]
+        weight = np.select([each[:, None] for each in lobes], weights)
+        valid = (dot(wi, self.n) < 0) == through
+        return Samples(wi, np.where(valid[:, None], weight, 0.0), through)
+
+    def _reflected_often(self, up: Array) -> Array:
+        """Of metal, by its share in `many`: as Kulla and Conty (2017) estimate it."""
+        mean = self.tables.mean_facets[self.table]
+        average = self.color + (1 - self.color) / 21  # mean of Schlick's Fresnel over the cosine
+        tint = average**2 * mean[:, None] / (1 - average * (1 - mean)[:, None])
+        return tint * ((1 - self.tables.facets(self, up)) / (1 - mean))[:, None]
+
+    def _below_the_coat(self, up: Array) -> Array:
+        """What the coat lets in and out again; all of it where the base is white."""
+        out, into = (1 - self.specular * self.tables.coat(self, c) for c in (self.cosine, up))
+        mean = 1 - self.specular * self.tables.mean_coat[self.table]
+        return self.color * (out * into / mean)[:, None]
 
     def _cosine_weighted(self, u: Array, t: Array, b: Array) -> Array:
         radius, angle = np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1]
         height = np.sqrt(1 - u[:, 0])
         x, y = radius * np.cos(angle), radius * np.sin(angle)
         return x[:, None] * t + y[:, None] * b + height[:, None] * self.n
-
-    def _mirror(self, kind: NDArray[np.int64], along: Array, through: Mask) -> Array:
-        """Weights of the one direction that level facets send light to."""
-        coat = fresnel_dielectric(along, self.ior) * self.specular
-        coat /= np.where(self.coat_chance > 0, self.coat_chance, 1)
-        weight = np.where((kind == 2)[:, None], coat[:, None], 1.0)
-        weight = np.where((kind == 0)[:, None], fresnel_schlick(along, self.color), weight)
-        return weight / np.where(through, self.eta**2, 1)[:, None]
 
 
 def frame(n: Array) -> tuple[Array, Array]:
@@ -313,7 +216,7 @@ class Tables:
 
     def _kinds(self, surfaces: Surfaces) -> Iterator[tuple[Mask, float, float]]:
         """Yield roughness and indices of rough glass, and which surfaces have them."""
-        glass = (surfaces.glass > 0) & ~surfaces.smooth
+        glass = (surfaces.glass > 0) & (surfaces.alpha > 0)
         pairs = np.stack([surfaces.table, surfaces.eta], axis=1)
         for number, eta in np.unique(pairs[glass], axis=0):
             which = glass & (surfaces.table == number) & (surfaces.eta == eta)

@@ -1,8 +1,7 @@
 """A float64 path tracer in NumPy: the independent proof of pictures of indirect light.
 
-It shares no code with the kernels: every ray is tested against every sphere. Light is found by
-scattering and by next-event estimation, with the balance heuristic. Pictures of 16 x 16 pixels and
-a handful of spheres are its range.
+It shares no code with the kernels: every ray is tested against every sphere, and light is found by
+scattering alone. Pictures of 16 x 16 pixels and a handful of spheres are its range.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference.path_bsdf import Surfaces, Tables, dot
-from reference.path_lights import FlatLamp, Lamp, SphereLamp, lamps_of
-from reference.path_scene import PathScene
+from reference.path_lights import meet
+from reference.path_scene import DirectionalLight, PathScene, Sky
 from reference.scene import View
 
 Array = NDArray[np.float64]
@@ -149,7 +148,7 @@ class _Tracer:
         balls = scene.balls
         self._rng = rng
         self._max_depth = max_depth
-        self._lamps = lamps_of(scene)
+        self._lights = [*scene.lights, scene.sky]
         self._tables = Tables(balls)
         self._centers = np.array([b.center for b in balls], np.float64).reshape(-1, 3)
         self._radii = np.array([b.radius for b in balls], np.float64)
@@ -169,11 +168,10 @@ class _Tracer:
         count = len(origin)
         light, weight = np.zeros((count, 3)), np.ones((count, 3))
         path = np.arange(count)
-        pdf = np.full(count, np.inf)  # of the direction; infinite: no light sampling finds it
         medium = self._medium(origin, np.full(count, -1))
         for depth in range(self._max_depth + GLASS_BOUNCES + 1):
             hits = self._first(origin, direction, medium)
-            light[path] += weight * self._met(origin, direction, hits, medium, pdf, depth)
+            light[path] += weight * self._met(origin, direction, hits, medium, depth)
             keep = hits.ball >= 0
             if depth >= self._max_depth:
                 keep &= (medium >= 0) & (self._max_depth > 0)
@@ -184,14 +182,12 @@ class _Tracer:
             weight = weight * self._passed(medium, hits.t)
             point = origin[keep] + hits.t[:, None] * direction
             surfaces = self._surfaces(point, direction, hits)
-            if self._lamps:
-                light[path] += weight * self._sampled(point, surfaces, hits)
             drawn = surfaces.sample(self._rng.random((len(point), 4)))
-            weight, pdf = weight * drawn.weight, drawn.pdf
+            weight = weight * drawn.weight
             medium = np.where(drawn.through, hits.far, hits.near)
             origin, direction = point, drawn.wi
             alive = self._roulette(depth, weight)
-            path, weight, pdf, medium = path[alive], weight[alive], pdf[alive], medium[alive]
+            path, weight, medium = path[alive], weight[alive], medium[alive]
             origin, direction = origin[alive], direction[alive]
         return light
 
@@ -266,50 +262,15 @@ class _Tracer:
         return np.asarray(np.exp(-depth))
 
     def _met(
-        self, origin: Array, direction: Array, hits: _Hits, medium: Numbers, pdf: Array, depth: int
+        self, origin: Array, direction: Array, hits: _Hits, medium: Numbers, depth: int
     ) -> Array:
-        """Light of the lamps that rays meet, as far as no sampling of lights counts it."""
+        """Light that rays meet; the camera sees no lights in the scene."""
         light = np.zeros((len(origin), 3))
-        for lamp in self._lamps:
-            if depth == 0 and isinstance(lamp, (FlatLamp, SphereLamp)):
-                continue
-            t, radiance = lamp.meet(origin, direction)
-            shown = (t < hits.t) | (np.isinf(t) & (hits.ball < 0))
-            if not shown.any():
-                continue
-            share = self._share(lamp, origin, direction, pdf)
-            value = radiance * (share * shown)[:, None]
-            light += value * self._passed(medium, np.where(shown, np.minimum(t, hits.t), 0.0))
-        return light
-
-    def _share(self, lamp: Lamp, origin: Array, direction: Array, pdf: Array) -> Array:
-        """Share of a lamp's light that scattering counts, by the balance heuristic."""
-        alone = np.isinf(pdf)
-        other = lamp.pdf(origin, direction) / len(self._lamps)
-        own = np.where(alone, 1.0, pdf)
-        return np.where(alone, 1.0, own / (own + other))
-
-    def _sampled(self, point: Array, surfaces: Surfaces, hits: _Hits) -> Array:
-        """Light of one lamp a point, chosen at random."""
-        light = np.zeros((len(point), 3))
-        chosen = self._rng.integers(len(self._lamps), size=len(point))
-        u = self._rng.random((len(point), 2))
-        for number, lamp in enumerate(self._lamps):
-            own = np.flatnonzero(chosen == number)
-            toward = lamp.sample(point[own], u[own])
-            value, pdf = surfaces.of(own).evaluate(toward.wi)
-            use = (value > 0).any(axis=1) & (toward.radiance > 0).any(axis=1)
-            own, value, pdf = own[use], value[use], pdf[use]
-            wi, distance, radiance, density = (each[use] for each in toward)
-            if not len(own):
-                continue
-            down = dot(wi, surfaces.n[own]) < 0
-            medium = np.where(down, hits.far[own], hits.near[own])
-            first = self._first(point[own], wi, medium)
-            reached = (first.t > distance) | (np.isinf(distance) & (first.ball < 0))
-            share = density / (density + len(self._lamps) * pdf)
-            light[own] = value * radiance * (share * reached * len(self._lamps))[:, None]
-            light[own] *= self._passed(medium, np.where(reached, np.minimum(distance, first.t), 0))
+        for each in self._lights:
+            if depth > 0 or isinstance(each, Sky | DirectionalLight):
+                t, radiance = meet(each, origin, direction)
+                shown = (t < hits.t) | (np.isinf(t) & (hits.ball < 0))
+                light += radiance * shown[:, None] * self._passed(medium, np.minimum(t, hits.t))
         return light
 
     def _surfaces(self, point: Array, direction: Array, hits: _Hits) -> Surfaces:

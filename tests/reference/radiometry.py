@@ -41,12 +41,6 @@ def fresnel_schlick(cosine: ArrayLike, normal_incidence: ArrayLike) -> Array:
     return np.asarray(level + (1 - level) * weight)
 
 
-def ggx_density(cosine: ArrayLike, alpha: ArrayLike) -> Array:
-    """Distribution D of the normals of facets; its integral times the cosine is 1."""
-    c2, a2 = np.asarray(cosine, np.float64) ** 2, np.asarray(alpha) ** 2
-    return np.asarray(a2 / (np.pi * (c2 * (a2 - 1) + 1) ** 2))
-
-
 def ggx_lambda(cosine: ArrayLike, alpha: ArrayLike) -> Array:
     """Smith's auxiliary function: G1 = 1 / (1 + lambda), G2 = 1 / (1 + lambda_o + lambda_i)."""
     c2 = np.maximum(np.asarray(cosine, np.float64) ** 2, 1e-300)
@@ -94,15 +88,8 @@ def ggx_albedo(cosine: ArrayLike, alpha: float, eta: float | None = None, grid: 
     cosine = np.asarray(cosine, np.float64)
     if alpha == 0:
         return np.ones_like(cosine) if eta is None else fresnel_dielectric(cosine, eta)
-    points = (np.arange(grid) + 0.5) / grid
-    u = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(1, -1, 2)
-    z = np.maximum(cosine, 1e-6)[:, None]
-    wo = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=-1)
-    facet = ggx_visible_normal(np.broadcast_to(wo, (len(cosine), grid**2, 3)), alpha, u)
-    along = (wo * facet).sum(axis=-1)
-    up = 2 * along * facet[..., 2] - wo[..., 2]
-    lambda_o, lambda_i = ggx_lambda(z, alpha), ggx_lambda(up, alpha)
-    weight = np.where(up > 0, (1 + lambda_o) / (1 + lambda_o + lambda_i), 0)
+    z, facet_z, along = _facets(cosine, alpha, grid)
+    weight = _seen(z, 2 * along * facet_z - z, alpha)
     if eta is not None:
         weight = weight * fresnel_dielectric(along, eta)
     return np.asarray(weight.mean(axis=1))
@@ -120,22 +107,28 @@ def ggx_glass_albedo(cosine: ArrayLike, alpha: float, eta: float, grid: int = 64
     cosine = np.asarray(cosine, np.float64)
     if alpha == 0:
         return np.ones_like(cosine)
+    z, facet_z, along = _facets(cosine, alpha, grid)
+    fresnel = fresnel_dielectric(along, eta)
+    inner = np.sqrt(np.maximum(1 - (1 - along**2) / eta**2, 0))
+    up = _seen(z, 2 * along * facet_z - z, alpha)
+    down = _seen(z, z / eta - (along / eta - inner) * facet_z, alpha)
+    return np.asarray((fresnel * up + (1 - fresnel) * down).mean(axis=1))
+
+
+def _facets(cosine: Array, alpha: float, grid: int) -> tuple[Array, Array, Array]:
+    """Cosines of the light to the normal, (n, 1), and of facets to both, (n, grid^2)."""
     points = (np.arange(grid) + 0.5) / grid
     u = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(1, -1, 2)
     z = np.maximum(cosine, 1e-6)[:, None]
     wo = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=-1)
     facet = ggx_visible_normal(np.broadcast_to(wo, (len(cosine), grid**2, 3)), alpha, u)
-    along = (wo * facet).sum(axis=-1)
-    fresnel = fresnel_dielectric(along, eta)
-    inner = np.sqrt(np.maximum(1 - (1 - along**2) / eta**2, 0))
-    up = 2 * along * facet[..., 2] - wo[..., 2]
-    down = wo[..., 2] / eta - (along / eta - inner) * facet[..., 2]
+    return z, facet[..., 2], (wo * facet).sum(axis=-1)
+
+
+def _seen(z: Array, out: Array, alpha: float) -> Array:
+    """Share of light that no facet keeps from leaving at the cosine `out`."""
     lambda_o = ggx_lambda(z, alpha)
-    seen = [
-        np.where(out > 0, (1 + lambda_o) / (1 + lambda_o + ggx_lambda(out, alpha)), 0)
-        for out in (up, down)
-    ]
-    return np.asarray((fresnel * seen[0] + (1 - fresnel) * seen[1]).mean(axis=1))
+    return np.where(out > 0, (1 + lambda_o) / (1 + lambda_o + ggx_lambda(out, alpha)), 0)
 
 
 def sphere_irradiance(cosine: ArrayLike, distance: ArrayLike, radius: float = 1.0) -> Array:

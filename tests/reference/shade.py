@@ -19,7 +19,7 @@ def _dot(a: Array, b: Array) -> Array:
     return np.asarray((a * b).sum(axis=-1))
 
 
-def _towards(light: Light, point: Array) -> tuple[Array, Array, Array]:
+def towards(light: Light, point: Array) -> tuple[Array, Array, Array]:
     """Unit direction to the light, its distance, and its linear RGB at each point."""
     color = np.asarray(light.color) * light.intensity
     if light.kind == "directional":
@@ -51,7 +51,7 @@ def _local(
     albedo = scene.colors[hit] * (1 - mirror)
     radiance = ambient * np.asarray(scene.ambient) * albedo
     for light in scene.lights:
-        to_light, distance, color = _towards(light, point)
+        to_light, distance, color = towards(light, point)
         cosine = _dot(normal, to_light)[:, None]
         mirrored = 2 * cosine * normal - to_light
         highlight = np.maximum(_dot(mirrored, view)[:, None], 0) ** shininess

@@ -78,9 +78,3 @@ def test_an_edge_is_the_disc_seen_through_the_filter(
     axis = np.arange(SIDE) + 0.5 - SIDE / 2
     assert abs((error.sum(axis=0) * axis).sum()) < 0.004 * picture.sum(), "nothing is shifted"
     assert abs((error.sum(axis=1) * axis).sum()) < 0.004 * picture.sum(), "nothing is shifted"
-
-
-def test_the_mean_of_samples_is_the_picture(backend: str) -> None:
-    whole = disc(7.3, backend, filter="box", samples=8)
-    single = [disc(7.3, backend, filter="box", samples=1, first_sample=s, seed=0) for s in range(8)]
-    np.testing.assert_allclose(np.mean(single, axis=0), whole, atol=1e-6)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
 import raytracer
+from raytracer.resources import scenes
 from support.pictures import Bench
 
-
-def example_scenes() -> list[str]:
-    """The names of the scenes that ship with the package."""
-    folder = files("raytracer") / "scenes"
-    return sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
+SCENES = sorted(Path(str(scenes())).glob("*.toml"))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", example_scenes())
-def test_cuda_agrees_with_the_cpu(cuda: str, pictures: Bench, name: str) -> None:
-    with as_file(files("raytracer") / "scenes") as folder:
-        scene = raytracer.load(Path(folder) / name)
+@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
+def test_cuda_agrees_with_the_cpu(cuda: str, pictures: Bench, path: Path) -> None:
+    scene = raytracer.load(path)
     cpu, gpu = (
         raytracer.render(scene, backend=backend, width=320, height=180, samples=4)
         for backend in ("cpu", cuda)
     )
     pictures.agree(
-        cpu.array, gpu.array, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=name
+        cpu.array, gpu.array, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=path.stem
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.scene.packing.pack import pack
-from reference import View, camera_rays
+from reference import View, camera_rays, closest_hit
 from reference.scene import unit
 
 WIDTH, HEIGHT = 120, 90
@@ -49,18 +49,6 @@ def scene_of(rotation: Array, shift: Array, height: float | str, **options: Any)
     )  # fmt: skip
 
 
-def spheres_along(origin: Array, direction: Array) -> Array:
-    """Distance to the first sphere of each ray, infinite without a hit; (N,)."""
-    nearest = np.full(len(direction), np.inf)
-    for center, radius in zip(CENTERS, RADII, strict=True):
-        to = center - origin
-        middle = (to * direction).sum(axis=1)
-        half2 = radius**2 - ((to - middle[:, None] * direction) ** 2).sum(axis=1)
-        t = middle - np.sqrt(np.maximum(half2, 0.0))
-        nearest = np.where((half2 > 0.0) & (t > 1e-9), np.minimum(nearest, t), nearest)
-    return nearest
-
-
 def expected(height: float) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Depth and radiance of the ground where rays through pixel centres meet it first.
 
@@ -72,10 +60,10 @@ def expected(height: float) -> tuple[Array, Array, NDArray[np.bool_]]:
     )
     with np.errstate(divide="ignore"):
         t = (height - origin[:, 1]) / direction[:, 1]
-    seen = (t > 0.0) & (t < spheres_along(origin, direction))
+    seen = (t > 0.0) & (t < closest_hit(CENTERS, RADII, origin, direction)[0])
     point = origin + np.where(seen, t, 0.0)[:, None] * direction
     towards = np.broadcast_to(-SUN, point.shape)
-    lit = np.isinf(spheres_along(point, towards))
+    lit = np.isinf(closest_hit(CENTERS, RADII, point, towards)[0])
     radiance = 0.2 + np.where(lit, 0.8 * -SUN[1], 0.0)
     shape = HEIGHT, WIDTH
     sure = seen.reshape(shape).copy()

@@ -14,6 +14,7 @@ import raytracer
 from raytracer.pipeline import prepare
 from raytracer.scene.packing import images as packing
 from raytracer.scene.replicated_set import ReplicatedSet
+from reference import closest_hit
 from support.particle_files import write
 
 ORTHOGONAL = np.diag([4.0, 5.0, 6.0])
@@ -49,20 +50,6 @@ def both(path: Path, **style: Any) -> tuple[raytracer.Scene, raytracer.Scene]:
     assert copies.spheres[0].centers.shape == (copies.count, 3)  # which makes them
     assert copies.spheres[0].cell is None
     return images, copies
-
-
-def hits_in_float64(
-    centers: NDArray[np.float64], radii: NDArray[np.float64], origin: Any, directions: Any
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return distance and number of the nearest sphere for rays from a point; infinity: none."""
-    to = centers - np.asarray(origin)
-    mid = directions @ to.T
-    half2 = radii**2 - ((to**2).sum(axis=1) - mid**2)
-    half = np.sqrt(np.maximum(half2, 0.0))
-    t = np.where(mid - half > 0.0, mid - half, mid + half)
-    t = np.where((half2 > 0.0) & (t > 0.0), t, np.inf)
-    number = t.argmin(axis=1)
-    return t[np.arange(len(t)), number], number
 
 
 @pytest.mark.parametrize("edges", [ORTHOGONAL, TRICLINIC], ids=["orthogonal", "triclinic"])
@@ -101,7 +88,8 @@ def test_first_hits_are_those_of_all_images_in_float64(
     towards = film.aovs["position"][hit].astype(np.float64) - eye
     directions = towards / np.linalg.norm(towards, axis=1)[:, None]
     radii = np.asarray(spheres.radius, np.float64)
-    t, number = hits_in_float64(np.asarray(spheres.centers, np.float64), radii, eye, directions)
+    centers, origin = np.asarray(spheres.centers, np.float64), np.broadcast_to(eye, towards.shape)
+    t, number = closest_hit(centers, radii, origin, directions)
     same = number == film.aovs["id"][hit]
     assert same.mean() > 0.998
     np.testing.assert_allclose(np.linalg.norm(towards, axis=1)[same], t[same], atol=2e-3)

@@ -25,24 +25,20 @@ def test_powers_of_two_change_no_bit(backend: str, scene: RefScene, scale: float
     np.testing.assert_array_equal(shoot(scene.moved(scale), *SIZE, backend=backend), plain)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 0.37, 1e6])
-def test_scale(backend: str, scene: RefScene, pictures: Bench, scale: float) -> None:
-    picture = shoot(scene.moved(scale), *SIZE, backend=backend)
-    pictures.within(render_bounds(scene, *SIZE), picture, what=f"scaled by {scale}")
-
-
-@pytest.mark.parametrize("offset", [(1e6, 0, 0), (-1e6, 1e6, 1e6), (0, 0, 1e9)])
-def test_offset(
-    backend: str, scene: RefScene, pictures: Bench, offset: tuple[float, float, float]
+@pytest.mark.parametrize(
+    ("scale", "offset"),
+    [
+        *((scale, (0, 0, 0)) for scale in (1e-6, 0.37, 1e6)),
+        # Float64 keeps 1e-10 of a scene moved by 1e6, and 1e-7 of one moved by 1e9.
+        *((1.0, offset) for offset in ((1e6, 0, 0), (-1e6, 1e6, 1e6), (0, 0, 1e9))),
+        (1e-6, (1.0, -2.0, 3.0)),
+    ],
+)
+def test_scale_and_offset(
+    backend: str, scene: RefScene, pictures: Bench, scale: float, offset: tuple[float, ...]
 ) -> None:
-    # Float64 keeps 1e-10 of a scene moved by 1e6, and 1e-7 of one moved by 1e9.
-    picture = shoot(scene.moved(1.0, offset), *SIZE, backend=backend)
-    pictures.within(render_bounds(scene, *SIZE), picture, what=f"moved by {offset}")
-
-
-def test_scale_and_offset_together(backend: str, scene: RefScene, pictures: Bench) -> None:
-    picture = shoot(scene.moved(1e-6, (1.0, -2.0, 3.0)), *SIZE, backend=backend)
-    pictures.within(render_bounds(scene, *SIZE), picture, what="scaled and moved")
+    picture = shoot(scene.moved(scale, offset), *SIZE, backend=backend)
+    pictures.within(render_bounds(scene, *SIZE), picture)
 
 
 def test_a_giant_does_not_spoil_the_origin(backend: str, pictures: Bench) -> None:

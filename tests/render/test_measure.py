@@ -11,6 +11,7 @@ import pytest
 import raytracer
 from raytracer import CapsuleSet, Scene, SphereSet, Transform
 from raytracer.cli import main
+from reference import occluded
 
 SIGMAS = 5.0
 
@@ -33,17 +34,6 @@ def is_covered(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np
     return np.asarray((distances < radii).any(axis=1))
 
 
-def is_blocked(
-    points: np.ndarray, rays: np.ndarray, centers: np.ndarray, radii: np.ndarray, length: float
-) -> np.ndarray:
-    """Whether rays meet a sphere within a length, by brute force."""
-    to_center = centers - points[:, None]
-    along = np.einsum("ijk,ik->ij", to_center, rays)
-    half2 = radii**2 - (to_center**2).sum(axis=2) + along**2
-    near = along - np.sqrt(np.maximum(half2, 0.0))
-    return np.asarray(((half2 > 0) & (near > 0) & (near < length)).any(axis=1))
-
-
 def expected(
     number: int, centers: np.ndarray, radii: np.ndarray, length: float
 ) -> tuple[float, float]:
@@ -56,7 +46,8 @@ def expected(
     free = ~is_covered(points, *around)
     rays = normals + directions(count, number + 1000)  # with the density of the cosine
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)
-    blocked = is_blocked(points[free], rays[free], *around, length)
+    free_points, none = points[free], np.zeros(free.sum())
+    blocked = occluded(*around, free_points, rays[free], none + length, none)
     return float(free.mean()), float(blocked.mean()) if len(blocked) else 1.0
 
 

@@ -17,20 +17,19 @@ WIDTH, HEIGHT = 96, 72
 EYE = (2.5, 1.75, 3.5)
 NONE = 2**32 - 1
 LAMP = unit((1.0, 2.0, 1.5))
+LIT: dict[str, Any] = {
+    "camera": raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
+    "lights": [raytracer.DirectionalLight(tuple(-LAMP))],
+    "ambient": raytracer.Ambient(intensity=0.0),
+    "materials": {"default": raytracer.Material(ambient=0, diffuse=1, specular=0)},
+}
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 TRIANGLES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))])
 
 
 def scene(*meshes: Mesh, **changes: Any) -> raytracer.Scene:
-    """Meshes in the light of one lamp, on a plain material without highlights."""
-    options: dict[str, Any] = {
-        "camera": raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
-        "lights": [raytracer.DirectionalLight(tuple(-LAMP))],
-        "ambient": raytracer.Ambient(intensity=0.0),
-        "materials": {"default": raytracer.Material(ambient=0, diffuse=1, specular=0)},
-    }
-    return raytracer.Scene(meshes=meshes, **options | changes)
+    return raytracer.Scene(meshes=meshes, **LIT | changes)
 
 
 def render(made: raytracer.Scene, **settings: Any) -> Any:

@@ -34,6 +34,19 @@ def surface(scene: RefScene, width: int, height: int) -> tuple[Array, Array, NDA
     return point, normal * -np.sign((normal * direction).sum(axis=1))[:, None], index
 
 
+def seen_of_the_upper(
+    width: int, height: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
+    """Pixels of the lower ball that see the upper one whole, and not at all; its form factor."""
+    point, normal, index = surface(TWO, width, height)
+    away = TWO.centers[1] - point
+    distance = np.linalg.norm(away, axis=1)
+    rise = (away * normal).sum(axis=1)
+    lower = index == 0
+    form_factor = ABOVE**2 * rise / distance**3
+    return lower & (rise > ABOVE * 1.001), lower & (rise < -ABOVE * 1.001), form_factor
+
+
 def test_a_sphere_alone_is_not_occluded(backend: str) -> None:
     """It is convex: its own rays miss it."""
     scene = one_ball(View((0, 0, 5), (0, 0, 0), vertical_fov=26.0)).but(ambient=(0.5, 0.25, 1.0))
@@ -46,30 +59,21 @@ def test_occlusion_by_a_sphere_above_the_horizon(backend: str) -> None:
     """The form factor of a sphere that is seen whole: (R / d)^2 cos(angle to the normal)."""
     width, height, rays = 160, 120, 256
     found = shoot(TWO, width, height, backend=backend, samples=8, ao_samples=rays // 8, **AO)
-    point, normal, index = surface(TWO, width, height)
-    away = TWO.centers[1] - point
-    distance = np.linalg.norm(away, axis=1)
-    cosine = (away * normal).sum(axis=1) / distance
-    whole = (index == 0) & (cosine * distance > ABOVE * 1.001)
-    share = ((ABOVE / distance) ** 2 * cosine)[whole]
+    whole, below, form_factor = seen_of_the_upper(width, height)
+    share = form_factor[whole]
     assert whole.sum() > 500
     assert share.max() > 0.1
     error = 1 - found.reshape(-1, 4)[whole, 0] - share
     sigma = np.sqrt(share * (1 - share) / rays)
     assert (np.abs(error) < 6 * sigma + 1e-6).all()
     assert abs(error.sum()) < 4 * np.sqrt((sigma**2).sum()) + 1e-6 * len(error)
-    below = (index == 0) & (cosine * distance < -ABOVE * 1.001)
     np.testing.assert_allclose(found.reshape(-1, 4)[below, 0], 1, rtol=1e-6)
 
 
 def test_rays_of_a_sample_are_as_even_as_those_of_samples(backend: str) -> None:
     """16 samples with 4 rays each have the error of 64 samples with one."""
-    point, normal, index = surface(TWO, 160, 120)
-    away = TWO.centers[1] - point
-    distance = np.linalg.norm(away, axis=1)
-    cosine = (away * normal).sum(axis=1) / distance
-    whole = (index == 0) & (cosine * distance > ABOVE * 1.001)
-    share = 1 - ((ABOVE / distance) ** 2 * cosine)[whole]
+    whole, _, form_factor = seen_of_the_upper(160, 120)
+    share = 1 - form_factor[whole]
 
     def error(samples: int, rays: int) -> float:
         found = shoot(TWO, 160, 120, backend=backend, samples=samples, ao_samples=rays, **AO)
@@ -136,17 +140,3 @@ def test_direct_light_is_that_of_direct(backend: str) -> None:
     scene = random_scene(7, 250, mirror=True).but(ambient=(0, 0, 0))
     plain = shoot(scene, 64, 48, backend=backend)
     np.testing.assert_array_equal(shoot(scene, 64, 48, backend=backend, **AO), plain)
-
-
-SCENE = random_scene(41, 300, mirror=True)
-SIZE = (97, 61)
-
-
-@pytest.mark.gpu
-def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
-    """Directions are the same up to rounding, so pictures are nearly, too."""
-    settings: dict[str, Any] = {"samples": 4, "ao_samples": 4} | AO
-    cpu, gpu = (shoot(SCENE, *SIZE, backend=name, **settings) for name in ("cpu", cuda))
-    different = np.abs(cpu - gpu).max(axis=-1) > 1e-4
-    assert different.mean() < 0.01
-    assert (cpu - gpu).mean() == pytest.approx(0, abs=1e-4)

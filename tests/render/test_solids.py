@@ -11,13 +11,9 @@ import pytest
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet
 from reference import capsule, solids
-from reference.scene import Array, View, camera_rays, unit
+from reference.scene import Array, unit
+from render.test_meshes import EYE, HEIGHT, LAMP, LIT, NONE, WIDTH, rays, render
 from support.scenes import on_grid
-
-WIDTH, HEIGHT = 96, 72
-EYE = (2.5, 1.75, 3.5)
-NONE = 2**32 - 1
-LAMP = unit((1.0, 2.0, 1.5))
 
 
 def places(rng: np.random.Generator, count: int) -> Array:
@@ -48,17 +44,8 @@ def scene(count: int = 40, **changes: Any) -> raytracer.Scene:
         ],
         cones=[ConeSet(starts, ends, wide, narrow, **look(), color_change="smooth")],
         ellipsoids=[EllipsoidSet(places(rng, count), rng.uniform(0.02, 0.2, (count, 3)), turn)],
-        camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
-        lights=[raytracer.DirectionalLight(tuple(-LAMP))],
-        ambient=raytracer.Ambient(intensity=0.0),
-        materials={"default": raytracer.Material(ambient=0, diffuse=1, specular=0)},
-        **changes,
+        **LIT | changes,
     )
-
-
-def render(scene: raytracer.Scene, **settings: Any) -> Any:
-    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 1, "backend": "cpu"}
-    return raytracer.render(scene, **options | settings)
 
 
 CONE: Any = solids.cone_interval
@@ -110,17 +97,11 @@ class Reference:
         return np.asarray(unit(away - np.clip(s, -1, 1) * axis[row]))
 
 
-def rays() -> Array:
-    """Directions through the pixels' centres from EYE to the origin, (h, w, 3)."""
-    _, direction = camera_rays(View(EYE, (0, 0, 0), vertical_fov=40.0), WIDTH, HEIGHT)
-    return direction.reshape(HEIGHT, WIDTH, 3)
-
-
 def test_first_hits_and_shadows_are_those_of_brute_force(backend: str) -> None:
     made = scene()
     names = ("id", "depth", "normal", "albedo", "position")
     film = render(made, aovs=names, backend=backend, filter="point").film
-    found, reference, direction = film.aovs, Reference(made), rays()
+    found, reference, direction = film.aovs, Reference(made), rays().reshape(HEIGHT, WIDTH, 3)
     first, last = reference.interval(np.array(EYE), direction[..., None, :])
     nearest, depth = first.argmin(axis=-1), first.min(axis=-1)
     second = np.sort(first, axis=-1)[..., 1]

@@ -114,7 +114,11 @@ def test_texts(tmp_path: Path) -> None:
     """Cells that are empty, and columns with mistakes that nothing else needs, are left out."""
     rows = "1,0,0,0,2.5,a,1\n\n2,1,0,0,,b,x\n3,2,0,0,-7,élan,2\n"
     path = write(tmp_path / "a.csv", f"id,x,y,z,m,name,mixed\n{rows}")
-    expected = [{"m": 2.5, "name": "a"}, {"name": "b"}, {"m": -7, "name": "élan"}]
+    expected: list[dict[str, Any]] = [
+        {"m": 2.5, "name": "a"},
+        {"name": "b"},
+        {"m": -7, "name": "élan"},
+    ]
     for row, others in enumerate(expected):
         assert values(path, row) == {"id": row + 1} | others
     comment = "Properties=species:S:1:pos:R:3:q:R:1:n:I:1:up:L:1:radius:R:1"

@@ -16,7 +16,8 @@ import pytest
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS, NORMAL, directional
 from shade.test_principled import Surface, evaluate, sample
-from shade.test_samplers import frame_about, sky_of, squares
+from shade.test_samplers import sky_of
+from support.directions import frame_about, squares
 from support.probe import Probe
 
 DRAWN = 40_960

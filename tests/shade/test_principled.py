@@ -10,6 +10,7 @@ import pytest
 
 from reference import radiometry
 from reference.scene import Array, unit
+from support.directions import check, counted, expected
 from support.probe import Floats, Probe
 
 HALF_ULP = 2.0**-24
@@ -266,21 +267,6 @@ ROUGH = (
     Surface(0.7, 0.2, 1.4, 0.8, 0.0, 0.6),
 )
 COATED = Surface(0.5, coat=1.0), Surface(0.4, 0.0, 1.5, 1.0, 1.0, 0.8)
-BINS = 8
-
-
-def grid(side: int) -> tuple[Array, Array]:
-    """Directions of all bins, (2 * BINS * BINS, side^2, 3), and the solid angle of each."""
-    z = -1 + (np.arange(2 * BINS * side) + 0.5) / (BINS * side)
-    turn = 2 * np.pi * (np.arange(BINS * side) + 0.5) / (BINS * side)
-    sine = np.sqrt(1 - z**2)
-    wi = np.stack(
-        np.broadcast_arrays(sine[:, None] * np.cos(turn), sine[:, None] * np.sin(turn), z[:, None]),
-        axis=-1,
-    )
-    wi = wi.reshape(2 * BINS, side, BINS, side, 3).transpose(0, 2, 1, 3, 4)
-    solid = 4 * np.pi / (2 * BINS * BINS * side**2)
-    return wi.reshape(2 * BINS * BINS, side**2, 3), np.asarray(solid)
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -289,21 +275,14 @@ def test_samples_have_their_density(probe: Probe, surface: Surface, inside: bool
     """Chi-squared over bins of the sphere; the density integrates to what is above the surface."""
     wo = at(0.6, 0.3)
     drawn = sample(probe, surface, wo, inside=inside, seed=7)
-    valid = drawn.weight[:, 0] > 0
-    wi, solid = grid(16)
-    pdf = evaluate(probe, surface, wo, wi.reshape(-1, 3), inside=inside)[1]
-    expected = len(valid) * pdf.reshape(len(wi), -1).sum(axis=1) * solid
-    assert expected.sum() / len(valid) == pytest.approx(valid.mean(), abs=0.01)
-    z = np.minimum(((drawn.wi[:, 2] + 1) * BINS).astype(int), 2 * BINS - 1)
-    turn = np.arctan2(drawn.wi[:, 1], drawn.wi[:, 0]) / (2 * np.pi) % 1.0
-    place = z * BINS + np.minimum((turn * BINS).astype(int), BINS - 1)
-    counted = np.bincount(place[valid], minlength=len(wi))
-    enough = expected > 10
-    chi2 = ((counted - expected) ** 2 / np.maximum(expected, 1e-9))[enough].sum()
-    assert (chi2 - enough.sum()) / np.sqrt(2 * enough.sum()) < 5
-    assert counted[~enough].sum() < expected[~enough].sum() + 6 * np.sqrt(
-        expected[~enough].sum() + 1
-    )
+    valid, up = drawn.weight[:, 0] > 0, np.array([0.0, 0.0, 1.0])
+
+    def density(wi: Array) -> Array:
+        return evaluate(probe, surface, wo, wi, inside=inside)[1]
+
+    wanted = expected(density, up, -1.0, len(valid))
+    check(counted(drawn.wi[valid], up, -1.0), wanted)
+    assert wanted.sum() / len(valid) == pytest.approx(valid.mean(), abs=0.01)
 
 
 @pytest.mark.parametrize("surface", [*ROUGH, *COATED])

@@ -22,15 +22,15 @@ def edge_distance(
     return np.asarray(side / radius - 1).reshape(height, width)
 
 
-def ellipse_area(view: View, center: ArrayLike, radius: float) -> float:
-    """Area of a perspective sphere's outline on the plane at distance 1 in front of the camera."""
-    forward, _, _ = view.axes()
-    away = vector(center) - vector(view.position)
-    distance = float(np.linalg.norm(away))
-    sine = radius / distance
-    axis = float(away @ forward) / distance
-    # Semi-axes of the conic that a plane cuts from a cone whose axis leans from the plane's normal.
-    power = axis**2 - sine**2
-    along = sine * np.sqrt(1 - sine**2) / power
-    across = sine / np.sqrt(power)
-    return float(np.pi * along * across)
+def ball_normals(
+    view: View, width: int, height: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Outward normals of the unit ball at the origin where rays enter it, (h * w, 3).
+
+    Also 1 - d^2, (h * w,), where d is the distance at which each ray passes the centre.
+    """
+    origin, direction = camera_rays(view, width, height)
+    middle = -(origin * direction).sum(axis=1)
+    nearest = origin + middle[:, None] * direction
+    power = 1 - (nearest**2).sum(axis=1)
+    return nearest - np.sqrt(np.maximum(power, 0))[:, None] * direction, power

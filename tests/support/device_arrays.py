@@ -18,14 +18,20 @@ from raytracer.in_situ import copies, gpu_memory
 GPU = CUDA, 0
 
 
-def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Replace the driver by one whose device memory is that of the host; it lists its calls."""
-    calls: list[tuple[Any, ...]] = []
+def copies_to_host(calls: list[tuple[Any, ...]], base: int = 0) -> dict[str, Any]:
+    """Calls of the driver by name for device memory that begins at an address of the host's."""
 
     def copy(to: Any, source: Any, size: Any) -> int:
         calls.append(("cuMemcpyDtoH_v2", source.value))
-        ctypes.memmove(to.value, source.value, size.value)
+        ctypes.memmove(to.value, base + source.value, size.value)
         return 0
+
+    return {"cuMemcpyDtoH_v2": copy}
+
+
+def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the driver by one whose device memory is that of the host; it lists its calls."""
+    calls: list[tuple[Any, ...]] = []
 
     memories = dict[int, Any]()
 
@@ -53,7 +59,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         return call
 
     cuda = SimpleNamespace(
-        cuMemcpyDtoH_v2=copy, calls=calls,
+        **copies_to_host(calls), calls=calls,
         cuMemAlloc_v2=allocate, cuMemFree_v2=free,
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,

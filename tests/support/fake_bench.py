@@ -51,11 +51,6 @@ class BenchDriver(FakeDriver):
         first, second = (self.view(each, 4 * n).view(np.float32) for each in (a, b))
         self.compute(first, second, self.view(c, 4 * n + 4).view(np.float32), n)
 
-    def memcpy_dtod_async(self, target: int, source: int, size: int, _stream: Any) -> None:
-        """Copy at once."""
-        assert self.depth
-        self.view(target, size)[:] = self.view(source, size)
-
     def start_profiler(self) -> None:
         """Marks where a profiler begins."""
 

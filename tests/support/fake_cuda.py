@@ -6,7 +6,8 @@ without a current context fails an assertion here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import local
 from types import SimpleNamespace
 from typing import Any
@@ -14,17 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer import layout
+from raytracer.backends.cuda.check import flatten
+
 ALIGNMENT = 256
 
 # memory, symbols (name -> address, size), grid, block and argument bytes of a launch
 Kernel = Callable[["FakeDriver", tuple[int, ...], tuple[int, ...], bytes], None]
 
 
+@contextmanager
+def cleared(*caches: Any) -> Iterator[None]:
+    """Forget what functions have kept, before a block and after it."""
+    for each in caches:
+        each.cache_clear()
+    yield
+    for each in caches:
+        each.cache_clear()
+
+
 class FakeDriver:
     """The calls of a binding that the backend makes.
 
-    symbols: size in bytes of each global of the module. kernel: what a launch does.
-    memory: bytes of device memory.
+    symbols: size in bytes of each global of the module but the table of layouts. kernel: what a
+    launch does. memory: bytes of device memory.
     """
 
     device_attribute = SimpleNamespace(KERNEL_EXEC_TIMEOUT=1, MULTIPROCESSOR_COUNT=2)
@@ -46,7 +60,10 @@ class FakeDriver:
         self.seconds_per_launch = 1e-4
         self.fail_launch = ""
         self._top = ALIGNMENT
+        table = np.array(flatten(layout.table()), np.int32)
+        symbols = {**symbols, "layout_table": table.nbytes}
         self.symbols = {name: (self._take(size), size) for name, size in symbols.items()}
+        self.view(*self.symbols["layout_table"])[:] = table.view(np.uint8)
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
         """Device memory, as a kernel sees it."""

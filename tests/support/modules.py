@@ -101,31 +101,3 @@ def _modules(imported: str, known: Mapping[str, Path]) -> Iterator[str]:
         yield imported
     elif (holder := imported.rpartition(".")[0]) in known:
         yield holder
-
-
-def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
-    """The groups of modules that reach each other, each sorted (Tarjan 1972)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found = []
-
-    def visit(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for target in arrows[name]:
-            if target not in index:
-                visit(target)
-                low[name] = min(low[name], low[target])
-            elif target in stack:
-                low[name] = min(low[name], index[target])
-        if low[name] == index[name]:
-            group = stack[stack.index(name) :]
-            del stack[stack.index(name) :]
-            if len(group) > 1:
-                found.append(sorted(group))
-
-    for name in arrows:
-        if name not in index:
-            visit(name)
-    return sorted(found)

@@ -115,3 +115,37 @@ def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((first, last))
     return joined
+
+
+def check(tree: Tree, spheres: NDArray[Any], apart: int = 0, slack: float = 0.0) -> None:
+    """Assert what every tree must be.
+
+    Args:
+        tree: decoded.
+        spheres: (N, 4), in the order of the scene.
+        apart: how many of the last in the order of the leaves lie beside the tree.
+        slack: by how much of its largest coordinate a box may be too small.
+    """
+    count = len(spheres)
+    np.testing.assert_array_equal(np.sort(tree.order), np.arange(count))
+    np.testing.assert_array_equal(tree.spheres, spheres.astype(np.float32)[tree.order])
+    visited = np.zeros(count, np.int64)
+    nodes_seen = np.zeros(len(tree), np.int64)
+    for node, boxes in walk(tree):
+        nodes_seen[node] += 1
+        for first, last, _ in tree.leaves(node):
+            visited[first:last] += 1
+        for first, last, low, high in boxes:
+            inside = tree.spheres[first:last].astype(np.float64)
+            center, radius = inside[:, :3], inside[:, 3:]
+            more = slack * np.maximum(np.abs(low), np.abs(high))
+            assert (center - radius >= low - more).all(), f"node {node}: below its box"
+            assert (center + radius <= high + more).all(), f"node {node}: above its box"
+    assert visited.max(initial=1) == 1, "no sphere lies in two leaves"
+    assert not visited[count - apart :].any(), "what lies beside the tree is in no leaf"
+    shown = {tuple(row) for row in tree.spheres[visited == 1].tolist()}
+    left_out = np.flatnonzero(visited[: count - apart] == 0)
+    hidden = {tuple(row) for row in tree.spheres[left_out].tolist()}
+    assert hidden <= shown, "every sphere lies in a leaf, or one that equals it does"
+    if count:
+        np.testing.assert_array_equal(nodes_seen, 1, "every node has exactly one parent")

@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference.curves import srgb_encode
 from reference.scene import Array
 
 AMPLIFY = 16.0
-
-
-def to_srgb(linear: NDArray[Any]) -> Array:
-    """The IEC 61966-2-1 curve on linear values, clipped to 0..1."""
-    x = np.clip(np.asarray(linear, np.float64), 0, 1)
-    return np.asarray(np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055))
 
 
 def save_png(path: Path, linear: NDArray[Any]) -> None:
     """Write the RGB of a linear picture (h, w, >= 3) as an 8-bit sRGB PNG."""
     from PIL import Image
 
-    pixels = np.round(to_srgb(np.nan_to_num(linear[..., :3])) * 255).astype(np.uint8)
+    pixels = np.round(srgb_encode(np.nan_to_num(linear[..., :3])) * 255).astype(np.uint8)
     Image.fromarray(pixels).save(path)
 
 
@@ -76,7 +71,7 @@ class Bench:
         a, b = (np.asarray(p, np.float64) for p in (reference, picture))
         assert np.isfinite(b).all(), f"{what}: the picture holds values that are not finite"
         if srgb:
-            a, b = (np.concatenate([to_srgb(p[..., :3]), p[..., 3:]], axis=-1) for p in (a, b))
+            a, b = (np.concatenate([srgb_encode(p[..., :3]), p[..., 3:]], axis=-1) for p in (a, b))
         difference = np.abs(a - b)
         wrong = np.asarray((difference > tolerance).any(axis=-1))
         average = float(difference.mean())

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raytracer
-from reference import Light, Material, RefScene, View
-from support.pictures import to_srgb
+from reference import Light, RefScene, View
+from reference.curves import srgb_encode
 
 
 def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     """The colour a user would write for a linear one."""
-    red, green, blue = to_srgb(np.array(linear)).tolist()
+    red, green, blue = srgb_encode(np.array(linear)).tolist()
     return (red, green, blue)
 
 
@@ -33,16 +33,6 @@ def _light(light: Light) -> raytracer.Light:
     return raytracer.PointLight(light.vector, color=color, intensity=intensity, falloff=falloff)
 
 
-def _material(material: Material) -> raytracer.Material:
-    return raytracer.Material(
-        ambient=material.ambient,
-        diffuse=material.diffuse,
-        specular=material.specular,
-        shininess=material.shininess,
-        mirror=material.mirror,
-    )
-
-
 def to_project(scene: RefScene) -> raytracer.Scene:
     """The scene as a user would build it: one sphere set for each material."""
     from raytracer.scene.lights import Ambient
@@ -57,7 +47,7 @@ def to_project(scene: RefScene) -> raytracer.Scene:
                     scene.radii[own],
                     scene.colors[own],
                     color_space="linear",
-                    material=_material(material),
+                    material=raytracer.Material(**vars(material)),
                 )
             )
     background = (

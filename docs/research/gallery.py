@@ -1,6 +1,6 @@
 """The gallery of the documentation: scripts that write data, and commands that make its pictures.
 
-`python tests/support/gallery.py` makes all pictures again.
+`python docs/research/gallery.py [NAME ...]` makes its pictures again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from support.pages import DOCS, commands
 
