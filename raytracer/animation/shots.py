@@ -73,17 +73,6 @@ class Plan:
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
-class Fixed(NamedTuple):
-    """What the first frame determines for all."""
-
-    settings: RenderSettings
-    tone: ToneSettings
-    origin: (
-        NDArray[np.float64] | None
-    )  # the point that the camera follows, float64 (3,), scene units
-    path: CameraPath
-
-
 class Prepared(NamedTuple):
     job: Job
     warnings: list[str]
@@ -92,7 +81,7 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame determines for all: defaults inferred from particles, the camera (`fixed`),
+    The first frame determines for all: defaults inferred from particles, the camera,
     measured brightness, and a metered `exposure` in stops.
 
     hashed: whether pictures have a digest; the first shot's always does. in_place: whether the
@@ -117,31 +106,30 @@ class Renderer:
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults()
         try:
-            self.fixed = self._context.run(self._begin)
+            self._context.run(self._begin)
         except BaseException:
             self._context.run(self._kept.close)
             raise
-        self.settings, self.tone = self.fixed.settings, self.fixed.tone
 
-    def _begin(self) -> Fixed:
+    def _begin(self) -> None:
+        """Take from the first frame what is the same for all."""
         plan = self.plan
         number = plan.shots[0].frame
         first = self._load(number)
         settings = first.render
         camera = first.camera or Camera()
-        origin = self._point(first, number)
+        origin = self._origin = self._point(first, number)
         start = self._fitted(first, camera, settings.width / settings.height, origin)
         if origin is not None:
             start = replace(Stand.of(start), target=origin).camera(start)
-        path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
+        self._path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         if settings.brightness == AUTO:
-            first = replace(first, camera=path.at(0, plan.shots[0].time))
+            first = replace(first, camera=self._path.at(0, plan.shots[0].time))
             backend = "cpu" if plan.backend == "cpu" else "auto"  # parts may have other devices
             options: dict[str, Any] = {"hashed": False, "blurs": False}
             with prepare(first, backend=backend, threads=plan.threads, **options) as job:
                 settings = job.settings
-        tone = ToneSettings.of(plan.tone, first.tone)
-        return Fixed(settings, tone, origin, path)
+        self.settings, self.tone = settings, ToneSettings.of(plan.tone, first.tone)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
@@ -282,9 +270,8 @@ class Renderer:
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
         point = self._point(scene, shot.frame)
-        origin = self.fixed.origin
-        moved = None if point is None or origin is None else point - origin
-        return self.fixed.path.at(shot.index, shot.time, moved)
+        moved = None if point is None or self._origin is None else point - self._origin
+        return self._path.at(shot.index, shot.time, moved)
 
     def _prepare(self, shot: Shot) -> Prepared:
         """Read and pack a shot and build its tree, or only move the camera."""
