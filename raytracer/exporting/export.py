@@ -95,7 +95,7 @@ def export(
         assert job.kept is not None
         figure = Figure.of(job.kept[1])
         count = len(figure.radius)
-        if not count and not figure.rods.count:
+        if not count and not len(figure.rods.radius):
             raise UserError(f"{target}: there is nothing to export: no spheres and no capsules")
         if is_page:
             from raytracer.exporting.page import page_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.pipeline import Job
-from raytracer.scene.annotations import IN_SCENE
+from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.warning import warn
 
@@ -37,8 +37,8 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     from pxr import Sdf, Tf, Usd, UsdGeom
 
     assert job.kept is not None
-    scene = job.kept[0]
-    warn_of_what_is_left_out(job, "USD", _also_left_out(job))
+    scene, wanted = job.kept[0], Annotations() if job.plan is None else job.plan.annotations
+    warn_of_what_is_left_out(job, "USD", _also_left_out(wanted))
     # the library chooses the format by the ending, which a temporary file does not have
     layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
     stage = Usd.Stage.Open(layer)
@@ -60,17 +60,14 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
         points.CreateExtentAttr(
             UsdGeom.Points.ComputeExtent(points.GetPointsAttr().Get(), points.GetWidthsAttr().Get())
         )
-    if figure.rods.count:
+    if len(figure.rods.radius):
         _add_rods(stage, figure, scale)
     if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
         raise SceneError(f"{Path(file.name).name}: USD cannot write the file")
 
 
-def _also_left_out(job: Job) -> dict[str, bool]:
+def _also_left_out(wanted: Annotations) -> dict[str, bool]:
     """Return the drawn annotations, which USD has none of, and whether the picture has them."""
-    if job.plan is None:
-        return {}
-    wanted = job.plan.annotations
     return {
         "the legend": wanted.legend is not None,
         "texts": bool(wanted.texts),
@@ -85,10 +82,10 @@ def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
     from pxr import UsdGeom, Vt
 
     rods = figure.rods
-    ends = np.stack([rods.middle - rods.axis, rods.middle + rods.axis], axis=1).reshape(-1, 3)
+    ends = np.stack([rods.start, rods.end], axis=1).reshape(-1, 3)
     curves = UsdGeom.BasisCurves.Define(stage, "/figure/bonds")
     curves.CreateTypeAttr(UsdGeom.Tokens.linear)
-    counts = np.full(rods.count, 2, np.int32)
+    counts = np.full(len(rods.radius), 2, np.int32)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
     curves.CreatePointsAttr(_vectors(ends * scale))
     curves.CreateWidthsAttr(_floats(np.repeat(2.0 * scale * rods.radius, 2)))
