@@ -119,7 +119,7 @@ class Renderer:
         settings = first.render
         camera = first.camera or Camera()
         origin = self._origin = self._point(first, number)
-        start = self._fitted(first, camera, settings.width / settings.height, origin)
+        start = self._fitted(first, camera, settings.width / settings.height)
         if origin is not None:
             start = replace(Stand.of(start), target=origin).camera(start)
         self._path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
@@ -202,9 +202,8 @@ class Renderer:
                 spheres.release_columns()
         return scene
 
-    def _fitted(
-        self, first: Scene, camera: Camera, aspect: float, origin: NDArray[np.float64] | None
-    ) -> Camera:
+    def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
+        """Return the camera for several frames, which also determine colour ranges."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
@@ -213,21 +212,17 @@ class Renderer:
         if not is_fitted and not first.color_scales and not self._inferred.is_open:
             others = []
 
-        def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
-            yield first, origin
-            for frame in others:
-                scene = self._load(frame)  # also for colour ranges
-                if is_fitted:
-                    yield scene, self._point(scene, frame)
-
         shots = {shot.frame: shot for shot in reversed(self.plan.shots)}
-        shown = iter([frames[0], *others])
 
-        def surroundings(scene: Scene) -> Surroundings:
-            return self._surroundings(scene, shots[next(shown)])
+        def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None, Surroundings]]:
+            for place, frame in enumerate([frames[0], *others]):
+                scene = self._load(frame) if place else first
+                if is_fitted or not place:
+                    around = self._surroundings(scene, shots[frame]) if camera.fit else NOTHING
+                    yield scene, self._point(scene, frame), around
 
         rest = scenes()
-        fitted = fit(rest, camera, self._directions, aspect, surroundings)
+        fitted = fit(rest, camera, self._directions, aspect)
         for _ in rest:
             pass
         self._inferred.freeze()
