@@ -20,17 +20,17 @@ from typing import Any
 from raytracer._version import __version__
 from raytracer.animation.frames import NUMBER, FrameFiles, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.errors import UserError, shown, shown_value, suggestion
-from raytracer.fields import definitions
+from raytracer.errors import UserError, shown_value
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
-from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import chosen_frames, frames_of
 
@@ -154,6 +154,7 @@ class Animation:
                         progress(finished, len(shots))
 
 
+@takes(AnimationSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def animate(
     scene: object,
     *,
@@ -189,23 +190,16 @@ def animate(
         UserError: the scene or an argument cannot be rendered.
         TypeError: there is no argument of that name.
     """
+    check_names(animate, settings)
     first = 0 if is_path(scene) else None  # a folder may be a series
     source = frames_of(
         Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
     animated = definitions(AnimationSettings)
-    known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
-             for name in definitions(kind)}  # fmt: skip
-    for name in settings:
-        if name not in animated and name not in known:
-            raise TypeError(
-                f"animate() got an unexpected keyword argument '{shown(name)}'; "
-                f"{suggestion(name, [*animated, *known])}"
-            )
     changes = {
         name: value for name, value in settings.items() if name in animated and value is not None
     }
-    overrides = {name: value for name, value in settings.items() if name in known}
+    overrides = {name: value for name, value in settings.items() if name not in animated}
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
     if moves.smoothing > 1 or moves.unwrap:
