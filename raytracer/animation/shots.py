@@ -42,7 +42,7 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import AUTO, MAX_SEED, RenderSettings
+from raytracer.settings import AUTO, MAX_SEED
 from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
@@ -141,9 +141,7 @@ class Renderer:
                     ready = (following or self._ahead(reader, shot)).result()
                     more = shots[place + 1 : place + 2]
                     following = self._ahead(reader, more[0]) if more else None
-                    for sentence in ready.warnings:
-                        self.warn(sentence)
-                    yield shot, self._render(ready.job, bits)
+                    yield shot, self._render(ready, bits)
                     if not more or more[0].frame != shot.frame:
                         ready.job.scene.close()
             finally:
@@ -156,9 +154,7 @@ class Renderer:
         ready = self._context.run(self._prepare, shot)
         if before is not None and before.scene is not ready.job.scene:
             before.scene.close()
-        for sentence in ready.warnings:
-            self.warn(sentence)
-        return self._render(ready.job, bits)
+        return self._render(ready, bits)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
         """Prepare a shot on the reading thread."""
@@ -326,8 +322,10 @@ class Renderer:
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
-    def _render(self, job: Job, bits: int | None) -> Image:
-        settings: RenderSettings = job.settings
+    def _render(self, ready: Prepared, bits: int | None) -> Image:
+        for sentence in ready.warnings:
+            self.warn(sentence)
+        job, settings = ready.job, ready.job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
         with job.film(Film.blank(settings.width, settings.height)) as on_device:
@@ -339,7 +337,7 @@ class Renderer:
                 self.exposure = stops = tone.stops(histogram)
                 image = replace(image, settings=replace(tone, exposure=stops))
             else:
-                if tone.automatic and stops is not None:
+                if stops is not None and tone.automatic:
                     tone = replace(tone, exposure=stops)
                 image = job.render(on_device, tone=tone, bits=bits, keep_film=bits is None)
         self.seconds.append(job.frames[-1])
