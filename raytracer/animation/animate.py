@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from contextvars import copy_context
@@ -15,33 +15,24 @@ from dataclasses import asdict, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from raytracer._version import __version__
-from raytracer.animation.encoder import (
-    PICTURES,
-    Pixels,
-    VideoWriter,
-    check_movie,
-    even,
-    write_picture,
-)
-from raytracer.animation.frames import NUMBER, FrameFiles, MovieFrames, NumberedPictures
+from raytracer.animation.frames import NUMBER, FrameFiles, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.errors import OutputError, UserError, shown, shown_value, suggestion
-from raytracer.fields import definitions
+from raytracer.errors import UserError, shown_value
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
-from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import chosen_frames, frames_of
-from raytracer.warning import warn
 
 STILL_SECONDS = 6.0
 
@@ -115,14 +106,55 @@ class Animation:
         Raises:
             UserError: it cannot be written.
         """
-        target = path_of(path)
-        kind = _Pictures if NUMBER.search(target.name) else _Movie
-        job = kind(self._plan, target, poster, resume, part, progress)
-        with job.outputs:
-            job.run(self)
+        target, plan = path_of(path), self._plan
+        first, step = (0, 1) if part is None else _part(part, resume, plan)
+        kind = NumberedPictures if NUMBER.search(target.name) else Movie
+        files = kind(plan, target, _digest(plan), poster=poster, is_part=part is not None)
+        with output.OutputSet() as outputs:
+            files.check(outputs)
+            with files.writing(resume):
+                self._write(files, list(plan.shots[first::step]), resume, progress)
         return target
 
+    def _write(
+        self, files: FrameFiles, shots: list[Shot], resume: bool, progress: FrameCall | None
+    ) -> None:
+        """Render the missing frames, and pass all to a writing thread in order."""
+        missing = [shot for shot in shots if not (resume and files.has(shot.index))]
+        with ExitStack() as stack:
+            writer = ThreadPoolExecutor(1, "movie")
+            stack.callback(writer.shutdown, cancel_futures=True)
+            if missing:
+                renderer = stack.enter_context(Renderer(self._plan, hashed=files.hashed))
+                self.seconds = renderer.seconds
+                if resume and renderer.tone.automatic:
+                    renderer.exposure = files.exposure()
+                    if renderer.exposure is None and missing[0].index > 0:  # it meters the exposure
+                        shots.insert(0, self._plan.shots[0])
+                        missing.insert(0, shots[0])
+                files.begin(renderer.settings.width, renderer.settings.height)
+                # Closed before the renderer, because it waits for the frame being read.
+                bits = None if files.is_film else 8
+                images = stack.enter_context(closing(renderer.images(missing, bits)))
+            unfinished = {shot.index for shot in missing}
+            waiting: deque[Future[None]] = deque()
+            finished = 0
+            for place, shot in enumerate(shots):
+                if shot.index in unfinished:
+                    _, image = next(images)
+                    task = partial(files.keep, shot.index, image, renderer.exposure)
+                else:
+                    task = partial(files.take, shot.index)
+                # Warnings of the other thread are handled like those of this one.
+                waiting.append(writer.submit(copy_context().run, task))
+                while len(waiting) > (MAX_WAITING if place + 1 < len(shots) else 0):
+                    waiting.popleft().result()
+                    finished += 1
+                    if progress is not None:
+                        progress(finished, len(shots))
 
+
+@takes(AnimationSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def animate(
     scene: object,
     *,
@@ -158,23 +190,16 @@ def animate(
         UserError: the scene or an argument cannot be rendered.
         TypeError: there is no argument of that name.
     """
+    check_names(animate, settings)
     first = 0 if is_path(scene) else None  # a folder may be a series
     source = frames_of(
         Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
     animated = definitions(AnimationSettings)
-    known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
-             for name in definitions(kind)}  # fmt: skip
-    for name in settings:
-        if name not in animated and name not in known:
-            raise TypeError(
-                f"animate() got an unexpected keyword argument '{shown(name)}'; "
-                f"{suggestion(name, [*animated, *known])}"
-            )
     changes = {
         name: value for name, value in settings.items() if name in animated and value is not None
     }
-    overrides = {name: value for name, value in settings.items() if name in known}
+    overrides = {name: value for name, value in settings.items() if name not in animated}
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
     if moves.smoothing > 1 or moves.unwrap:
@@ -236,193 +261,3 @@ def _digest(plan: Plan) -> str:
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class _Job:
-    """One call of `Animation.save`: frames from an earlier run, or rendered, in order."""
-
-    frames: FrameFiles
-    hashed = True
-    """Whether pictures have a digest of their content."""
-
-    def __init__(
-        self, plan: Plan, target: Path, poster: bool, resume: bool, part: str | None,
-        progress: FrameCall | None,
-    ) -> None:  # fmt: skip
-        self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
-        self.is_part, self.has_poster = part is not None, poster
-        self.first, step = (0, 1) if part is None else _part(part, resume, plan)
-        self.shots = list(plan.shots[self.first :: step])
-        self.digest = _digest(plan)
-        self.finished = 0
-        self.outputs = output.OutputSet()
-        self.check()
-
-    def check(self) -> None:
-        """Refuse files that cannot be written."""
-        raise NotImplementedError
-
-    def run(self, animation: Animation) -> None:
-        raise NotImplementedError
-
-    def begin(self, width: int, height: int) -> None:
-        """Warn about frames of this size."""
-
-    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        """Write a rendered frame; on the writing thread."""
-        raise NotImplementedError
-
-    def take(self, shot: Shot) -> None:
-        """Use a frame of an earlier run; on the writing thread."""
-
-    def render(self, animation: Animation, bits: int | None) -> None:
-        """Render the missing frames, and pass all to a writing thread in order."""
-        shots = self.shots
-        missing = [shot for shot in shots if not (self.resume and self.frames.has(shot.index))]
-        with ExitStack() as stack:
-            writer = ThreadPoolExecutor(1, "movie")
-            stack.callback(writer.shutdown, cancel_futures=True)
-            waiting: deque[Future[None]] = deque()
-            tasks: Iterator[Callable[[], None]] = iter(())
-            if missing:
-                renderer = stack.enter_context(Renderer(self.plan, hashed=self.hashed))
-                if self.resume and renderer.tone.automatic:
-                    renderer.exposure = self.frames.exposure()
-                    if renderer.exposure is None and missing[0].index > 0:  # it meters the exposure
-                        shots.insert(0, self.plan.shots[0])
-                        missing.insert(0, shots[0])
-                self.begin(renderer.settings.width, renderer.settings.height)
-                # Closed before the renderer, because it waits for the frame being read.
-                tasks = stack.enter_context(
-                    closing(self._render(animation, renderer, missing, bits))
-                )
-            unfinished = {shot.index for shot in missing}
-            for shot in shots:
-                task = next(tasks) if shot.index in unfinished else partial(self.take, shot)
-                # Warnings of the other thread are handled like those of this one.
-                waiting.append(writer.submit(copy_context().run, task))
-                if len(waiting) > MAX_WAITING:
-                    self._finish(waiting.popleft())
-            while waiting:
-                self._finish(waiting.popleft())
-
-    def _render(
-        self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
-    ) -> Generator[Callable[[], None]]:
-        """Render shots, and yield a function that writes each."""
-        animation.seconds = renderer.seconds
-        with closing(renderer.images(shots, bits)) as images:
-            for shot, image in images:
-                yield partial(self.keep, shot, image, renderer.exposure)
-
-    def _finish(self, task: Future[None]) -> None:
-        task.result()
-        self.finished += 1
-        if self.progress is not None:
-            self.progress(self.finished, len(self.shots))
-
-
-class _Movie(_Job):
-    """A movie or a moving picture, with the folder of its finished frames."""
-
-    hashed = False  # the poster has one
-    frames: MovieFrames
-    _video: VideoWriter | None = None
-    _file: BinaryIO | None = None
-
-    def check(self) -> None:
-        target, plan = self.target, self.plan
-        check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
-        output.check_file(self.outputs.writes(target, "the movie"))
-        self.poster = target.with_suffix(".poster.png") if self.has_poster else None
-        if self.poster is not None:
-            output.check_picture(self.outputs.writes(self.poster, "the poster"))
-        self.is_picture = target.suffix.lower() in PICTURES
-
-    def run(self, animation: Animation) -> None:
-        count, settings = len(self.plan.shots), self.plan.settings
-        self.frames = MovieFrames(
-            self.target, self.digest, count, opaque=not self.is_picture, fresh=not self.resume
-        )
-        if self.is_part:
-            self.render(animation, 8)
-            self.frames.remove_folder_if_empty()
-            return
-        try:
-            with output.replacing(self.target) as self._file:
-                self.render(animation, 8)
-                if self._video is not None:
-                    self._video.close()
-                else:
-                    write_picture(
-                        self._file, self.target, self.frames.read, count, settings.fps,
-                        settings.quality,
-                    )  # fmt: skip
-        except BaseException:
-            if self.plan.source.signature() is None:
-                self.frames.remove()
-            self.frames.remove_folder_if_empty()
-            raise
-        self.frames.remove()
-
-    def begin(self, width: int, height: int) -> None:
-        size = even((width, height))
-        if not self.is_picture and size != (width, height):
-            warn(
-                f"{self.target}: a movie needs even width and height: its last row or column is "
-                f"doubled, to {size[0]}x{size[1]} pixels"
-            )
-
-    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        pixels = self.frames.pixels_of(image)
-        if shot.index == 0 and self.poster is not None:
-            image.save(self.poster)
-        self.frames.write(shot.index, pixels, exposure)
-        self._encode(pixels)
-
-    def take(self, shot: Shot) -> None:
-        if not (self.is_picture or self.is_part):
-            self._encode(self.frames.read(shot.index))
-
-    def _encode(self, pixels: Pixels) -> None:
-        if self.is_picture or self.is_part:
-            return
-        if self._video is None:
-            assert self._file is not None
-            height, width, _ = pixels.shape
-            settings = self.plan.settings
-            self._video = VideoWriter(
-                self._file, self.target, (width, height), settings.fps, settings.codec,
-                settings.quality,
-            )  # fmt: skip
-        self._video.add(pixels)
-
-
-class _Pictures(_Job):
-    frames: NumberedPictures
-
-    def check(self) -> None:
-        target, plan = self.target, self.plan
-        suffix = target.suffix.lower()
-        if suffix not in (".png", ".exr"):
-            raise OutputError(f"{target}: numbered pictures end in .png or .exr")
-        if plan.settings.codec is not None:
-            raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
-        try:
-            target.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{target.parent}: cannot be created ({error.strerror})") from None
-        if suffix == ".exr":
-            from raytracer.film import film_file
-
-            film_file.check_target(target.with_name("0.exr"))
-        self.frames = NumberedPictures(target, self.digest, len(plan.shots))
-        output.check_file(self.frames.path(0))
-        for shot in plan.shots:
-            self.outputs.writes(self.frames.path(shot.index), "the pictures")
-
-    def run(self, animation: Animation) -> None:
-        self.render(animation, None if self.frames.is_film else 8)
-
-    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        self.frames.save(shot.index, image, exposure)

@@ -108,12 +108,6 @@ def _encoder_name(path: Path, codec: str) -> str:
     raise UserError(f"{path}: this PyAV has no encoder of {codec}: {listed}")
 
 
-def even(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a movie in pixels, even in both directions for 4:2:0."""
-    width, height = size
-    return width + width % 2, height + height % 2
-
-
 def planes(pixels: Pixels) -> Any:
     """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range. For
     odd sizes the last row or column of uint8 (h, w, 3 or 4) is doubled; alpha is ignored."""
@@ -134,43 +128,52 @@ def planes(pixels: Pixels) -> Any:
 class VideoWriter:
     """A movie written by PyAV: planar YUV 4:2:0, BT.709, limited range.
 
-    file: output, seekable. path: its final name. size: of the frames in pixels; odd sizes are
-    enlarged by one. codec: one of `CODECS`; None depends on the ending. quality: 1 to 100.
+    file: output, seekable. path: its final name. codec: one of `CODECS`; None depends on the
+    ending. quality: 1 to 100. The first frame determines the size; odd sizes are enlarged by one.
     """
 
     def __init__(
-        self, file: BinaryIO, path: Path, size: tuple[int, int], fps: float, codec: str | None,
-        quality: int,
-    ) -> None:  # fmt: skip
-        self._av = _library(path)
-        codec = codec or default_codec(path)
-        encoder = ENCODERS[codec]
-        width, height = even(size)
-        factor = encoder.worst + (encoder.best - encoder.worst) * quality / 100.0
+        self, file: BinaryIO, path: Path, fps: float, codec: str | None, quality: int
+    ) -> None:
+        self._file, self._path, self._fps = file, path, fps
+        self._codec, self._quality = codec or default_codec(path), quality
+        self._container: Any = None
+        self._stream: Any = None
+
+    def _open(self, width: int, height: int) -> None:
+        encoder = ENCODERS[self._codec]
+        factor = encoder.worst + (encoder.best - encoder.worst) * self._quality / 100.0
         options = encoder.options | {"crf": f"{factor:.0f}"}
-        kind = CONTAINERS[path.suffix.lower()]
+        kind = CONTAINERS[self._path.suffix.lower()]
         ways = {"movflags": "+faststart"} if kind in ("mp4", "mov") else {}
-        self._container: Any = self._av.open(file, "w", format=kind, options=ways)
-        stream = self._container.add_stream(
-            _encoder_name(path, codec), rate=Fraction(fps).limit_denominator(1001), options=options
-        )
-        stream.width, stream.height = width, height
-        stream.pix_fmt = "yuv420p"
-        context = stream.codec_context
+        av = _library(self._path)
+        self._container = av.open(self._file, "w", format=kind, options=ways)
+        self._stream = self._container.add_stream(
+            _encoder_name(self._path, self._codec), options=options,
+            rate=Fraction(self._fps).limit_denominator(1001),
+        )  # fmt: skip
+        self._stream.width, self._stream.height = width, height
+        self._stream.pix_fmt = "yuv420p"
+        context = self._stream.codec_context
         context.thread_count = THREADS
         # BT.709, limited range: what players assume for high definition.
         context.color_primaries = context.color_trc = context.colorspace = 1
         context.color_range = 1
-        if codec == "h265" and kind in ("mp4", "mov"):
+        if self._codec == "h265" and kind in ("mp4", "mov"):
             context.codec_tag = "hvc1"  # the tag for QuickTime
-        self._stream = stream
 
-    def add(self, frame: Pixels) -> None:
+    def add(self, pixels: Pixels) -> None:
         """Add a frame, uint8 (h, w, 3 or 4); alpha is ignored."""
-        for packet in self._stream.encode(planes(frame)):
+        frame = planes(pixels)
+        if self._stream is None:
+            self._open(frame.width, frame.height)
+        for packet in self._stream.encode(frame):
             self._container.mux(packet)
 
     def close(self) -> None:
+        """Complete the file. Raises OutputError: there are no frames."""
+        if self._stream is None:
+            raise OutputError(f"{self._path}: not written, because there are no frames")
         for packet in self._stream.encode():
             self._container.mux(packet)
         self._container.close()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raytracer.scene import extent
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.framing import FULL, NOTHING, Room, Surroundings
+from raytracer.scene.packing.framing import FULL, Room, Surroundings
 from raytracer.scene.packing.pack import ends_of, place, render_space
 from raytracer.scene.packing.pose import aimed, pose
 from raytracer.scene.scene import Scene
@@ -33,24 +33,22 @@ class Fitted(NamedTuple):
 
 
 def fit(
-    scenes: Iterable[tuple[Scene, Point | None]],
+    scenes: Iterable[tuple[Scene, Point | None, Surroundings]],
     camera: Camera,
     directions: Callable[[Camera], Sequence[Point]],
     aspect: float,
-    surroundings: Callable[[Scene], Surroundings] = lambda _: NOTHING,
 ) -> Camera:
     """Return a camera that sees the spheres of all scenes, from all directions.
 
-    scenes: the frames, each with the point that the camera follows, or None. camera: of the scene;
-    one that is not fitted keeps its position. directions: returns those from the spheres to the
-    eye, its own first, then those along its path. surroundings: what a picture shows beside
-    spheres.
+    scenes: the frames, each with the point that the camera follows, or None, and what its picture
+    shows beside spheres. camera: of the scene; one that is not fitted keeps its position.
+    directions: returns those from the spheres to the eye, its own first, then those along its path.
     """
     fitted: list[list[Fitted]] = []
     ways: Sequence[Point] = ()
     pivot: Point | None = None
     start, room = camera, FULL
-    for scene, point in scenes:
+    for scene, point, around in scenes:
         sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
         space = render_space(sets)
         spheres = place(sets, space)
@@ -65,10 +63,9 @@ def fit(
                 pivot = np.array(start.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
         middle = extent.middle(spheres) * space.scale + center if sets else center
-        around = surroundings(scene)
         if len(ways) > 1 or pivot is not None:  # the centre stays in the middle of the picture
             around = replace(around, room=_even(around.room))
-        room = _larger(room, around.room)
+        room = Room(*map(max, room, around.room))
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(fitted, ways, strict=True):
             turned = replace(start, position=None, look_at=None, direction=triple(way), zoom=1.0)
@@ -86,10 +83,6 @@ def _even(room: Room) -> Room:
     """Return margins that keep the centre in the middle of the picture."""
     across, above = max(room.left, room.right), max(room.bottom, room.top)
     return Room(across, across, above, above)
-
-
-def _larger(one: Room, other: Room) -> Room:
-    return Room(*map(max, one, other))
 
 
 def _zoomed(camera: Camera) -> Camera:

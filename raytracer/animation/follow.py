@@ -7,11 +7,8 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.animation import CENTER
-from raytracer.scene.particles.read import source_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-
-IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
 
 
 def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
@@ -32,26 +29,13 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
         raise DataFileError(
             f"animation.follow: the scene has no particles, so there is no {number}"
         )
-    row = _row(chosen, number)
-    if row is None or row >= chosen.count:
+    rows = np.flatnonzero(np.asarray(chosen.columns["id"]) == number)
+    if not len(rows):
         raise DataFileError(
             f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
             f"among {chosen.count:,}"
         )
-    return _placed(chosen, np.asarray(chosen.centers[row], np.float64))
-
-
-def _row(spheres: SphereSet, number: int) -> int | None:
-    """Return the row of a particle by id, or None."""
-    if spheres.file is None:
-        return number
-    file = spheres.file
-    with source_of(file) as source:
-        name = next((each for each in source.columns if each.lower() in IDS), None)
-        if name is None:
-            return number
-        rows = np.flatnonzero(np.asarray(source.load([name])[name]) == number)
-        return int(rows[0]) if len(rows) else None
+    return _placed(chosen, np.asarray(chosen.centers[rows[0]], np.float64))
 
 
 def _placed(spheres: SphereSet, point: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -17,55 +18,145 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.animation.encoder import Pixels, no_transparency
+from raytracer.animation.encoder import (
+    PICTURES,
+    Pixels,
+    VideoWriter,
+    check_movie,
+    no_transparency,
+    write_picture,
+)
+from raytracer.animation.shots import Plan
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.image import Image
+from raytracer.warning import warn
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
 
-class FrameFiles:
-    """Finished frames, one file each, with its final name once it is complete, in `folder`.
+class FrameFiles(ABC):
+    """Finished frames, one file each, with its final name once it is complete.
 
     target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
-    that the frames depend on, 16 hexadecimal digits.
+    that the frames depend on, 16 hexadecimal digits. poster: whether to write the first frame
+    beside a movie. is_part: whether other calls write some of the frames.
     """
 
-    def __init__(self, target: Path, digest: str, count: int) -> None:
-        self.target, self.digest, self.count = target, digest, count
-        self.folder = target.parent
-
-    def has(self, index: int) -> bool:
-        """Whether a frame is finished."""
-        raise NotImplementedError
-
-    def exposure(self) -> float | None:
-        """Return the exposure that an earlier run metered in the first frame, or None."""
-        raise NotImplementedError
-
-
-class MovieFrames(FrameFiles):
-    """The frames of a movie, opaque or not, in the folder NAME.frames beside it, which is created;
-    fresh: whether to remove frames of earlier runs."""
+    hashed = True
+    """Whether pictures have a digest of their content."""
 
     def __init__(
-        self, target: Path, digest: str, count: int, opaque: bool = False, fresh: bool = False
+        self, plan: Plan, target: Path, digest: str, *, poster: bool = False, is_part: bool = False
     ) -> None:
-        super().__init__(target, digest, count)
-        self.opaque = opaque
-        self.folder = target.with_name(f"{target.name}.frames")
-        if fresh:
+        self.plan, self.target, self.digest = plan, target, digest
+        self.poster = target.with_suffix(".poster.png") if poster else None
+        self.is_part, self.is_film = is_part, target.suffix.lower() == ".exr"
+
+    @abstractmethod
+    def check(self, outputs: output.OutputSet) -> None:
+        """Declare the files. Raises UserError: they cannot be written."""
+
+    @contextmanager
+    def writing(self, resume: bool) -> Iterator[None]:
+        """While all frames are kept or taken, in order; resume: whether to use finished ones."""
+        yield
+
+    @abstractmethod
+    def has(self, index: int) -> bool:
+        """Whether a frame is finished."""
+
+    @abstractmethod
+    def exposure(self) -> float | None:
+        """Return the exposure that an earlier run metered in the first frame, or None."""
+
+    def begin(self, width: int, height: int) -> None:  # noqa: B027
+        """Warn about frames of this size."""
+
+    @abstractmethod
+    def keep(self, index: int, image: Image, exposure: float | None) -> None:
+        """Write a rendered frame; on the writing thread."""
+
+    def take(self, index: int) -> None:  # noqa: B027
+        """Use a frame of an earlier run; on the writing thread."""
+
+
+class Movie(FrameFiles):
+    """A movie or a moving picture. Its finished frames are in the folder NAME.frames beside it,
+    until it is complete."""
+
+    hashed = False  # the poster has one
+    _video: VideoWriter | None = None  # writes frames as they come
+
+    @property
+    def folder(self) -> Path:
+        return self.target.with_name(f"{self.target.name}.frames")
+
+    @property
+    def is_picture(self) -> bool:
+        return self.target.suffix.lower() in PICTURES
+
+    def check(self, outputs: output.OutputSet) -> None:
+        target, plan = self.target, self.plan
+        check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
+        output.check_file(outputs.writes(target, "the movie"))
+        if self.poster is not None:
+            output.check_picture(outputs.writes(self.poster, "the poster"))
+
+    @contextmanager
+    def writing(self, resume: bool) -> Iterator[None]:
+        settings = self.plan.settings
+        if not resume:
             self.remove()
+        _create(self.folder)
         try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"{self.folder}: cannot be created for finished frames ({error.strerror})"
-            ) from None
+            if self.is_part:
+                yield
+                return
+            with output.replacing(self.target) as file:
+                if self.is_picture:
+                    yield
+                    count = len(self.plan.shots)
+                    write_picture(
+                        file, self.target, self.read, count, settings.fps, settings.quality
+                    )
+                else:
+                    self._video = VideoWriter(
+                        file, self.target, settings.fps, settings.codec, settings.quality
+                    )
+                    yield
+                    self._video.close()
+            self.remove()
+        except BaseException:
+            if self.plan.source.signature() is None:
+                self.remove()
+            raise
+        finally:
+            self._remove_folder_if_empty()
+
+    def begin(self, width: int, height: int) -> None:
+        if not self.is_picture and (width % 2 or height % 2):
+            warn(
+                f"{self.target}: a movie needs even width and height: its last row or column is "
+                f"doubled, to {width + width % 2}x{height + height % 2} pixels"
+            )
+
+    def keep(self, index: int, image: Image, exposure: float | None) -> None:
+        if image.transparent and not self.is_picture:
+            raise no_transparency(self.target)
+        pixels = _packed(image.to_uint8())
+        if index == 0 and self.poster is not None:
+            image.save(self.poster)
+        self.store(index, pixels, exposure)
+        if self._video is not None:
+            self._video.add(pixels)
+
+    def take(self, index: int) -> None:
+        if self._video is not None:
+            self._video.add(self.read(index))
 
     def path(self, index: int) -> Path:
         return self.folder / f"{index:06d}-{self.digest}.npz"
@@ -79,23 +170,15 @@ class MovieFrames(FrameFiles):
         stops = float(self._array(0, "exposure"))
         return None if isnan(stops) else stops
 
-    def pixels_of(self, image: Image) -> Pixels:
-        """Return a picture in the form of storage, uint8 (h, w, 3 or 4), contiguous. Raises
-        UserError: it is transparent, and the movie has no transparency."""
-        if self.opaque and image.transparent:
-            raise no_transparency(self.target)
-        return _packed(image.to_uint8())
-
-    def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
+    def store(self, index: int, pixels: Pixels, exposure: float | None) -> None:
         """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
         stops = np.float64(nan if exposure is None else exposure)
         try:
             with output.temporary(self.folder) as new:
                 with new.open("wb") as file:
-                    np.savez(
-                        file, frame=pixels, exposure=stops
-                    )  # to compress would take as long as the encoder
+                    # to compress would take as long as the encoder
+                    np.savez(file, frame=pixels, exposure=stops)
                 new.replace(path)
         except FileNotFoundError:
             raise OutputError(
@@ -122,26 +205,33 @@ class MovieFrames(FrameFiles):
             for path in list(self.folder.iterdir()):
                 if _KEPT.fullmatch(path.name):
                     path.unlink(missing_ok=True)
-        self.remove_folder_if_empty()
+        self._remove_folder_if_empty()
 
-    def remove_folder_if_empty(self) -> None:
+    def _remove_folder_if_empty(self) -> None:
         with suppress(OSError):
             self.folder.rmdir()
 
 
 class NumberedPictures(FrameFiles):
-    @property
-    def is_film(self) -> bool:
-        return self.target.suffix.lower() == ".exr"
+    """Pictures, PNG or OpenEXR, that have the number of their frame in their names."""
+
+    def check(self, outputs: output.OutputSet) -> None:
+        target, plan = self.target, self.plan
+        if target.suffix.lower() not in (".png", ".exr"):
+            raise OutputError(f"{target}: numbered pictures end in .png or .exr")
+        if plan.settings.codec is not None:
+            raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
+        _create(target.parent)
+        if self.is_film:
+            from raytracer.film import film_file
+
+            film_file.check_target(target.with_name("0.exr"))
+        output.check_file(self.path(0))
+        for shot in plan.shots:
+            outputs.writes(self.path(shot.index), "the pictures")
 
     def path(self, index: int) -> Path:
-        digits = len(str(self.count - 1))
-
-        def number(match: re.Match[str]) -> str:
-            width = len(match[0]) if match[0].startswith("#") else int(match[1] or 0)
-            return f"{index:0{max(width, digits if width else 0)}d}"
-
-        return self.folder / NUMBER.sub(number, self.target.name, count=1)
+        return numbered(self.target, index, len(self.plan.shots))
 
     def has(self, index: int) -> bool:
         return bool(self._about(index))
@@ -150,9 +240,10 @@ class NumberedPictures(FrameFiles):
         value = self._about(0).get("exposure")
         return float(value) if isinstance(value, (int, float)) else None
 
-    def save(self, index: int, image: Image, exposure: float | None) -> None:
+    def keep(self, index: int, image: Image, exposure: float | None) -> None:
         about = {
-            "frame": index, "of": self.count, "digest": self.digest, "exposure": exposure,
+            "frame": index, "of": len(self.plan.shots), "digest": self.digest,
+            "exposure": exposure,
         }  # fmt: skip
         image.metadata["animation"] = about
         if self.is_film:
@@ -176,6 +267,24 @@ class NumberedPictures(FrameFiles):
         except UserError:
             return {}
         return about if isinstance(about, dict) and about.get("digest") == self.digest else {}
+
+
+def numbered(target: Path, index: int, count: int) -> Path:
+    """Return the path of one of `count` pictures, whose name has # or %d for the number."""
+    digits = len(str(count - 1))
+
+    def number(match: re.Match[str]) -> str:
+        width = len(match[0]) if match[0].startswith("#") else int(match[1] or 0)
+        return f"{index:0{max(width, digits if width else 0)}d}"
+
+    return target.parent / NUMBER.sub(number, target.name, count=1)
+
+
+def _create(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created ({error.strerror})") from None
 
 
 def _packed(pixels: Pixels) -> Pixels:

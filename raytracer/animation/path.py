@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.animation import AnimationSettings, Keyframe
 from raytracer.scene.camera import Camera
+from raytracer.scene.simulation_box import triple
 
 Point = NDArray[np.float64]
 
@@ -55,16 +56,12 @@ class Stand:
 
     def camera(self, like: Camera) -> Camera:
         """Convert to a camera of the type of another one."""
-        eye, target, up = (
-            (float(p[0]), float(p[1]), float(p[2]))
-            for p in (self.target + self.offset, self.target, self.up)
-        )
         perspective = like.type == "perspective"
         return replace(
             like,
-            position=eye,
-            look_at=target,
-            up=up,
+            position=triple(self.target + self.offset),
+            look_at=triple(self.target),
+            up=triple(self.up),
             vertical_fov=degrees(2.0 * atan(self.half)) if perspective else like.vertical_fov,
             height=None if perspective else 2.0 * self.half,
             fit=False,

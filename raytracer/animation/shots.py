@@ -42,7 +42,7 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import AUTO, MAX_SEED, RenderSettings
+from raytracer.settings import AUTO, MAX_SEED
 from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
@@ -73,17 +73,6 @@ class Plan:
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
-class Fixed(NamedTuple):
-    """What the first frame determines for all."""
-
-    settings: RenderSettings
-    tone: ToneSettings
-    origin: (
-        NDArray[np.float64] | None
-    )  # the point that the camera follows, float64 (3,), scene units
-    path: CameraPath
-
-
 class Prepared(NamedTuple):
     job: Job
     warnings: list[str]
@@ -92,7 +81,7 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame determines for all: defaults inferred from particles, the camera (`fixed`),
+    The first frame determines for all: defaults inferred from particles, the camera,
     measured brightness, and a metered `exposure` in stops.
 
     hashed: whether pictures have a digest; the first shot's always does. in_place: whether the
@@ -117,31 +106,30 @@ class Renderer:
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults()
         try:
-            self.fixed = self._context.run(self._begin)
+            self._context.run(self._begin)
         except BaseException:
             self._context.run(self._kept.close)
             raise
-        self.settings, self.tone = self.fixed.settings, self.fixed.tone
 
-    def _begin(self) -> Fixed:
+    def _begin(self) -> None:
+        """Take from the first frame what is the same for all."""
         plan = self.plan
         number = plan.shots[0].frame
         first = self._load(number)
         settings = first.render
         camera = first.camera or Camera()
-        origin = self._point(first, number)
-        start = self._fitted(first, camera, settings.width / settings.height, origin)
+        origin = self._origin = self._point(first, number)
+        start = self._fitted(first, camera, settings.width / settings.height)
         if origin is not None:
             start = replace(Stand.of(start), target=origin).camera(start)
-        path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
+        self._path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         if settings.brightness == AUTO:
-            first = replace(first, camera=path.at(0, plan.shots[0].time))
+            first = replace(first, camera=self._path.at(0, plan.shots[0].time))
             backend = "cpu" if plan.backend == "cpu" else "auto"  # parts may have other devices
             options: dict[str, Any] = {"hashed": False, "blurs": False}
             with prepare(first, backend=backend, threads=plan.threads, **options) as job:
                 settings = job.settings
-        tone = ToneSettings.of(plan.tone, first.tone)
-        return Fixed(settings, tone, origin, path)
+        self.settings, self.tone = settings, ToneSettings.of(plan.tone, first.tone)
 
     def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
@@ -153,9 +141,7 @@ class Renderer:
                     ready = (following or self._ahead(reader, shot)).result()
                     more = shots[place + 1 : place + 2]
                     following = self._ahead(reader, more[0]) if more else None
-                    for sentence in ready.warnings:
-                        self.warn(sentence)
-                    yield shot, self._render(ready.job, bits)
+                    yield shot, self._render(ready, bits)
                     if not more or more[0].frame != shot.frame:
                         ready.job.scene.close()
             finally:
@@ -168,9 +154,7 @@ class Renderer:
         ready = self._context.run(self._prepare, shot)
         if before is not None and before.scene is not ready.job.scene:
             before.scene.close()
-        for sentence in ready.warnings:
-            self.warn(sentence)
-        return self._render(ready.job, bits)
+        return self._render(ready, bits)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
         """Prepare a shot on the reading thread."""
@@ -214,9 +198,8 @@ class Renderer:
                 spheres.release_columns()
         return scene
 
-    def _fitted(
-        self, first: Scene, camera: Camera, aspect: float, origin: NDArray[np.float64] | None
-    ) -> Camera:
+    def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
+        """Return the camera for several frames, which also determine colour ranges."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
@@ -225,21 +208,17 @@ class Renderer:
         if not is_fitted and not first.color_scales and not self._inferred.is_open:
             others = []
 
-        def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
-            yield first, origin
-            for frame in others:
-                scene = self._load(frame)  # also for colour ranges
-                if is_fitted:
-                    yield scene, self._point(scene, frame)
-
         shots = {shot.frame: shot for shot in reversed(self.plan.shots)}
-        shown = iter([frames[0], *others])
 
-        def surroundings(scene: Scene) -> Surroundings:
-            return self._surroundings(scene, shots[next(shown)])
+        def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None, Surroundings]]:
+            for place, frame in enumerate([frames[0], *others]):
+                scene = self._load(frame) if place else first
+                if is_fitted or not place:
+                    around = self._surroundings(scene, shots[frame]) if camera.fit else NOTHING
+                    yield scene, self._point(scene, frame), around
 
         rest = scenes()
-        fitted = fit(rest, camera, self._directions, aspect, surroundings)
+        fitted = fit(rest, camera, self._directions, aspect)
         for _ in rest:
             pass
         self._inferred.freeze()
@@ -282,9 +261,8 @@ class Renderer:
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
         point = self._point(scene, shot.frame)
-        origin = self.fixed.origin
-        moved = None if point is None or origin is None else point - origin
-        return self.fixed.path.at(shot.index, shot.time, moved)
+        moved = None if point is None or self._origin is None else point - self._origin
+        return self._path.at(shot.index, shot.time, moved)
 
     def _prepare(self, shot: Shot) -> Prepared:
         """Read and pack a shot and build its tree, or only move the camera."""
@@ -344,8 +322,10 @@ class Renderer:
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
-    def _render(self, job: Job, bits: int | None) -> Image:
-        settings: RenderSettings = job.settings
+    def _render(self, ready: Prepared, bits: int | None) -> Image:
+        for sentence in ready.warnings:
+            self.warn(sentence)
+        job, settings = ready.job, ready.job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
         with job.film(Film.blank(settings.width, settings.height)) as on_device:
@@ -357,7 +337,7 @@ class Renderer:
                 self.exposure = stops = tone.stops(histogram)
                 image = replace(image, settings=replace(tone, exposure=stops))
             else:
-                if tone.automatic and stops is not None:
+                if stops is not None and tone.automatic:
                     tone = replace(tone, exposure=stops)
                 image = job.render(on_device, tone=tone, bits=bits, keep_film=bits is None)
         self.seconds.append(job.frames[-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.surface import COARSEST, Seen, Strip, extent, rays_per_axis, strips
+from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
@@ -31,6 +31,9 @@ from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments, triple
 from raytracer.view import View
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceScene
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
@@ -53,12 +56,12 @@ class Plan:
     values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
-    def overlay(self, seen: Seen, view: View, space: Space, crop: Crop) -> Overlay:
+    def overlay(self, scene: DeviceScene, view: View, space: Space, crop: Crop) -> Overlay:
         """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view; space: centre,
         float64 (3,), and scale of render space."""
         projection = Projection.of(view, *space)
         sheet = self.over(view).sheet(*view.size)
-        fog, lines = _draw_seen(self, sheet, projection, view, seen, crop)
+        fog, lines = _draw_seen(self, sheet, projection, view, scene, crop)
         self._draw(sheet, projection)
         line = self.annotations.outline
         return Overlay(
@@ -163,7 +166,7 @@ class Plan:
 
 
 def _draw_seen(
-    plan: Plan, sheet: Sheet, projection: Projection, view: View, seen: Seen, crop: Crop
+    plan: Plan, sheet: Sheet, projection: Projection, view: View, scene: DeviceScene, crop: Crop
 ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
     """Draw what spheres may hide, box and labels; return fog and outlines, (h, w) each."""
     wanted, shape = plan.annotations, (crop[3] - crop[1], crop[2] - crop[0])
@@ -172,13 +175,13 @@ def _draw_seen(
     lines = None if line is None else np.zeros(shape, np.float32)
     if not any((line, cue, plan.box, plan.named)):
         return fog, lines
-    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, seen, view, projection)
+    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, scene, view, projection)
     box = _box_lines(plan, sheet, projection)
     labels = None if plan.named is None else SeenLabels(plan.named, projection)
     fine = COARSEST if line is None else rays_per_axis(*view.size)
     margin = 1.0 if line is None else 1.0 + line.width / 2.0
     has_depth = any((cue, box, labels)) or (line is not None and line.needs_depth)
-    for strip in strips(seen, view, projection, crop, fine, margin, has_depth):
+    for strip in strips(scene, view, projection, crop, fine, margin, has_depth):
         rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
         if line is not None and lines is not None:
             whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
@@ -208,11 +211,11 @@ def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> N
 
 
 def _fog_depths(
-    cue: DepthCue, seen: Seen, view: View, projection: Projection
+    cue: DepthCue, scene: DeviceScene, view: View, projection: Projection
 ) -> tuple[float, float]:
     given, ends = (cue.near, cue.far), (0.0, 0.0)
     if None in given:
-        ends = extent(seen, view, projection)
+        ends = extent(scene, view, projection)
     near, far = (
         end if depth is None else depth / projection.scale
         for depth, end in zip(given, ends, strict=True)

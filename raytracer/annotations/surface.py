@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,8 @@ from raytracer.layout import constant, dtype
 from raytracer.memory import MIB
 from raytracer.view import View
 
-
-class Seen(Protocol):
-    """A scene on a device, as annotations ask it; see `DeviceScene`."""
-
-    def first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits of a view, structured (h, w)."""
-
-    def first_numbers(self, view: View) -> NDArray[np.uint32]:
-        """Return the ids of these alone, (h, w)."""
+if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceScene
 
 
 STRIP = 32 * MIB  # bytes of the first hits of a strip
@@ -100,7 +93,7 @@ def rays_per_axis(width: int, height: int) -> int:
 
 
 def strips(
-    seen: Seen,
+    scene: DeviceScene,
     view: View,
     projection: Projection,
     crop: Crop,
@@ -123,8 +116,8 @@ def strips(
         bottom = min(top + rows, y1)
         above, below = max(top * fine - wide, 0), min(bottom * fine + wide, height)
         part = fine_view.with_crop((left, above, right, below))
-        hits = seen.first_hits(part) if has_depth else None
-        numbers = seen.first_numbers(part) if hits is None else np.ascontiguousarray(hits["id"])
+        hits = scene.first_hits(part) if has_depth else None
+        numbers = scene.first_numbers(part) if hits is None else np.ascontiguousarray(hits["id"])
         inner = (
             slice(top * fine - above, bottom * fine - above),
             slice(x0 * fine - left, x1 * fine - left),
@@ -132,13 +125,13 @@ def strips(
         yield Strip(top, bottom, fine, numbers, hits, projection, left, above, inner)
 
 
-def extent(seen: Seen, view: View, projection: Projection) -> tuple[float, float]:
+def extent(scene: DeviceScene, view: View, projection: Projection) -> tuple[float, float]:
     """Return the minimum and maximum depth in the picture, render space; 0 and 1 if it is empty."""
     factor = min(EXTENT_RAYS / max(view.size), 1.0)
     width, height = (max(round(length * factor), 1) for length in view.size)
     small = view.with_size(width, height)
     near, far = np.inf, -np.inf
-    for strip in strips(seen, small, projection, small.crop, 1, 0.0):
+    for strip in strips(scene, small, projection, small.crop, 1, 0.0):
         depths = strip.depth[np.isfinite(strip.depth)]
         if len(depths):
             near, far = min(near, float(depths.min())), max(far, float(depths.max()))

@@ -17,23 +17,11 @@ from numpy.typing import NDArray
 
 from raytracer.drawing.fonts import Run, font, runs
 from raytracer.drawing.fonts import width as text_width
-from raytracer.drawing.shapes import (
-    HALO,
-    RGB,
-    Cells,
-    Disk,
-    Drawing,
-    Line,
-    Point,
-    Polygon,
-    Shape,
-    Text,
-)
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Drawing, Line, Point, Polygon, Text
 from raytracer.film.film import Pixels
 
 Mask = NDArray[np.float32]
 
-ASCENT, DESCENT = 0.75, 0.25  # how far letters reach above and below the baseline, in font sizes
 PIECE = 64  # length in pixels of a piece of a line, whose box is small also for a long line
 BLOCK = 1 << 20  # pixels that are composited at a time
 
@@ -85,26 +73,16 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
         elif isinstance(shape, Text):
             _draw_text(shape, pixels, frame)
         else:
-            whole = _extent(shape, 1.0)
-            box = whole.within(frame)
+            box = _extent(shape).within(frame)
             if not box.empty:
                 mix(box.part_of(pixels, frame), _coverage(shape, box), shape.color)
 
 
-def _extent(shape: Shape, margin: float) -> Box:
-    if isinstance(shape, Cells):
-        height, width = shape.colors.shape[:2]
-        return Box.around([(shape.x, shape.y), (shape.x + width, shape.y + height)], margin)
-    if isinstance(shape, Line):
-        return Box.around(shape.points, margin + shape.width / 2.0)
-    if isinstance(shape, Polygon):
-        return Box.around(shape.points, margin)
+def _extent(shape: Line | Polygon | Disk) -> Box:
+    """Return the pixels that a shape may cover."""
     if isinstance(shape, Disk):
-        return Box.around([shape.center], margin + shape.radius)
-    long, size = text_width(shape.text, shape.size), shape.size
-    along, above, below = -shape.anchor * long, ASCENT * size, DESCENT * size
-    ends = [(shape.x + along, shape.y - above), (shape.x + along + long, shape.y + below)]
-    return Box.around(ends, margin)
+        return Box.around([shape.center], 1.0 + shape.radius)
+    return Box.around(shape.points, 1.0 + (shape.width / 2.0 if isinstance(shape, Line) else 0.0))
 
 
 def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:

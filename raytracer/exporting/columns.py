@@ -35,7 +35,7 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     )
     if any(each.rows is not None for each in sets):
         sections["rows"] = section_of(rows.astype(np.uint32))
-        room -= sections["rows"].nbytes
+        room -= len(sections["rows"].text)
     for name in names:
         if room < scene.count // 8:
             omitted.append(name)
@@ -47,7 +47,7 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
         if made is None:
             wordy.append(name)
             continue
-        size = sum(section.nbytes for section in made[1].values())
+        size = sum(len(section.text) for section in made[1].values())
         if size > room:
             omitted.append(name)
             continue

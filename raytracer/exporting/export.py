@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
 
 PAGE = ".html"
-USD_ENDINGS = (".usdc", ".usda", ".usd")
-ENDINGS = (PAGE, *USD_ENDINGS)
-"""Of exported files: the first is a page, the others are for programs that read USD."""
+ENDINGS = (PAGE, ".usdc", ".usda", ".usd")
 
 MAX_SPHERES = 20_000_000
 """Of a page: Chromium without a GPU took about 110 bytes of memory for each."""
@@ -77,7 +75,12 @@ def export(
         TypeError: there is no argument of that name.
     """
     check_names(export, settings)
-    target = output.check_file(checked_path(path))
+    target = path_of(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise UserError(
+            f"{target}: an export ends in .html (a page), or in .usdc, .usda or .usd (points)"
+        )
+    output.check_file(target)
     is_page = target.suffix.lower() == PAGE
     if not is_page:
         from raytracer.exporting.usd import require_usd
@@ -95,32 +98,22 @@ def export(
         assert job.kept is not None
         figure = Figure.of(job.kept[1])
         count = len(figure.radius)
-        if not count and not figure.rods.count:
+        if not count and not len(figure.rods.radius):
             raise UserError(f"{target}: there is nothing to export: no spheres and no capsules")
-        if is_page:
-            from raytracer.exporting.page import page_of
+        if not is_page:
+            from raytracer.exporting.usd import write_points
 
-            if count > MAX_SPHERES:
-                raise UserError(
-                    f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
-                    f"scene has {count:,}: show fewer with select, or export .usdc"
-                )
-            data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice)
             with output.replacing(target) as file:
-                file.writelines(data)
+                write_points(job, figure, target.suffix.lower(), file)
             return target
-        from raytracer.exporting.usd import write_points
+        from raytracer.exporting.page import page_of
 
+        if count > MAX_SPHERES:
+            raise UserError(
+                f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
+                f"scene has {count:,}: show fewer with select, or export .usdc"
+            )
+        data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice)
         with output.replacing(target) as file:
-            write_points(job, figure, target.suffix.lower(), file)
-    return target
-
-
-def checked_path(path: str | PathLike[str]) -> Path:
-    """Return the path of an exported file. Raises UserError for another ending."""
-    target = path_of(path)
-    if target.suffix.lower() not in ENDINGS:
-        raise UserError(
-            f"{target}: an export ends in .html (a page), or in .usdc, .usda or .usd (points)"
-        )
+            file.writelines(data)
     return target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +19,19 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
-class Rods:
-    """Capsules, render space: `axis` is half of the segment, `colors` are sRGB and opacity of both
-    ends, (C, 2, 4); `is_even`: whether the colour changes evenly between the ends."""
+FLAT_ENDS, EVEN_COLORS, UNLIT = 1, 2, 4  # bits of the form of a rod
 
-    middle: Floats
-    axis: Floats
+
+class Rods(NamedTuple):
+    """Capsules, (C, 3) in render space; `colors` are sRGB and opacity of both ends, (C, 2, 4);
+    `form` has bits, see `UNLIT`."""
+
+    start: Floats
+    end: Floats
     radius: Floats
     colors: Bytes
-    is_flat: NDArray[np.bool_]
-    is_even: NDArray[np.bool_]
+    form: Bytes
     material: Bytes
-
-    @property
-    def count(self) -> int:
-        return len(self.radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +76,13 @@ class Figure:
         own = ends > 0
         both[own, 1, :3] = _colors(buffers, ends[own], int(own.sum()))
         form = form[:rods] if len(form) else np.zeros(rods, np.uint8)
+        is_flat = form & (CONE | ELLIPSOID | FLAT) == FLAT
+        bits = FLAT_ENDS * is_flat + EVEN_COLORS * (form & EVEN > 0)
         return cls(
             placed[:n], buffers.radius[:n], colors[:n], materials[:n],
             Rods(
-                placed[of_rods], buffers.axis[:rods], buffers.radius[of_rods], both,
-                form & (CONE | ELLIPSOID | FLAT) == FLAT, form & EVEN > 0, materials[of_rods],
+                placed[of_rods] - buffers.axis[:rods], placed[of_rods] + buffers.axis[:rods],
+                buffers.radius[of_rods], both, bits.astype(np.uint8), materials[of_rods],
             ),
         )  # fmt: skip
 

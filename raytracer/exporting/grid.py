@@ -27,9 +27,8 @@ class Grid(NamedTuple):
     @classmethod
     def of(cls, figure: Figure) -> Grid:
         """Return the coarsest grid that is fine enough for all radii."""
-        rods = figure.rods
-        points = [figure.positions, rods.middle - rods.axis, rods.middle + rods.axis]
-        radii = np.concatenate([figure.radius, rods.radius])
+        points = [figure.positions, figure.rods.start, figure.rods.end]
+        radii = np.concatenate([figure.radius, figure.rods.radius])
         filled = [part for part in points if len(part)]
         low = np.min([part.min(axis=0) for part in filled], axis=0).astype(np.float64)
         high = np.max([part.max(axis=0) for part in filled], axis=0).astype(np.float64)

@@ -54,10 +54,10 @@ def page_of(
     tell("compressing")
     grid = Grid.of(figure)
     sections = dict(sphere_sections(figure, grid, sky))
-    rods = with_box(figure, job.plan, Projection.of(job.view, *job.space))
+    rods = with_box(figure.rods, job.plan, Projection.of(job.view, *job.space))
     sections |= dict(rod_sections(rods, grid, figure, sky))
     head = head_of(job, tone, grid, len(figure.radius), len(rods.radius))
-    used = sum(section.nbytes for section in sections.values())
+    used = sum(len(section.text) for section in sections.values())
     columns, of_columns = column_sections(scene, MAX_BYTES - used)
     head["columns"] = columns
     return list(_document(scene, head, sections | of_columns))
@@ -81,7 +81,8 @@ def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) 
     parts = {"title": escape(title), "style": style, "version": __version__}
     start, _, rest = _text("figure.html").partition("{data}")
     yield _filled(start, parts)
-    yield b'<script type="application/json" id="head">' + _json(head) + b"</script>\n"
+    text = json.dumps(head, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    yield b'<script type="application/json" id="head">' + text.encode() + b"</script>\n"
     for name, section in sections.items():
         yield f'<script type="text/plain" id="data-{name}">\n'.encode()
         yield section.text
@@ -99,11 +100,6 @@ def script() -> str:
     """Return the program of the page."""
     shared = [client.part(f"{name}.js") for name in PARTS]
     return "\n".join([*shared, *(_text(f"{name}.js") for name in OWN_PARTS)])
-
-
-def _json(value: Any) -> bytes:
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").encode()
 
 
 def _text(name: str) -> str:

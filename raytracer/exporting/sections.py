@@ -26,11 +26,6 @@ class Section:
     about: dict[str, Any]
     text: bytes
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes in the page."""
-        return len(self.text)
-
 
 def section_of(array: NDArray[Any]) -> Section:
     """Return one number a row, of 1, 2 or 4 bytes, as a section; (N,)."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
-from raytracer.exporting.figure import Figure
+from raytracer.exporting.figure import UNLIT, Figure, Rods
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.sections import Section, section_of
 from raytracer.scene.simulation_box import segments
@@ -60,27 +60,10 @@ def _color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str,
         yield from _unless_even(f"{name}_{letter}", colors[:, part])
 
 
-class PageRods(NamedTuple):
-    """Rods of a page; unlit ones are lines of the box."""
-
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    radius: NDArray[np.float32]
-    colors: NDArray[np.uint8]  # (C, 2, 4)
-    form: NDArray[np.uint8]  # 1: flat ends, 2: even colours, 4: unlit
-    material: NDArray[np.uint8]
-
-
-def with_box(figure: Figure, plan: Plan | None, projection: Projection) -> PageRods:
-    """Return the rods of a figure, and the edges of the box as thin ones that have no shade."""
-    rods = figure.rods
-    form = (rods.is_flat + 2 * rods.is_even).astype(np.uint8)
-    made = PageRods(
-        rods.middle - rods.axis, rods.middle + rods.axis, rods.radius, rods.colors, form,
-        rods.material,
-    )  # fmt: skip
+def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
+    """Return rods, and the edges of the box as thin ones that have no shade."""
     if plan is None or plan.box is None or plan.annotations.box is None:
-        return made
+        return rods
     wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
     origin = projection.to_render_space(np.array(plan.box.origin, np.float64))
     ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.scale))
@@ -90,18 +73,20 @@ def with_box(figure: Figure, plan: Plan | None, projection: Projection) -> PageR
     width = max(wanted.width * sheet.point, 1.0)
     ink = [round(255 * value) for value in sheet.ink(wanted.color)] + [255]
     count = len(ends)
-    return PageRods(
-        np.concatenate([made.start, ends[:, 0].astype(np.float32)]),
-        np.concatenate([made.end, ends[:, 1].astype(np.float32)]),
-        np.concatenate([made.radius, np.full(count, width / 2.0 / per_unit, np.float32)]),
-        np.concatenate([made.colors, np.full((count, 2, 4), ink, np.uint8)]),
-        np.concatenate([made.form, np.full(count, 4, np.uint8)]),
-        np.concatenate([made.material, np.zeros(count, np.uint8)]),
+    edges = Rods(
+        ends[:, 0].astype(np.float32),
+        ends[:, 1].astype(np.float32),
+        np.full(count, width / 2.0 / per_unit, np.float32),
+        np.full((count, 2, 4), ink, np.uint8),
+        np.full(count, UNLIT, np.uint8),
+        np.zeros(count, np.uint8),
     )
+    pairs: Any = zip(rods, edges, strict=True)
+    return Rods(*map(np.concatenate, pairs))
 
 
 def rod_sections(
-    rods: PageRods, grid: Grid, figure: Figure, sky: NDArray[np.float32]
+    rods: Rods, grid: Grid, figure: Figure, sky: NDArray[np.float32]
 ) -> Iterator[tuple[str, Section]]:
     """Yield the sections of rods by name; figure and sky: of the spheres that they connect."""
     if not len(rods.radius):

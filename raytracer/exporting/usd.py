@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.pipeline import Job
-from raytracer.scene.annotations import IN_SCENE
+from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.colors import srgb_to_linear
+from raytracer.scene.scene import Scene
 from raytracer.warning import warn
 
+VERTEX = "vertex"  # interpolation of values of each point
 MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one, two and three
 
 
@@ -34,11 +36,11 @@ def require_usd() -> None:
 
 def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     """Write the spheres and capsules of a scene to an open file, as text if the suffix is .usda."""
-    from pxr import Sdf, Tf, Usd, UsdGeom
+    from pxr import Sdf, Usd, UsdGeom
 
     assert job.kept is not None
-    scene = job.kept[0]
-    warn_of_what_is_left_out(job, "USD", _also_left_out(job))
+    scene, wanted = job.kept[0], Annotations() if job.plan is None else job.plan.annotations
+    warn_of_what_is_left_out(job, "USD", _also_left_out(wanted))
     # the library chooses the format by the ending, which a temporary file does not have
     layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
     stage = Usd.Stage.Open(layer)
@@ -54,23 +56,20 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
         points = UsdGeom.Points.Define(stage, "/figure/spheres")
         points.CreatePointsAttr(_vectors(figure.positions * scale))
         points.CreateWidthsAttr(_floats(2.0 * scale * figure.radius))
-        points.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
-        _paint(points, figure.colors, UsdGeom.Tokens.vertex)
-        _add_columns(points, scene, Sdf, Tf, UsdGeom.Tokens.vertex)
+        points.SetWidthsInterpolation(VERTEX)
+        _paint(points, figure.colors)
+        _add_columns(points, scene)
         points.CreateExtentAttr(
             UsdGeom.Points.ComputeExtent(points.GetPointsAttr().Get(), points.GetWidthsAttr().Get())
         )
-    if figure.rods.count:
+    if len(figure.rods.radius):
         _add_rods(stage, figure, scale)
     if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
         raise SceneError(f"{Path(file.name).name}: USD cannot write the file")
 
 
-def _also_left_out(job: Job) -> dict[str, bool]:
+def _also_left_out(wanted: Annotations) -> dict[str, bool]:
     """Return the drawn annotations, which USD has none of, and whether the picture has them."""
-    if job.plan is None:
-        return {}
-    wanted = job.plan.annotations
     return {
         "the legend": wanted.legend is not None,
         "texts": bool(wanted.texts),
@@ -85,30 +84,28 @@ def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
     from pxr import UsdGeom, Vt
 
     rods = figure.rods
-    ends = np.stack([rods.middle - rods.axis, rods.middle + rods.axis], axis=1).reshape(-1, 3)
+    ends = np.stack([rods.start, rods.end], axis=1).reshape(-1, 3)
     curves = UsdGeom.BasisCurves.Define(stage, "/figure/bonds")
     curves.CreateTypeAttr(UsdGeom.Tokens.linear)
-    counts = np.full(rods.count, 2, np.int32)
+    counts = np.full(len(rods.radius), 2, np.int32)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
     curves.CreatePointsAttr(_vectors(ends * scale))
     curves.CreateWidthsAttr(_floats(np.repeat(2.0 * scale * rods.radius, 2)))
-    curves.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
-    _paint(curves, rods.colors.reshape(-1, 4), UsdGeom.Tokens.vertex)
+    curves.SetWidthsInterpolation(VERTEX)
+    _paint(curves, rods.colors.reshape(-1, 4))
 
 
-def _paint(shape: Any, colors: NDArray[np.uint8], interpolation: str) -> None:
+def _paint(shape: Any, colors: NDArray[np.uint8]) -> None:
     """Give points or curves their colours, linear, and opacities where any is not 1."""
     linear = srgb_to_linear(colors[:, :3] / 255.0)
-    shown = shape.CreateDisplayColorPrimvar(interpolation)
-    shown.Set(_vectors(linear))
+    shape.CreateDisplayColorPrimvar(VERTEX).Set(_vectors(linear))
     if (colors[:, 3] < 255).any():
-        opacity = shape.CreateDisplayOpacityPrimvar(interpolation)
-        opacity.Set(_floats(colors[:, 3] / 255.0))
+        shape.CreateDisplayOpacityPrimvar(VERTEX).Set(_floats(colors[:, 3] / 255.0))
 
 
-def _add_columns(points: Any, scene: Any, sdf: Any, tf: Any, interpolation: str) -> None:
+def _add_columns(points: Any, scene: Scene) -> None:
     """Add columns of numbers as primvars, which Blender reads as attributes."""
-    from pxr import UsdGeom
+    from pxr import Sdf, Tf, UsdGeom
 
     from raytracer.measurements import columns_of
 
@@ -120,12 +117,12 @@ def _add_columns(points: Any, scene: Any, sdf: Any, tf: Any, interpolation: str)
         if values.dtype.kind not in "biuf" or wide.shape[1] not in (1, MAX_COLUMN_PARTS):
             omitted.append(name)
             continue
-        word = tf.MakeValidIdentifier(name)
+        word = Tf.MakeValidIdentifier(name)
         while word in used:
             word += "_"
         used.add(word)
         kind, cast = _typed(wide)
-        primvars.CreatePrimvar(word, getattr(sdf.ValueTypeNames, kind), interpolation).Set(cast)
+        primvars.CreatePrimvar(word, getattr(Sdf.ValueTypeNames, kind), VERTEX).Set(cast)
     if omitted:
         warn(f"columns {', '.join(omitted)} are left out: they are no numbers, or more than three")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, no_transparency
-from raytracer.animation.frames import NUMBER, NumberedPictures
+from raytracer.animation.frames import NUMBER, numbered
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import OutputError, RaytracerError, UserError, counted
 from raytracer.files import output
@@ -70,7 +70,7 @@ def check_record(path: Path, settings: Mapping[str, Any]) -> None:
     if NUMBER.search(path.name):
         if path.suffix.lower() != ".png":
             raise OutputError(f"{path}: numbered pictures of a simulation end in .png")
-        output.check_file(NumberedPictures(path, "", 1).path(0))
+        output.check_file(numbered(path, 0, 1))
         return
     if path.suffix.lower() not in CONTAINERS:
         raise OutputError(
@@ -90,12 +90,16 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
     failures = list[UserError]()
     images = _images(scenes, path, Pictures(settings, fps), failures)
     if NUMBER.search(path.name):
-        files = NumberedPictures(path, "", 1)
         for index, image in enumerate(images):
-            image.save(files.path(index))
+            image.save(numbered(path, index, 1))
     else:
         with output.replacing(path) as file:
-            _write_movie(images, file, path, fps)
+            video = VideoWriter(file, path, fps, None, AnimationSettings().quality)
+            for image in images:
+                if image.transparent:
+                    raise no_transparency(path)
+                video.add(np.ascontiguousarray(image.to_uint8()))
+            video.close()
     if failures:
         raise failures[0]
 
@@ -117,19 +121,3 @@ def _images(
         failures.append(UserError(f"{path}: ends after {counted(count, 'frame')}: {reason}"))
     finally:
         pictures.close()
-
-
-def _write_movie(images: Iterator[Image], file: BinaryIO, path: Path, fps: float) -> None:
-    video: VideoWriter | None = None
-    for image in images:
-        if image.transparent:
-            raise no_transparency(path)
-        pixels = np.ascontiguousarray(image.to_uint8())
-        if video is None:
-            height, width, _ = pixels.shape
-            quality = AnimationSettings().quality
-            video = VideoWriter(file, path, (width, height), fps, None, quality)
-        video.add(pixels)
-    if video is None:
-        raise OutputError(f"{path}: not written, because no points were logged")
-    video.close()

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.animation import AnimationSettings
+from raytracer.scene.glyphs.shared import jumps
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import nearest_boxes
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.trajectory.source import FrameSource, frames_of
@@ -50,19 +52,6 @@ class Track(NamedTuple):
     @property
     def is_periodic(self) -> bool:
         return self.box is not None and any(self.box.periodic)
-
-    def boxes_between(self, steps: Points) -> Boxes | None:
-        """Return the number of edges nearest to each step, (N, 3); None without a periodic box."""
-        if self.box is None or not self.is_periodic:
-            return None
-        parts = steps @ np.linalg.inv(np.array(self.box.edges, np.float64))
-        parts[:, ~np.array(self.box.periodic)] = 0.0
-        return np.rint(parts).astype(np.int64)
-
-    def shift(self, boxes: Boxes) -> Points:
-        """Return the displacement over these edges, float64 (N, 3)."""
-        assert self.box is not None
-        return np.asarray(boxes @ np.array(self.box.edges, np.float64), np.float64)
 
 
 def track_of(spheres: SphereSet, name: str) -> Track:
@@ -110,11 +99,9 @@ class Jumps:
         ids, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
         if self._last is not None:
             here, there = common(track, self._last)
-            boxes = track.boxes_between(track.centers[here] - self._last.centers[there])
-            if boxes is None:
-                boxes = np.zeros((len(track.ids[here]), 3), np.int64)
-            jumps = boxes.any(axis=1)
-            ids, moved = track.ids[here][jumps], -boxes[jumps]
+            boxes = nearest_boxes(track.centers[here] - self._last.centers[there], track.box)
+            moves = boxes.any(axis=1)
+            ids, moved = track.ids[here][moves], -boxes[moves].astype(np.int64)
         self._last = track if self._last is None else _later(self._last, track)
         self._ids.append(ids)
         self._boxes.append(moved)
@@ -211,15 +198,15 @@ class TrackedSource(FrameSource):
             here, there = common(track, tracks[place])
             steps = tracks[place].centers[there] - track.centers[here]
             # A jump between the two frames is none: smoothing needs no unwrapping.
-            if (boxes := track.boxes_between(steps)) is not None:
-                steps -= track.shift(boxes)
+            steps -= jumps(steps, track.box)
             sums[here] += steps
             number[here] += 1.0
         centers = track.centers + sums / number[:, None]
         if self._unwrap:
             self._look(frame)
-        if self._unwrap and track.is_periodic:
-            centers += track.shift(self._jumps[place].passed(frame - self._first, track))
+            if track.box is not None:
+                passed = self._jumps[place].passed(frame - self._first, track)
+                centers += passed @ np.array(track.box.edges, np.float64)
         return centers
 
     def _look(self, frame: int) -> None:
@@ -230,8 +217,8 @@ class TrackedSource(FrameSource):
                     f"{self.name}: frame {self._looked}: has no periodic box: leave unwrap out"
                 )
             self._jumps = self._jumps or [Jumps() for _ in tracks]
-            for jumps, track in zip(self._jumps, tracks, strict=True):
-                jumps.add(track)
+            for each, track in zip(self._jumps, tracks, strict=True):
+                each.add(track)
             self._looked += 1
 
     def _read(self, frame: int, columns: Sequence[str]) -> Read:

@@ -234,6 +234,16 @@ def test_a_particle_that_a_frame_lacks_cannot_be_followed(tmp_path: Path) -> Non
         list(raytracer.animate(path, follow=1, **SMALL))
 
 
+def test_a_particle_is_followed_among_selected_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.dump"
+    path.write_text(
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\n"
+        "ITEM: ATOMS id type x y z\n7 1 1 0 0\n8 2 2 0 0\n9 2 3 0 0\n"
+    )
+    image = next(iter(raytracer.animate(path, follow=9, select="type == 2", turntable=1, **SMALL)))
+    assert target_of(image)[0] == 3.0
+
+
 def test_settings_of_a_scene_file(trajectory: Path, tmp_path: Path) -> None:
     scene = tmp_path / "a.toml"
     scene.write_text(

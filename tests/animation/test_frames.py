@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from raytracer.animation.animate import animate
 from raytracer.animation.encoder import planes
-from raytracer.animation.frames import MovieFrames
+from raytracer.animation.frames import Movie
 from raytracer.errors import OutputError
 
 DIGEST = "0123456789abcdef"
@@ -39,9 +40,10 @@ def test_planes_are_those_of_bt_709(shape: tuple[int, int, int]) -> None:
 
 
 def test_frames_come_back_and_damage_is_told(tmp_path: Path) -> None:
-    kept = MovieFrames(tmp_path / "a.mp4", DIGEST, 2)
+    kept = Movie(animate(np.zeros((2, 1, 3)))._plan, tmp_path / "a.mp4", DIGEST)
+    kept.folder.mkdir()
     frame = np.random.default_rng(2).integers(0, 256, (40, 60, 3), dtype=np.uint8)
-    kept.write(1, frame)
+    kept.store(1, frame, None)
     np.testing.assert_array_equal(kept.read(1), frame)
     assert kept.has(1)
     assert not kept.has(0)

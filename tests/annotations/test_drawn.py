@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
-from raytracer.annotations.from_scene import scales_of
+from raytracer.annotations.from_scene import plan_of, scales_of
 from raytracer.annotations.labels import _apart
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
+from raytracer.pipeline import prepare
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.length_unit import length_unit
 
@@ -81,8 +82,7 @@ def test_ticks_are_where_their_values_are() -> None:
 def test_every_kind_of_scale_has_a_legend(kind: str) -> None:
     low = 1.0 if kind == "log" else -100.0
     scale = ColorScale("viridis", kind, low, 1e5, "q", names=("A", "B", "C"))
-    shown = picture(Annotations(legend=Legend()), scales=[scale]).to_uint8()
-    found = {tuple(color) for color in shown.reshape(-1, 3).tolist()}
+    found = colors_in(picture(Annotations(legend=Legend()), scales=[scale]))
     colors = scale.palette[:-1] if scale.is_categorical else scale.srgb_table(100)
     assert {tuple(color) for color in colors.tolist()} <= found
 
@@ -147,10 +147,6 @@ def test_labels_are_on_spheres_that_are_at_least_half_opaque(
     opacity: float, expected: set[str]
 ) -> None:
     """Fainter ones have none, and hide none behind them."""
-    from raytracer.annotations.from_scene import plan_of
-    from raytracer.drawing.shapes import Text
-    from raytracer.pipeline import prepare
-
     camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
     spheres = SphereSet([[0, 0, 0], [0, 0, -4]], 1.0, "white", opacity=[opacity, 1.0])
     made = Scene([spheres], camera)

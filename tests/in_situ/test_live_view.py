@@ -198,7 +198,7 @@ def test_a_movie_ends_before_a_state_that_is_wrong(tmp_path: Path) -> None:
 
 def test_a_movie_that_fails_does_not_replace_an_exception(tmp_path: Path) -> None:
     with (
-        pytest.warns(raytracer.RaytracerWarning, match="not written, because no points"),
+        pytest.warns(raytracer.RaytracerWarning, match="not written, because there are no frames"),
         pytest.raises(ZeroDivisionError),
         raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS),
     ):
