@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from backends.test_cuda_pack import KINDS, LAYOUTS, SETTING, SPACE, numbers
-from backends.test_cuda_pack import hosts as hosts_of
-from raytracer import UserError, layout
+from raytracer import Transform, UserError, layout
 from raytracer.device_array import DeviceArray, device_array
 from raytracer.scene.colors import linear_rgb
+from raytracer.scene.packing.pack import place
+from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
 from raytracer.warning import RaytracerWarning
 from support.device_arrays import OnGpu
@@ -25,8 +24,9 @@ from support.device_arrays import OnGpu
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
 COUNT = 100_000
-TURNED = SETTING["turned"]
-hosts = partial(hosts_of, transform=TURNED)
+SPACE = Space((0.25, -3.0, 1e3), 8.0)
+TURNED = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0))
+KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
 
 
 def package(name: str) -> Callable[[NDArray[Any]], Any]:
@@ -107,6 +107,13 @@ def packing() -> Iterator[Packing]:
     packing._memory.close()
 
 
+def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
+    rng = np.random.default_rng(seed)
+    if np.dtype(kind).kind in "iu":
+        return rng.integers(1, 200, shape).astype(kind)
+    return (rng.normal(0.0, 10.0, shape) + 100.0).astype(kind)
+
+
 def update(positions: Any = None, radii: Any = None, colors: Any = None, **more: Any) -> Any:
     """An update by arrays of any package; those of NumPy stay on the host."""
     linear, offset = SPACE.placing(TURNED)
@@ -124,6 +131,12 @@ def update(positions: Any = None, radii: Any = None, colors: Any = None, **more:
     return replace(change, **more)
 
 
+def hosts(positions: NDArray[Any], radii: Any) -> NDArray[np.float32]:
+    """The records of the host's packing."""
+    spheres = raytracer.SphereSet(positions, radii, transform=TURNED)
+    return np.stack(place([spheres], SPACE), axis=1)
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_records_have_the_bytes_of_the_host(packing: Packing, name: str, kind: str) -> None:
@@ -138,6 +151,23 @@ def test_records_have_the_bytes_of_the_host(packing: Packing, name: str, kind: s
     assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
     assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
     assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
+
+
+STRIDES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "by columns": lambda a: np.asfortranarray(a),
+    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
+    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+def test_arrays_of_any_strides(packing: Packing, kind: str, strides: str) -> None:
+    positions = STRIDES[strides](numbers(kind, (COUNT, 3)))
+    radii = STRIDES[strides](np.abs(numbers(kind, (COUNT, 1), 2)))[:, 0]
+    records, _, _ = packing(update(OnGpu(positions), OnGpu(radii)))
+    assert records.tobytes() == hosts(positions, radii).tobytes()
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
@@ -172,6 +202,23 @@ def test_values_are_coloured_by_their_scale(packing: Packing, kind: str) -> None
     assert is_other.mean() <= (1e-4 if "log" in kind else 0.0)
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "word"),
+    [("positions", np.nan, "center"), ("radii", -1.0, "radius"), ("positions", 1e30, "reach")],
+)
+def test_the_first_wrong_sphere_is_named_and_stays(
+    packing: Packing, part: str, value: float, word: str
+) -> None:
+    given = {"positions": numbers("float64", (COUNT, 3)), "radii": np.full(COUNT, 0.5)}
+    good, _, _ = packing(update(**{name: OnGpu(array) for name, array in given.items()}))
+    given[part][[70_000, 90_000]] = value
+    records, _, info = packing(update(**{name: OnGpu(array) for name, array in given.items()}))
+    assert records.tobytes() == good.tobytes()
+    assert info.wrong == {word: 70_000}
+    with pytest.raises(UserError, match="sphere 70000 "):
+        info.check()
+
+
 def test_arrays_are_read_and_written_again_in_the_order_of_the_callers_stream(
     packing: Packing,
 ) -> None:
@@ -198,6 +245,57 @@ def test_arrays_are_read_and_written_again_in_the_order_of_the_callers_stream(
             driver.memcpy_dtoh(records, int(result))
             assert records.tobytes() == hosts(version, 0.5).tobytes()
             result.free()
+
+
+def test_pytorchs_stream_is_waited_for(packing: Packing) -> None:
+    torch: Any = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    source = torch.from_numpy(numbers("float32", (COUNT, 3))).cuda()
+    stream = torch.cuda.Stream()
+    for factor in (1.0, 2.0):
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            moved = source * factor
+            found = device_array(moved, "positions", stream)
+            packing.queue(update(found, np.array([0.5]), stream=stream.cuda_stream))
+            moved.zero_()  # after it was read
+        records, _, _ = packing.results()
+        expected = hosts(numbers("float32", (COUNT, 3)) * np.float32(factor), 0.5)
+        assert records.tobytes() == expected.tobytes()
+
+
+def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
+    positions, host = OnGpu(numbers("float32", (COUNT, 3))), numbers("float32", (COUNT, 3))
+    for each in (positions, host):
+        packing(update(each, np.array([0.5])))
+    before = packing.packer.nbytes
+
+    def taken() -> int:
+        free, _ = packing.context.memory()
+        for each in (positions, host) * 10:
+            packing(update(each, np.array([0.5])))
+        return free - packing.context.memory()[0]
+
+    # Other processes use the GPU too; memory that updates take would be taken each time.
+    assert min(taken() for _ in range(5)) <= 1 << 21
+    assert packing.packer.nbytes == before
+
+
+def test_a_graph_packs_what_the_array_holds_then(packing: Packing) -> None:
+    from raytracer.backends.cuda.driver import bindings
+
+    first, second = (numbers("float32", (COUNT, 3), seed) for seed in (1, 2))
+    array = OnGpu(first)
+    with packing.context.lock, packing.context.active() as driver:
+        change = update(array, np.array([0.5]), stream=int(packing.stream.handle))
+        graph = bindings().Graph(packing.stream, lambda: packing.queue(change))
+        for version in (first, second):
+            driver.memcpy_htod(int(array.memory), version.tobytes())
+            graph.launch()
+            records, _, info = packing.results()
+            assert records.tobytes() == hosts(version, 0.5).tobytes()
+            assert info.wrong == {}
 
 
 def test_addresses_that_are_not_on_a_gpu_are_refused() -> None:
@@ -230,9 +328,9 @@ def test_arrays_come_to_the_host_wherever_arrays_do(name: str) -> None:
     assert image.to_uint8().any()
 
 
-@pytest.mark.parametrize("strides", ["by columns", "of wider rows", "every third", "backwards"])
+@pytest.mark.parametrize("strides", STRIDES)
 def test_strided_arrays_come_to_the_host(strides: str) -> None:
-    array = LAYOUTS[strides](numbers("float64", (100, 3)))
+    array = STRIDES[strides](numbers("float64", (100, 3)))
     found = device_array(OnGpu(array))
     assert found is not None
     assert found.to_host().tobytes() == array.tobytes()
@@ -256,17 +354,33 @@ def test_a_picture_on_the_gpu_is_that_of_the_host(kind: str) -> None:
     there, here = picture_there(kind)
     assert there.shape == here.shape
     assert np.array_equal(np.asarray(there), here)
+    torch: Any = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        assert np.array_equal(torch.from_dlpack(there).cpu().numpy(), here)
 
 
 @pytest.mark.parametrize("kind", ["image", "live"])
-@pytest.mark.parametrize("name", ["torch", "cupy"])
-def test_a_picture_on_the_gpu_goes_to_packages_without_a_copy(kind: str, name: str) -> None:
-    package(name)
-    module: Any = pytest.importorskip(name)
+def test_a_picture_on_the_gpu_goes_to_cupy_without_a_copy(kind: str) -> None:
+    cupy: Any = pytest.importorskip("cupy")
     there, here = picture_there(kind)
-    taken = module.from_dlpack(there)
-    assert (taken.data_ptr() if name == "torch" else taken.data.ptr) == there.address
-    assert np.array_equal(taken.cpu().numpy() if name == "torch" else taken.get(), here)
+    for taken in (cupy.asarray(there), cupy.from_dlpack(there)):
+        assert taken.data.ptr == there.address
+        assert np.array_equal(taken.get(), here)
+
+
+def test_live_pictures_of_arrays_on_the_gpu_are_those_of_the_host() -> None:
+    positions, colors = numbers("float32", (1000, 3)), np.random.default_rng(6).random((1000, 3))
+    scene = raytracer.Scene.from_arrays(positions, 1.0, colors)
+    pictures = []
+    kinds: list[Callable[[NDArray[Any]], Any]] = [lambda array: array, OnGpu]
+    for kind in kinds:
+        with raytracer.LiveScene(scene, **SIZE) as live:
+            if not live._job.scene.can_update:  # type: ignore[union-attr]
+                pytest.skip("scenes on a GPU are not updated in place")
+            live.update(kind(positions + 1), kind(np.full(1000, 0.5)))
+            live.update(colors=kind(colors[::-1].astype(np.float32)))
+            pictures.append(live.pixels())
+    assert np.array_equal(pictures[0], pictures[1])
 
 
 @pytest.mark.parametrize("excess", [-1.0, 1e300])
@@ -394,7 +508,7 @@ def test_a_scene_of_wrong_arrays_on_the_gpu_is_refused(part: str) -> None:
         "radius": np.ones(COUNT, np.float32),
         "color": np.ones((COUNT, 3), np.float32),
     }
-    arrays[part].reshape(COUNT, -1)[[77_777, 90_000], 0] = np.nan
+    arrays[part].reshape(COUNT, -1)[77_777, 0] = np.nan
     scene = raytracer.Scene.from_arrays(*map(OnGpu, arrays.values()))
     with pytest.raises(UserError, match=f"{part}: (sphere|colour) 77777 "):
         raytracer.render(scene, **SIZE)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import driver
 from raytracer.backends.cuda.check import translated
 from raytracer.errors import BackendError, MemoryNeedError
-from support.fake_cuda import cleared
 
 Installed = Callable[..., None]
 
@@ -38,9 +41,13 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    with cleared(driver.load, driver.chosen, driver.label):
-        yield pretend
-        monkeypatch.undo()
+    caches = driver.load, driver.chosen, driver.label
+    for cached in caches:
+        cached.cache_clear()
+    yield pretend
+    monkeypatch.undo()
+    for cached in caches:
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -168,3 +175,32 @@ def test_copies_and_launches_on_a_gpu(each: Any, tmp_path: Path) -> None:
 def test_full_memory_is_a_sentence_on_a_gpu(each: Any) -> None:
     with pytest.raises(MemoryNeedError, match="out of memory"), translated(each):
         each.mem_alloc(each.mem_get_info()[1] * 2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("binding", list(driver.MODULES))
+def test_both_bindings_render_the_same_picture(cuda: str, tmp_path: Path, binding: str) -> None:
+    """As the product is used: a process that takes the binding, and tells which."""
+    if not driver.is_installed(binding):
+        pytest.skip(f"{binding} is not installed")
+    chosen = {driver.VARIABLE: binding}
+    devices = run("devices", **chosen)
+    assert f"{binding} " in devices.split("binding", 1)[1].splitlines()[0]
+    pictures = []
+    for name, environment in (("own", chosen), ("any", {driver.VARIABLE: ""})):
+        path = tmp_path / f"{name}.png"
+        words = ("--width", "200", "--height", "120", "--samples", "3", "-o", str(path))
+        run("render", "weekend", "--backend", "cuda", *words, **environment)
+        with Pillow.open(path) as read:  # whose text has the time that it took
+            pictures.append(np.asarray(read))
+    assert pictures[0].any()
+    assert np.array_equal(pictures[0], pictures[1])
+
+
+def run(*words: str, **environment: str) -> str:
+    """Output of the command in a process of its own."""
+    command = [sys.executable, "-m", "raytracer", *words]
+    env = os.environ | environment
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -14,10 +14,10 @@ from raytracer.backends.cuda import launch
 from raytracer.backends.group import divided
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
-from reference import RefScene
+from reference import RefScene, View
 from support.pictures import Bench
 from support.project import shoot, to_project
-from support.scenes import random_scene
+from support.scenes import KEY, one_ball, random_scene
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
@@ -26,7 +26,12 @@ WIDTH, HEIGHT = 161, 91  # no multiple of a tile
 SCENES = {
     "three balls": random_scene(1, 3),
     "mirrors": random_scene(2, 300, mirror=True),
+    "orthographic": random_scene(3, 300, ortho=True),
     "more than constant memory holds": random_scene(4, 20_000),
+    "nothing": random_scene(5, 0),
+    "one ball": one_ball(View((0.0, 0.0, 4.0), (0.0, 0.0, 0.0)), lights=(KEY,)),
+    "inside a ball": one_ball(View((0.0, 0.0, 0.5), (0.0, 0.0, 0.0)), lights=(KEY,)),
+    "transparent": random_scene(6, 50).but(transparent=True),
 }
 
 
@@ -56,6 +61,12 @@ def test_picture_is_that_of_the_cpu(pictures: Bench, name: str, filter_name: str
     pictures.agree(cpu, gpu, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=name)
 
 
+def test_crop_is_that_part_of_the_picture() -> None:
+    whole = sums(samples=2)
+    part = sums(samples=2, crop=(13, 7, 90, 50))
+    assert part.tobytes() == whole[7:50, 13:90].tobytes()
+
+
 @pytest.mark.usefixtures("tiny_launches")
 def test_many_launches_give_the_bytes_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[float] = []
@@ -79,6 +90,15 @@ def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
             for top, bottom in bands:
                 together[top:bottom] = host.sums[top:bottom]
     assert together.tobytes() == sums(samples=3).tobytes()
+
+
+def test_samples_in_two_renders_give_the_bytes_of_one() -> None:
+    scene = to_project(SCENES["mirrors"])
+    size = {"backend": "cuda", "width": WIDTH, "height": HEIGHT}
+    first = raytracer.render(scene, samples=3, **size)  # type: ignore[arg-type]
+    both = raytracer.render(scene, samples=5, film=first.film, **size)  # type: ignore[arg-type]
+    assert both.film.samples == 8
+    assert both.film.sums.tobytes() == sums(samples=8).tobytes()
 
 
 @pytest.mark.usefixtures("tiny_launches")
@@ -107,6 +127,15 @@ def test_context_is_the_primary_one_and_is_put_back() -> None:
         assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
         assert current.value == primary.value
     assert cuda.cuDevicePrimaryCtxRelease_v2(0) == 0
+
+
+def test_pytorch_works_before_between_and_after() -> None:
+    torch = pytest.importorskip("torch")
+    numbers = torch.arange(1000, device="cuda", dtype=torch.float64)
+    before = sums(samples=1)
+    assert float(numbers.sum()) == 499_500
+    assert sums(samples=1).tobytes() == before.tobytes()
+    assert float((numbers * 2).sum()) == 999_000
 
 
 def test_repeated_renders_leave_no_memory_behind() -> None:

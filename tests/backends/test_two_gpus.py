@@ -90,6 +90,16 @@ def memory_of(number: int) -> int:
     return primary_context(number).memory()[0]
 
 
+def test_adaptive_samples_have_the_bytes_of_one_gpu() -> None:
+    scene, options = SCENES["paths"][0], {"width": WIDTH, "height": HEIGHT, "noise": 0.1}
+    one, several = (
+        raytracer.render(scene, backend=backend, integrator="path", **options)  # type: ignore[arg-type]
+        for backend in ("cuda:0", "cuda:0,1")
+    )
+    assert several.film.sums.tobytes() == one.film.sums.tobytes()
+    assert several.film.pixel_counts().tobytes() == one.film.pixel_counts().tobytes()
+
+
 @pytest.mark.parametrize("bits", [8, 16])
 @pytest.mark.parametrize("copied", [False, True])
 def test_pictures_are_developed_on_the_first_gpu(bits: int, copied: bool) -> None:
@@ -116,6 +126,46 @@ def test_pictures_are_developed_on_the_first_gpu(bits: int, copied: bool) -> Non
             picture.close()
         made.append(found)
     assert made[0] == made[1]
+
+
+def test_an_interrupt_ends_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.backends.cuda import launch
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    size = {"width": WIDTH, "height": HEIGHT}
+    sums = list[bytes]()
+    for backend in ("cuda:0", "cuda:0,1"):
+        with (
+            prepare(SCENES["mirrors"][0], size, backend=backend) as job,
+            job.film(Film.blank(*SIZE)) as film,
+        ):
+            film.add(job.scene, job.view, 2)
+            film.to_host()
+            with monkeypatch.context() as slow:
+                slow.setattr(launch, "TARGET_SECONDS", 1e-5)
+                with pytest.raises(KeyboardInterrupt):
+                    film.add(job.scene, job.view, 1000, interrupt)
+            assert film.samples == 2
+            film.add(job.scene, job.view, 2)
+            sums.append(film.to_host().sums.tobytes())
+    assert sums[0] == sums[1]
+
+
+def test_memory_of_both_is_given_back() -> None:
+
+    def free() -> list[int]:
+        return [memory_of(number) for number in range(2)]
+
+    def left_behind() -> int:
+        before = free()
+        for _ in range(5):
+            raytracer.render(SCENES["mirrors"][0], backend="cuda:0,1", width=WIDTH, height=HEIGHT)
+        return max(b - a for b, a in zip(before, free(), strict=True))
+
+    left_behind()
+    assert min(left_behind() for _ in range(5)) <= 1 << 20
 
 
 @pytest.mark.parametrize("kind", ["of the host", "of the first GPU"])
