@@ -143,6 +143,15 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(tmp_path.glob("*.png")) + list(tmp_path.glob("*.gif"))
 
 
+@pytest.mark.parametrize("page", ["index.md", "guide/first_picture.md"])
+def test_pages_begin_with_the_command_of_the_readme(page: str) -> None:
+    first, of_readme = (
+        text_of(path).partition("```sh\n")[2].partition("```")[0]
+        for path in (DOCS / page, ROOT / "README.md")
+    )
+    assert first == of_readme
+
+
 def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
     table = (
         text_of(DOCS / "reference" / "scene.md").split(GENERATED)[1].split("\n\n<!-- end -->")[0]

@@ -19,11 +19,11 @@ CASES = {
     "almost opaque": {"opacity": 0.999},
     "clip": {"clip": "x < 0"},
     "outline": {"annotations": {"outline": True}},
-    "box of rods": {"annotations": {"box": {"style": "rods"}}},
-    "box of lines": {"annotations": {"box": {"style": "lines"}}},
+    "box of rods": {"box": "rods"},
+    "box of lines": {"box": "lines"},
     "ground": {"ground": "below"},
 }
-"""Settings of `raytracer.render`; the opacity is that of the spheres."""
+"""Settings of `raytracer.render`; the opacity is that of the spheres, the box that around them."""
 
 
 def scene(count: int, opacity: float) -> raytracer.Scene:
@@ -41,14 +41,16 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", default=list(CASES))
     options = parser.parse_args()
     cases = {name: CASES[name] for name in dict.fromkeys(["plain", *options.cases])}
+    side = options.spheres ** (1 / 3)
+    edges = (side * np.eye(3)).tolist()
     times: dict[str, list[float]] = {name: [] for name in cases}
     for turn in range(options.turns + 1):
         for name, given in cases.items():
             settings = dict(given)
             made = scene(options.spheres, settings.pop("opacity", 1.0))
-            if box := settings.get("annotations", {}).get("box"):
-                side = options.spheres ** (1 / 3)
-                box |= {"origin": [-side / 2] * 3, "edges": (side * np.eye(3)).tolist()}
+            if style := settings.pop("box", None):
+                box = {"style": style, "origin": [-side / 2] * 3, "edges": edges}
+                settings["annotations"] = {"box": box}
             begin = time.process_time()
             raytracer.render(
                 made, width=1280, height=720, samples=options.samples, backend="cpu", **settings
