@@ -191,6 +191,25 @@ def taken(spheres: Spheres, rows: NDArray[np.int64]) -> Columns:
     return x[rows], y[rows], z[rows], radius[rows]
 
 
+def reach_of(
+    spheres: Spheres,
+    normals: NDArray[np.float64],
+    center: NDArray[np.float64] | None,
+    limit: float,
+    skipped: NDArray[np.intp] | None = None,
+) -> tuple[list[float], int, int, float]:
+    """Return how far spheres reach along directions, (K, 3), without those of some numbers,
+    ascending, as the extension's `reach` does."""
+    skipped = _empty("p") if skipped is None else skipped
+    if isinstance(spheres, DeviceRecords) and spheres.is_there and not len(skipped):
+        return spheres.reach(normals, center, limit)
+    place = None if center is None else center.tolist()
+    found: tuple[list[float], int, int, float] = core().reach(
+        tuple(spheres), normals, skipped, place, limit, thread_count()
+    )
+    return found
+
+
 class Placer(Protocol):
     """A device that may pack spheres in its own memory."""
 
@@ -258,27 +277,16 @@ class ImagedSpheres(DeviceRecords):
     ) -> tuple[list[float], int, int, float]:
         along = self.vectors @ np.asarray(normals).T
         if center is None:
-            reached, *others = self._reach_of_cell(normals, None, limit)
+            reached, *others = reach_of(self.cell, normals, None, limit)
             return (along.max(axis=0) + reached).tolist(), *others
         most, far, farthest, distance = np.full(len(normals), -np.inf), 0, 0, -1.0
         for image, vector in enumerate(self.vectors):
-            reached, number, row, away = self._reach_of_cell(normals, center - vector, limit)
+            reached, number, row, away = reach_of(self.cell, normals, center - vector, limit)
             most = np.maximum(most, along[image] + reached)
             far += number
             if number and away > distance:
                 farthest, distance = image * count_of(self.cell) + row, away
         return most.tolist(), far, farthest, distance
-
-    def _reach_of_cell(
-        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
-    ) -> tuple[Any, ...]:
-        if isinstance(self.cell, DeviceRecords) and self.cell.is_there:
-            return self.cell.reach(normals, center, limit)
-        found: tuple[Any, ...] = core().reach(
-            tuple(self.cell), np.asarray(normals), np.empty(0, np.intp),
-            None if center is None else center.tolist(), limit, thread_count(),
-        )  # fmt: skip
-        return found
 
     def release(self) -> None:
         """Do nothing: the cell is released by its owner."""
@@ -507,8 +515,10 @@ class SceneBuffers:
     def check(self) -> SceneBuffers:
         """Return the buffers; ids by which kernels index colours and materials, unchecked, are
         checked here, once for a scene. Raises ValueError."""
-        _check_ids("color_id", self.color_id, len(self.colors))
-        _check_ids("material_id", self.material_id, len(self.materials))
+        for name, table in (("color_id", self.colors), ("material_id", self.materials)):
+            ids = getattr(self, name)
+            if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < len(table)):
+                raise ValueError(f"{name}: points outside of a table of {len(table)}")
         return self
 
     def digest(self) -> str:
@@ -519,23 +529,36 @@ class SceneBuffers:
         blocks: list[memoryview] = []
         for name in COLUMNS:
             root.update(f"{name} <f4 {(self.count,)};".encode())
-        if isinstance(self.placed, DeviceRecords):
-            leaves_of_columns = _leaves_of_columns(self.placed)
-        else:
-            leaves_of_columns = b""
-            blocks.extend(block for column in self.placed for block in _blocks(column))
         for name, array in self.seen(self.view.with_samples(0, 0))._hashed():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
-        root.update(leaves_of_columns)
-        if sum(map(len, blocks)) <= DIGEST_BLOCK:
-            root.update(b"".join(map(_leaf, blocks)))
+        starts = range(0, self.count, DIGEST_BLOCK // 4)
+
+        def add_leaves(each: Callable[..., Iterator[Any]]) -> None:
+            for column in zip(*each(self._leaves_of_columns, starts), strict=True):
+                root.update(b"".join(column))
+            root.update(b"".join(each(_leaf, blocks)))
+
+        if len(starts) < 2 and sum(map(len, blocks)) <= DIGEST_BLOCK:
+            add_leaves(map)
         else:
             from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(thread_count()) as pool:
-                root.update(b"".join(pool.map(_leaf, blocks)))
+            is_there = isinstance(self.placed, DeviceRecords)
+            most = DIGEST_THREADS if is_there else thread_count()
+            with ThreadPoolExecutor(min(thread_count(), most)) as pool:
+                add_leaves(pool.map)
         return f"{DIGEST_VERSION}-{root.hexdigest()}"
+
+    def _leaves_of_columns(self, start: int) -> list[bytes]:
+        """Return the hashes of a block of each column of the spheres."""
+        rows = slice(start, min(start + DIGEST_BLOCK // 4, self.count))
+        if isinstance(self.placed, DeviceRecords):
+            columns = self.placed.placed(rows)
+        else:
+            x, y, z, radius = self.placed
+            columns = x[rows], y[rows], z[rows], radius[rows]
+        return [_leaf(block) for column in columns for block in _blocks(column)]
 
     def _hashed(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
         """Yield by name what is hashed after the columns of the spheres: all other arrays, but the
@@ -594,32 +617,11 @@ def host_tree(
     return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))
 
 
-def _check_ids(name: str, ids: NDArray[np.int32], size: int) -> None:
-    """Raise ValueError for a number outside of a table of that size."""
-    if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < size):
-        raise ValueError(f"{name}: points outside of a table of {size}")
-
-
 def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
     """Yield the bytes of a contiguous array, block by block, without copying."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     for start in range(0, len(data), DIGEST_BLOCK):
         yield data[start : start + DIGEST_BLOCK].data
-
-
-def _leaves_of_columns(spheres: DeviceRecords) -> bytes:
-    """Return the hashes of the blocks of all columns, which are made a few at a time."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    rows = DIGEST_BLOCK // 4
-
-    def leaves(start: int) -> list[bytes]:
-        columns = spheres.placed(slice(start, min(start + rows, spheres.count)))
-        return [_leaf(block) for column in columns for block in _blocks(column)]
-
-    with ThreadPoolExecutor(min(thread_count(), DIGEST_THREADS)) as pool:
-        parts = pool.map(leaves, range(0, spheres.count, rows))
-        return b"".join(leaf for column in zip(*parts, strict=True) for leaf in column)
 
 
 def _leaf(block: memoryview) -> bytes:

@@ -120,7 +120,7 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
         memory.upload("film", film.sums)
 
         def arguments(settings: ToneSettings) -> Any:
-            args = tone_arguments((film.height, film.width), film.samples, settings)
+            args = tone_arguments(film, settings)
             args["film"], args["out"] = memory.address("film"), memory.address("out")
             if settings is not FIXED:
                 args["histogram"], args["scratch"] = kernels.histogram, kernels.scratch

@@ -294,29 +294,19 @@ def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
 
 
 def tone_arguments(
-    shape: tuple[int, int],
-    samples: int,
-    settings: ToneSettings,
-    bits: int = 8,
-    place: tuple[int, int] = (0, 0),
-    backdrop: Backdrop | None = None,
-    picture_height: int = 0,
-    neighbor_weight: float = 0.0,
+    film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels, structured (1,), dtype ToneArgs, without addresses.
 
-    shape: height and width of the film in pixels. place: x and y of its first pixel in the full
-    picture, on which the dither depends. picture_height: rows of the full picture, over which the
-    background's gradient extends. neighbor_weight: of a neighbouring pixel's samples, relative to
-    the pixel's own.
+    neighbor_weight: of a neighbouring pixel's samples, relative to the pixel's own.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
-        "height": shape[0],
-        "width": shape[1],
-        "x0": place[0],
-        "y0": place[1],
-        "samples": max(samples, 1),
+        "height": film.sums.shape[0],
+        "width": film.sums.shape[1],
+        "x0": film.x0,
+        "y0": film.y0,
+        "samples": max(film.samples, 1),
         "bits": bits,
         "curve": layout.code("ToneCurve", settings.tone),
         "dither": settings.dithers(bits),
@@ -328,12 +318,12 @@ def tone_arguments(
         "meter_high": high,
         "neighbor_weight": neighbor_weight,
     }
-    if backdrop is not None and samples > 0:
+    if film.backdrop is not None and film.samples > 0:
         values |= {
             "opaque": 1,
-            "picture_height": picture_height,
-            "background_bottom": backdrop.bottom,
-            "background_top": backdrop.top,
+            "picture_height": film.height,
+            "background_bottom": film.backdrop.bottom,
+            "background_top": film.backdrop.top,
         }
     # As one record, which takes a tenth of the time of field by field.
     dtype = layout.dtype("ToneArgs")
@@ -350,20 +340,9 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     Raises UserError: the film is damaged."""
     film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
-    args = film_arguments(film, settings)
+    args = tone_arguments(film, settings)
     core().measure_film(film.sums, args, histogram.view(np.uint8), thread_count(threads))
     return histogram
-
-
-def film_arguments(
-    film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
-) -> NDArray[np.void]:
-    """Return the arguments of the kernels for a film; see `tone_arguments`."""
-    height, width = film.sums.shape[:2]
-    return tone_arguments(
-        (height, width), film.samples, settings, bits, (film.x0, film.y0), film.backdrop,
-        film.height, neighbor_weight,
-    )  # fmt: skip
 
 
 def develop(
@@ -390,7 +369,7 @@ def develop(
         histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
-    args = film_arguments(film, settings, bits, neighbor_weight)
+    args = tone_arguments(film, settings, bits, neighbor_weight)
     core().tone_map_film(film.sums, args, histogram.view(np.uint8), out, thread_count(threads))
     return out
 

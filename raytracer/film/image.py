@@ -146,15 +146,11 @@ class Image:
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
-        pixels = self.developed(bits)
-        return pixels if self.overlay is None else self.overlay.over(pixels)
-
-    def developed(self, bits: int = 8) -> Pixels:
-        """Return `pixels` without the overlay."""
         if kept := self._developed_on_device.get((bits, self.film.samples)):
-            return kept[0]
-        # Without statistics, which take as long.
-        return develop(self.shown, self.settings, bits, self.threads)
+            pixels = kept[0]
+        else:  # without statistics, which take as long
+            pixels = develop(self.shown, self.settings, bits, self.threads)
+        return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def device_array(self) -> DeviceArray:
         """Return the picture in the memory of the GPU that rendered it, for other packages there.

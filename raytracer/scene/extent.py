@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer._native import core
-from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, radii_of, taken
-from raytracer.resources import thread_count
+from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, radii_of, reach_of, taken
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.views import AXES
 
@@ -249,11 +247,5 @@ def _maxima(
     others: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres within `limit`, and the outliers."""
-    if isinstance(spheres, DeviceRecords) and spheres.is_there and not len(skipped):
-        reached, far, farthest, distance = spheres.reach(np.array(planes), center, limit)
-    else:
-        reached, far, farthest, distance = core().reach(
-            tuple(spheres), np.array(planes), skipped,
-            None if center is None else center.tolist(), limit, thread_count(),
-        )  # fmt: skip
+    reached, far, farthest, distance = reach_of(spheres, np.array(planes), center, limit, skipped)
     return reached, Outliers(far, farthest, distance / others) if far else None

@@ -159,18 +159,17 @@ def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
 
 
 def test_flags_keep_the_numbers_of_the_cpu() -> None:
-    root = kernels_root()
     for kernel in products():
-        flags = compiler.flags(Path(str(kernel.path)), root)
+        flags = compiler.flags(Path(str(kernel.path)))
         assert "--fmad=false" in flags, kernel.place
         assert not any("fast" in flag for flag in flags), kernel.place
 
 
 def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
     plain = compiler.cubin_name(source, "sm_80", tree)
-    assert "--fmad=false" not in compiler.flags(source, tree)
+    assert "--fmad=false" not in compiler.flags(source)
     source.write_text(f"// flags: --fmad=false\n{KERNEL.format(needs='sm_80+')}")
-    assert compiler.flags(source, tree)[-1] == "--fmad=false"
+    assert compiler.flags(source)[-1] == "--fmad=false"
     assert compiler.cubin_name(source, "sm_80", tree).source_key != plain.source_key
 
 

@@ -56,26 +56,15 @@ def on_device(
     from raytracer.backends.cuda.transfer import staging
 
     kernels, copies = tone_kernels(0), staging(0)
-    height, width = film.sums.shape[:2]
     out = np.full(film.sums.size * bits // 8 + GUARD, 0xAB, np.uint8)
     with primary_context(0).active() as driver:
         sums, codes = driver.mem_alloc(film.sums.nbytes), driver.mem_alloc(out.nbytes)
         copies.to_device(film.sums, int(sums))
         copies.to_device(out, int(codes))
         kernels.develop(
-            int(sums),
-            film.samples,
-            width,
-            height,
-            settings,
-            int(codes),
-            bits=bits,
-            place=(film.x0, film.y0),
-            statistics=True,
-            backdrop=film.backdrop,
-            picture_height=film.height,
+            film, int(sums), settings, int(codes), bits=bits, statistics=True,
             neighbor_weight=neighbor_weight,
-        )
+        )  # fmt: skip
         copies.to_host(int(codes), out)
         histogram = kernels.read_histogram()
         sums.free()

@@ -106,15 +106,10 @@ def read(path: Path) -> Cubin | None:
         return None
     if _digest(data[:end]) != data[end : end + _DIGEST_BYTES]:
         return None
-    note_begin = end - _LENGTH_BYTES - int.from_bytes(data[end - _LENGTH_BYTES : end], "little")
-    try:
-        note = json.loads(data[max(note_begin, 0) : end - _LENGTH_BYTES])
-        log, compiler = note["log"], note["compiler"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    if note_begin < 0 or not isinstance(log, str) or not isinstance(compiler, str):
-        return None
-    return Cubin(data[:note_begin], log, path, compiler)
+    note_end = end - _LENGTH_BYTES
+    note_begin = note_end - int.from_bytes(data[note_end:end], "little")
+    note = json.loads(data[note_begin:note_end])
+    return Cubin(data[:note_begin], note["log"], path, note["compiler"])
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:

@@ -115,7 +115,7 @@ def _identity() -> tuple[str, ...]:
     return nvrtc.identity() if version() else ()
 
 
-def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, ...]:
+def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
     """Return the options for a kernel: every kernel's, those of its header, and the macros."""
     defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
     return (*FLAGS, *flags_of(source), *defined)
@@ -130,7 +130,7 @@ def cubin_name(
     return CubinName(
         stem=f"{source.parent.name}-{source.stem}",
         arch=arch,
-        source_key=digest(include_closure(source, root), arch, *flags(source, root, macros)),
+        source_key=digest(include_closure(source, root), arch, *flags(source, macros)),
         compiler_key=digest({}, *identity)[:8] if identity else "",
     )
 
@@ -212,7 +212,7 @@ def compile_source(
         raise NoCompilerError(
             f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
-    options = [*flags(source, root, macros), "-I", str(root)]
+    options = [*flags(source, macros), "-I", str(root)]
     nvcc = find_nvcc()
     code, log = _by_nvcc(nvcc, source, arch, options) if nvcc else _by_nvrtc(source, arch, options)
     return Cubin(code, _steady(log), compiler=made_by)

@@ -161,11 +161,8 @@ class CudaFilm(DeviceFilm):
 
     def _develop(self, settings: ToneSettings, out: int, **more: Any) -> None:
         """Queue the picture; out: its address. The context is active; more: as for the kernels."""
-        host, (height, width) = self.host, self.host.sums.shape[:2]
-        tone_kernels(self._number).develop(
-            self._on_device(), host.samples, width, height, settings, out,
-            place=(host.x0, host.y0), backdrop=host.backdrop, picture_height=host.height, **more,
-        )  # fmt: skip
+        sums = self._on_device()
+        tone_kernels(self._number).develop(self.host, sums, settings, out, **more)
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
         """Measure if the exposure is automatic, and develop. If the picture has a reader, its

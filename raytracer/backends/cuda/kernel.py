@@ -191,3 +191,14 @@ class RenderKernel:
 
 render_kernel = cache(RenderKernel)
 """Returns a kernel on a device, loaded once; arguments as of `RenderKernel`."""
+
+
+@cache
+def query_kernel(ordinal: int, entry: str, has_capsules: bool, has_images: bool) -> Pass:
+    """Return the kernel of an entry, `first_hits` or `exposure`, loaded once."""
+    context = primary_context(ordinal)
+    kernel = product(f"{entry}_capsules" if has_capsules else entry)
+    macros = IMAGES if has_images else None
+    code = compiler.load(kernel.translation_unit, context.arch, macros=macros)
+    with context.active():
+        return Pass(ordinal, kernel, entry, "RenderArgs", code)

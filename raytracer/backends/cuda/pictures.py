@@ -7,7 +7,6 @@ OpenGL would copy once more, and some cards are slow at that: 0.7 ms of a 4K fra
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.context import primary_context, release
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.cuda_driver import order
 from raytracer.device_array import DeviceArray
@@ -39,10 +39,8 @@ class DevicePicture:
         self._last_reader: int | None = None
         self._writer: int | None = None
         self._number = number
-        self._context = context = primary_context(number)
-        self._memory: dict[str, Any] = {}  # at most one allocation
-        self._room = 0
-        self._free = weakref.finalize(self, release, context, self._memory)
+        self._context = primary_context(number)
+        self._memory = DeviceMemory(self._context)
 
     @property
     def nbytes(self) -> int:
@@ -51,16 +49,13 @@ class DevicePicture:
     @property
     def address(self) -> int:
         """Address on the device; 0 before the first picture."""
-        return int(self._memory.get("picture", 0))
+        return self._memory.address("picture")
 
     def resize(self, width: int, height: int) -> int:
         """Allocate memory for a picture and return its address; the context must be active."""
         self.size = width, height
-        if self.nbytes > self._room:
-            if old := self._memory.pop("picture", None):
-                old.free()
-            self._memory["picture"] = self._context.driver.mem_alloc(self.nbytes)
-            self._room = self.nbytes
+        if self.nbytes > self._memory.size("picture"):
+            self._memory.allocate("picture", self.nbytes)
         return self.address
 
     @contextmanager
@@ -94,7 +89,7 @@ class DevicePicture:
             return staging(self._number).fetch(self.address, (height, width, CHANNELS), np.uint8)
 
     def close(self) -> None:
-        self._free()
+        self._memory.close()
 
 
 def upload(number: int, pixels: NDArray[np.uint8]) -> DeviceArray:

@@ -30,13 +30,13 @@ from raytracer.backends.cuda.kernel import (
     TILE,
     RenderKernel,
     production,
+    query_kernel,
     render_kernel,
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE, COLOR_BYTES
 from raytracer.backends.cuda.placed import PlacedSpheres
-from raytracer.backends.cuda.queries import query
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -382,14 +382,28 @@ class CudaScene(DeviceScene):
     def _ask(
         self, entry: str, view: View, tile_end: int, warps: int, answers: NDArray[np.void]
     ) -> NDArray[np.void]:
-        """Fill `answers` by a kernel of `queries`, and return them."""
+        """Fill `answers`, one struct each, by a kernel, and return them."""
         self.check(view, is_lit=False)
         arguments = self.arguments(view, picture_of(view))
         arguments["tile_end"] = tile_end
-        with self._context.lock, self._context.active():
+        copies = staging(self.number)
+        tables = {"c_camera": view.camera, "c_large": self.large, "c_frame": view.frame}
+        with self._context.lock, self._context.active() as driver:
             self.settle()
-            kernel = query(self.number, entry, self.has_capsules, self.has_images)
-            return kernel.ask(arguments, self.large, view, warps, answers)
+            kernel = query_kernel(self.number, entry, self.has_capsules, self.has_images)
+            for symbol, table in tables.items():
+                if len(table):
+                    address, _ = kernel.module.get_global(symbol)
+                    driver.memcpy_htod_async(address, table.tobytes(), copies.stream)
+            memory = driver.mem_alloc(answers.nbytes)
+            try:
+                arguments["film"] = int(memory)
+                grid = launch.blocks(warps, kernel.kernel.threads), 1, 1
+                kernel.launch(grid, arguments, copies.stream)
+                copies.to_host(int(memory), answers)
+            finally:
+                memory.free()
+        return answers
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         self._bring("sky", sky)

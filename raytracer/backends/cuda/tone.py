@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.context import primary_context, release
-from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.film.film import Backdrop, check_bits, empty_histogram, tone_arguments
+from raytracer.film.film import Film, check_bits, empty_histogram, tone_arguments
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.variants.discovery import product
 
@@ -55,47 +55,38 @@ class ToneKernels:
         self._context = primary_context(ordinal)
         self.stream = staging(ordinal).stream
         self._copies, self._ordinal = staging(ordinal), ordinal
+        self._memory = DeviceMemory(self._context)
         with self._context.active() as driver:
-            self._passes: dict[str, Pass] = {}
             for name in PASSES:
-                self._pass(name)
+                loaded(ordinal, name, "ToneArgs")
             scratch_bytes = layout.constant("kHistogramScratchBytes")
             sizes = {"histogram": layout.dtype("FilmHistogram").itemsize, "scratch": scratch_bytes}
-            memory = {name: driver.mem_alloc(size) for name, size in sizes.items()}
-            self.histogram, self.scratch = map(int, memory.values())
             for name, size in sizes.items():
-                driver.memset_d32_async(int(memory[name]), 0, size // 4, self.stream)
+                address = self._memory.allocate(name, size)
+                driver.memset_d32_async(address, 0, size // 4, self.stream)
             self.stream.synchronize()  # another stream may use it first
-        weakref.finalize(self, release, self._context, memory)
+        self.histogram, self.scratch = map(self._memory.address, sizes)
 
     def develop(
         self,
+        film: Film,
         film_address: int,
-        samples: int,
-        width: int,
-        height: int,
         settings: ToneSettings,
         out_address: int,
         *,
         bits: int = 8,
-        place: tuple[int, int] = (0, 0),
         statistics: bool = False,
-        backdrop: Backdrop | None = None,
-        picture_height: int = 0,
         neighbor_weight: float = 0.0,
     ) -> None:
         """Queue the picture of a film.
 
-        film_address: of the sums, float4 (height, width), aligned to 16 bytes. out_address: of the
+        film_address: of its sums, float4 (height, width), aligned to 16 bytes. out_address: of the
         picture, uint8 or uint16 RGBA, aligned to a pixel. statistics: measure the film also if the
         exposure is not automatic, and count clipped and black pixels, for `read_histogram`.
         """
         check_bits(bits, settings)
         assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"
-        shape = height, width
-        args = tone_arguments(
-            shape, samples, settings, bits, place, backdrop, picture_height, neighbor_weight
-        )
+        args = tone_arguments(film, settings, bits, neighbor_weight)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         with_histogram = statistics or settings.automatic
         args["histogram"] = self.histogram if with_histogram else 0
@@ -113,15 +104,9 @@ class ToneKernels:
     def launch(self, entry: str, args: NDArray[np.void]) -> None:
         """Queue one pass; args: structured (1,), ToneArgs, with addresses."""
         width, height = int(args["width"][0]), int(args["height"][0])
-        kernel = self._pass(entry)
+        kernel = loaded(self._ordinal, entry, "ToneArgs")
         grid = kernel.grid(width=width, height=height, n=width * height)
         kernel.launch(grid, args, self.stream)
-
-    def _pass(self, name: str) -> Pass:
-        """Return a pass, which is loaded when it is asked for first."""
-        if name not in self._passes:
-            self._passes[name] = Pass(self._ordinal, product(name), name, "ToneArgs")
-        return self._passes[name]
 
     def read_histogram(self) -> NDArray[np.void]:
         """Return the histogram of the last film, structured (1,)."""
