@@ -77,7 +77,6 @@ def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float
 
 
 def _crops(width: int, height: int) -> Iterator[Crop]:
-    """Yield the tiles, evenly spread; a small picture is one."""
     if width <= COLUMNS * SIDE or height <= ROWS * SIDE:
         yield 0, 0, width, height
         return

@@ -40,7 +40,6 @@ DIGEST_VERSION = 3
 
 
 def _empty(kind: str, *row: int) -> NDArray[Any]:
-    """Return an array without rows."""
     return np.zeros((0, *row), kind)
 
 

@@ -282,21 +282,11 @@ def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
 
 
 def _dtype(place: str, code: int, bits: int, lanes: int) -> np.dtype[Any]:
-    """Return a type of DLPack. Raises SceneError."""
-    if code == _BFLOAT:
-        raise SceneError(f"{place}has dtype bfloat{bits}, which NumPy does not have: give float32")
-    letter = _LETTERS.get(code)
-    if letter is None or lanes != 1 or bits % 8:
-        raise SceneError(
-            f"{place}has DLPack type code {code} with {bits} bits, which is not supported: give "
-            "float32"
-        )
-    try:
-        return np.dtype(f"{letter}{bits // 8}")
-    except TypeError:
-        raise SceneError(
-            f"{place}has numbers of {bits} bits, which NumPy does not have: give float32"
-        ) from None
+    with suppress(KeyError, TypeError):
+        if lanes == 1 and bits % 8 == 0:
+            return np.dtype(f"{_LETTERS[code]}{bits // 8}")
+    kind = f"bfloat{bits}" if code == _BFLOAT else f"of DLPack code {code} with {bits} bits"
+    raise SceneError(f"{place}has dtype {kind}, which NumPy does not have: give float32")
 
 
 def capsule_of(

@@ -164,7 +164,8 @@ def measure(
         "memory_of": Output(numbered=True),
     }
     with prepare(source, dict(settings) | traced, **options) as job:
-        loaded = _kept(job)
+        assert job.kept is not None
+        loaded = job.kept[0]
         counts = _counts(job, loaded.count, count)
         columns = columns_of(loaded.spheres)
     positions, radius = _placed(loaded.spheres)
@@ -184,11 +185,6 @@ def measure(
         positions, radius, sets, occlusion, occlusion_error, *accessible_area,
         *_shares(counts["visible"], count, area), columns,
     )  # fmt: skip
-
-
-def _kept(job: Job) -> Scene:
-    assert job.kept is not None
-    return job.kept[0]
 
 
 def _counts(job: Job, spheres: int, samples: int) -> NDArray[np.void]:
@@ -211,7 +207,6 @@ def _shares(
 
 
 def _enlarged(scene: Scene, probe: float) -> Scene:
-    """Return a scene of the spheres alone, with larger radii."""
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
 

@@ -27,7 +27,6 @@ from raytracer.film.film import (
     Film,
     check_bits,
     checked_crop,
-    measure_and_develop,
     samples_about,
 )
 from raytracer.film.image import Image, Seen
@@ -506,13 +505,11 @@ class Job:
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
-            shown = image.shown
+            _ = image.shown  # which measures its own time
         if bits is not None:
             start = time.perf_counter()
-            if denoise:
-                image.keep(bits, *measure_and_develop(shown, settings, bits, self.threads))
-            else:
-                image.keep(bits, *on_device.develop(settings, bits))
+            made = image.developed(bits) if denoise else on_device.develop(settings, bits)
+            image.keep(bits, *made)
             self.timings["tone"] = time.perf_counter() - start
         return image
 

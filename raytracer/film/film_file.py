@@ -151,7 +151,6 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
-    """Return the film of a file. Raises DataFileError: its metadata or arrays are damaged."""
     from raytracer.files.npz import Archive
 
     source = file.source

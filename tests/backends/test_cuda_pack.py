@@ -325,21 +325,7 @@ def test_one_colour_of_all(pack: Pack) -> None:
     assert (made == linear_rgb(np.array([[0.5, 0.25, 1.0]]))).all()
 
 
-def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
-    def told(update: SphereUpdate) -> str:
-        with pytest.raises(UserError) as error:
-            pack_arguments(update, here(update))
-        return str(error.value)
-
-    good = np.zeros((4, 3))
-    wrong = replace(moved(good), positions=np.zeros((5, 3)))
-    assert told(wrong) == "positions: has shape (5, 3), where (4, 3) is needed"
-    assert "positions: has dtype complex128; on a GPU, give one of" in told(moved(good * 1j))
-    packed = np.zeros((4, 25), np.uint8)[:, 1:].view(np.float64)
-    assert told(moved(packed)) == "positions: is not aligned to its dtype; give a copy of the array"
-    integers = colored(np.zeros((4, 3), np.int32))
-    assert told(integers).startswith("colors: has dtype int32; on a GPU, give uint8")
-    assert told(colored(np.zeros((4, 4)))) == "colors: has shape (4, 4), where (4, 3) is needed"
+def test_a_categorical_scale_has_no_map_of_values() -> None:
     categories = ColorScale("tab10", "categorical", names=("a", "b"))
     with pytest.raises(UserError, match="values: a categorical scale has names"):
         categories.color_map()

@@ -227,7 +227,7 @@ def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[b
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = f"{done.stdout}{done.stderr}"
         if done.returncode != 0 or not output.is_file():
-            raise CompileError(*_explain("nvcc", source, arch, log).splitlines())
+            raise _refusal("nvcc", source, arch, log)
         code = output.read_bytes()
         return code + b"\0" if kind == "-ptx" else code, log  # PTX is text for the driver
 
@@ -237,7 +237,7 @@ def _by_nvrtc(source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
         known = [each for each in options if each != "-O3"]  # which is its default
         return nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
     except nvrtc.RefusedError as error:
-        raise CompileError(*_explain("NVRTC", source, arch, str(error)).splitlines()) from error
+        raise _refusal("NVRTC", source, arch, str(error)) from error
 
 
 def _steady(log: str) -> str:
@@ -245,12 +245,13 @@ def _steady(log: str) -> str:
     return "\n".join(line for line in log.splitlines() if "Compile time" not in line)
 
 
-def _explain(compiler: str, source: Path, arch: str, log: str) -> str:
+def _refusal(compiler: str, source: Path, arch: str, log: str) -> CompileError:
     if "Unsupported gpu architecture" in log or "--gpu-architecture" in log:
-        return (
+        return CompileError(
             f"this {compiler} cannot compile for {arch}: it is too old or too new for the GPU; "
             "take a release of CUDA that supports it"
         )
+    said = f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:"
     if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
-        return f"nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN\n{log}"
-    return f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
+        said = "nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN"
+    return CompileError(said, *log.splitlines())

@@ -93,8 +93,8 @@ class Packer(Closeable):
         `SceneBuffers.color`, float32 (K, 3). info: address of a PackInfo, for `decoded`; clear:
         whether it forgets what it says of calls before.
 
-        Raises SceneError: an array has a shape, type or place that the kernel cannot read, or in a
-        capture a colour map that is not on the device yet.
+        Raises SceneError: an array is on another GPU, or in a capture a colour map is not on the
+        device yet.
         """
         arrays = arrays_of(update)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
@@ -182,8 +182,8 @@ def pack_arguments(
 ) -> NDArray[np.void]:
     """Return PackArgs, structured (1,), without the addresses of table and outputs.
 
-    placed: positions, radii and colours by name, where the kernel reads them. Raises SceneError: an
-    array has a shape or type that the kernel cannot read.
+    placed: positions, radii and colours by name, where the kernel reads them, of shapes and types
+    that it can read (`sphere_update.is_readable`).
     """
     arguments = np.zeros(1, layout.dtype("PackArgs"))
     row = arguments[0]
@@ -198,9 +198,10 @@ def pack_arguments(
     columns = {"positions": 3, "radii": 1, "colors": 1 if update.color_map else 3}
     for name, array in placed.items():
         if array is not None:
-            _describe(row[name], array, update.count, columns[name], name)
+            _describe(row[name], array, columns[name])
     if update.colors is not None:
-        row["color_source"] = layout.code("ColorSource", _source_of(update))
+        source = "values" if update.color_map else update.color_space
+        row["color_source"] = layout.code("ColorSource", source)
     if (by := update.color_map) is not None:
         row["value_scale"] = layout.code("ValueScale", by.scale)
         row["value_low"], row["value_span"], row["value_factor"] = by.low, by.span, by.factor
@@ -209,42 +210,17 @@ def pack_arguments(
     return arguments
 
 
-def _source_of(update: SphereUpdate) -> str:
-    """Return the word of `ColorSource` for the colours of an update."""
-    assert update.colors is not None
-    dtype = update.colors.dtype
-    if update.color_map is not None:
-        return "values"
-    if dtype.kind != "f" and dtype != np.uint8:
-        raise SceneError(
-            f"colors: has dtype {dtype}; on a GPU, give uint8 from 0 to 255, or float32 from 0 to 1"
-        )
-    return update.color_space
-
-
 @cache
 def number_kinds() -> dict[np.dtype[Any], int]:
     """Return the types of numbers that the kernel reads, and their `NumberKind`."""
     return {np.dtype(name): code for name, code in layout.enum("NumberKind").items()}
 
 
-def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: str) -> None:
+def _describe(row: np.void, array: DeviceArray, columns: int) -> None:
     """Fill a StridedArray; one row serves for all."""
-    kind, shape = number_kinds().get(array.dtype), array.shape
-    if columns == 1 and array.ndim == 2 and shape[1] == 1:
-        shape = shape[:1]
-    wanted = (count,) if columns == 1 else (count, columns)
-    is_one = shape == (1, *wanted[1:]) and name != "positions"
-    if shape != wanted and not is_one:
-        raise SceneError(f"{name}: has shape {array.shape}, where {wanted} is needed")
-    if kind is None:
-        known = ", ".join(map(str, number_kinds()))
-        raise SceneError(f"{name}: has dtype {array.dtype}; on a GPU, give one of {known}")
-    if any(step % array.dtype.itemsize for step in (array.address, *array.strides)):
-        raise SceneError(f"{name}: is not aligned to its dtype; give a copy of the array")
     row["data"], row["columns"] = array.address, columns
-    row["kind"] = kind
-    row["row_stride"] = 0 if is_one else array.strides[0]
+    row["kind"] = number_kinds()[array.dtype]
+    row["row_stride"] = 0 if len(array) == 1 else array.strides[0]
     row["column_stride"] = array.strides[1] if columns > 1 else 0
 
 

@@ -149,7 +149,6 @@ def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdat
 
 
 def _part(update: SphereUpdate, start: int, stop: int) -> SphereUpdate:
-    """Return the update of some of its spheres."""
     if stop - start == update.count:
         return update
     arrays: dict[str, Any] = {name: getattr(update, name) for name in ARRAYS}

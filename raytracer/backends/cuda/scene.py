@@ -243,7 +243,6 @@ class CudaScene(DeviceScene):
         return own.address("records") or placed.address("records")
 
     def _bring(self, name: str, array: NDArray[Any]) -> None:
-        """Copy an array into memory of that name."""
         with self._context.lock, self._context.active():
             address = self._memory.allocate(name, array.nbytes)
         self._copy(address, array)

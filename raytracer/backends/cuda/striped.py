@@ -39,7 +39,6 @@ class StripedAllocation:
             raise
 
     def _map(self) -> None:
-        """Map a stripe after the other, and let all GPUs use them."""
         while self._mapped < self._size:
             gpu = self._gpus[self._mapped // self._stripe % len(self._gpus)]
             size = min(self._stripe, self._size - self._mapped)
@@ -113,7 +112,6 @@ def _location(gpu: int) -> Any:
 
 
 def _properties(gpu: int) -> Any:
-    """Return what physical memory of a GPU is."""
     cu = bindings().cu
     properties = cu.CUmemAllocationProp()
     properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED

@@ -72,7 +72,6 @@ def scratch_sizes(count: int) -> dict[str, int]:
 
 
 def _blocks(count: int, size: int) -> int:
-    """Return how many blocks of a size have a count of items."""
     return -(-count // size)
 
 
@@ -95,8 +94,7 @@ class TreeKernels:
         """Queue the making of the "records" from columns, (4 or 8, count), at the beginning of
         "clusters"."""
         args = _arguments(memory, count, 0, memory.address("records"))
-        grid = min(_blocks(count, ENTRIES["tree_records"]), 8 * self._multiprocessors)
-        self._launch("tree_records", grid, args, stream)
+        self._launch("tree_records", self._grid("tree_records", count), args, stream)
 
     def build(
         self,
@@ -125,7 +123,7 @@ class TreeKernels:
             skipped = PACKED_BYTES if name == "state" else 0
             address = int(args[name][0]) + skipped
             self._driver.memset_d32_async(address, word, (size - skipped) // 4, stream)
-        grid = min(_blocks(count, ENTRIES["tree_keys"]), 8 * self._multiprocessors)
+        grid = self._grid("tree_keys", count)
         if not has_bounds:
             self._launch("tree_bounds", grid, args, stream)
         self._launch("tree_keys", grid, args, stream, int(has_bounds))
@@ -152,8 +150,10 @@ class TreeKernels:
     def restore(self, memory: DeviceMemory, count: int, apart: int, stream: Any) -> None:
         """Queue the recovery of the records from the tree."""
         args = _arguments(memory, count, apart, memory.address("records"))
-        grid = min(_blocks(count, ENTRIES["tree_restore"]), 8 * self._multiprocessors)
-        self._launch("tree_restore", grid, args, stream)
+        self._launch("tree_restore", self._grid("tree_restore", count), args, stream)
+
+    def _grid(self, entry: str, count: int) -> int:
+        return min(_blocks(count, ENTRIES[entry]), 8 * self._multiprocessors)
 
     def _launch(
         self, entry: str, grid: int, args: NDArray[np.void], stream: Any, step: int = 0
