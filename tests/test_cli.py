@@ -31,7 +31,6 @@ color = "crimson"
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A scene file in the current folder."""
     monkeypatch.chdir(tmp_path)
     Path("balls.toml").write_text(SCENE)
     return "balls.toml"

@@ -41,7 +41,6 @@ def host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def same(found: DeviceArray | None, array: NDArray[Any]) -> None:
-    """Assert that an array is described as it is."""
     assert found is not None
     assert (found.shape, found.dtype) == (array.shape, array.dtype)
     if array.size:

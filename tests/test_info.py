@@ -33,12 +33,10 @@ sys.exit(code)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty current folder."""
     monkeypatch.chdir(tmp_path)
 
 
 def info(*words: str) -> Any:
-    """The JSON that the command prints."""
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
         assert main(["info", *words, "--json"]) == 0
     assert err.getvalue() == ""

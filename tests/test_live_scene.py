@@ -47,7 +47,6 @@ def check(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float
 
 
 def cloud(count: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Centres, radii and colours."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1.0, 1.0, (count, 3))
     return (

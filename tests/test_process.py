@@ -40,7 +40,6 @@ SLOW = (
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -42,13 +42,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> None:
-    """A command that works; on the CPU where it renders."""
     more = ["--backend", "cpu"] if words[0] == "render" else []
     assert main([*words, *more]) == 0
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """The JSON that a command prints."""
     run(*words, "--json")
     return json.loads(capsys.readouterr().out)
 
@@ -65,7 +63,6 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def pixels(path: str) -> Any:
-    """An 8-bit PNG as an array."""
     with Pillow.open(path) as read:
         return np.asarray(read).copy()
 

@@ -132,7 +132,6 @@ def update(positions: Any = None, radii: Any = None, colors: Any = None, **more:
 
 
 def hosts(positions: NDArray[Any], radii: Any) -> NDArray[np.float32]:
-    """The records of the host's packing."""
     spheres = raytracer.SphereSet(positions, radii, transform=TURNED)
     return np.stack(place([spheres], SPACE), axis=1)
 
@@ -340,7 +339,6 @@ SIZE: dict[str, Any] = {"width": 64, "height": 48, "samples": 2, "backend": "cud
 
 
 def picture_there(kind: str) -> tuple[DeviceArray, NDArray[np.uint8]]:
-    """A picture on the GPU, and the same on the host."""
     scene = raytracer.Scene.from_arrays(numbers("float32", (1000, 3)), 1.0)
     if kind == "image":
         image = raytracer.render(scene, **SIZE)

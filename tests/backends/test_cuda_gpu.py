@@ -186,7 +186,6 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sums_with(device: Any) -> None:
-    """Bring a scene to a device of one's own."""
     from raytracer.scene.packing.pack import pack
     from raytracer.settings import RenderSettings
 

@@ -36,7 +36,6 @@ class Array(OnGpu):
     """An array at a fixed address, with the CUDA array interface alone, as CuPy's."""
 
     def set(self, array: NDArray[Any]) -> None:
-        """Copy other numbers there."""
         with self._context.active() as driver:
             driver.memcpy_htod(int(self.memory), np.ascontiguousarray(array).tobytes())
 
@@ -78,13 +77,11 @@ class Graph:
             check_status(cuda.cuGraphDestroy(graph))
 
     def launch(self, stream: int = 1) -> None:
-        """Launch it, by default on another stream than the one it was captured from."""
         with self._context.active():
             handle = ctypes.c_void_p(int(self._streams[stream].handle))
             check_status(self._cuda.cuGraphLaunch(self._ready, handle))
 
     def close(self) -> None:
-        """Wait for its launches and destroy it."""
         with self._context.active():
             for stream in self._streams:
                 stream.synchronize()
@@ -108,7 +105,6 @@ def captured() -> Iterator[Callable[..., Graph]]:
 
 
 def cloud(seed: int = 1) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Positions, radii and colours."""
     g = np.random.default_rng(seed)
     radii = np.full(COUNT, 0.4 * COUNT ** (-1 / 3), np.float32)
     positions, colors = g.uniform(-1, 1, (COUNT, 3)), g.uniform(0, 1, (COUNT, 3))

@@ -81,7 +81,6 @@ def here(update: SphereUpdate) -> dict[str, DeviceArray | None]:
 
 
 def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
-    """Random numbers of a type, as they are in scenes."""
     rng = np.random.default_rng(seed)
     if np.dtype(kind).kind in "iu":
         return rng.integers(1, 200, shape).astype(kind)
@@ -99,7 +98,6 @@ LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 
 
 def hosts(positions: Any, radii: Any, transform: Transform) -> NDArray[np.float32]:
-    """Records of the host's packing."""
     spheres = SphereSet(np.array(positions), radii, transform=transform)
     return np.stack(place([spheres], SPACE), axis=1)
 
@@ -117,7 +115,6 @@ def moved(
 
 
 def colored(colors: Any, color_space: str = "srgb", **more: Any) -> SphereUpdate:
-    """An update of colours alone."""
     return replace(
         moved(None, np.ones(len(colors))), radii=None, colors=colors, color_space=color_space,
         **more,

@@ -43,7 +43,6 @@ THREADS = 64
 
 @pytest.fixture(scope="module")
 def kernels(libraries: Path) -> dict[str, ctypes.CDLL]:
-    """The kernels by their structs of arguments."""
     names = {"PackArgs": "pack_spheres", "ReachArgs": "sphere_reach"}
     return {struct: kernel(libraries, name, struct) for struct, name in names.items()}
 
@@ -77,7 +76,6 @@ class Gpu:
         self._kernels[struct].go(blocks, THREADS, ctypes.c_uint64(args.ctypes.data))
 
     def there(self, array: NDArray[Any]) -> DeviceArray:
-        """A copy of an array there."""
         source = np.ascontiguousarray(array)
         with self.context.active() as driver:
             address = int(driver.mem_alloc(source.nbytes))
@@ -106,7 +104,6 @@ def there_of(buffers: SceneBuffers) -> placed.PlacedSpheres:
 
 
 def records(buffers: SceneBuffers, gpu: Gpu) -> NDArray[np.float32]:
-    """The records of a scene on the GPU."""
     data = gpu.driver.view(there_of(buffers).address("records"), 16 * buffers.count)
     return data.view(np.float32).reshape(-1, 4)
 

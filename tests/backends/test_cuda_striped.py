@@ -101,7 +101,6 @@ def test_tree_and_picture_have_the_bytes_of_one_gpu(gpus: list[CudaDevice], name
 
 
 def bytes_of(scene: Any, name: str, size: int) -> bytes:
-    """Return the bytes of an array of a scene on a GPU."""
     found = np.empty(size, np.uint8)
     with scene._context.lock, scene._context.active():
         staging(scene.number).to_host(scene.address(name), as_bytes(found))

@@ -66,7 +66,6 @@ def packed(centers: Any, radii: Any, **settings: Any) -> SceneBuffers:
 
 
 def of_device(scene: CudaScene) -> Bvh:
-    """Return the tree of a scene in the memory of the GPU."""
     arrays: dict[str, Any] = {}
     for name, kind in (("nodes", np.uint8), ("order", np.int32), ("spheres", np.float32)):
         arrays[name] = np.empty(scene._memory.size(name) // np.dtype(kind).itemsize, kind)

@@ -121,7 +121,6 @@ def job_on(device: Any, **settings: Any) -> Job:
 
 
 def sums_of(samples: int, first: int = 0, **settings: Any) -> NDArray[np.float32]:
-    """The sums of one device."""
     with job_on("cpu", **settings) as job, job.film(Film.blank(*SIZE)) as film:
         film.add(job.scene, job.view, samples, first=first)
         return film.to_host().sums.copy()

@@ -35,7 +35,6 @@ SCENES: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def two_gpus(cuda: str) -> None:
-    """Skips where there are fewer."""
     if sum(each["backend"] == cuda for each in raytracer.devices()) < 2:
         pytest.skip("cuda: there is one GPU")
 
@@ -86,7 +85,6 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
 
 
 def memory_of(number: int) -> int:
-    """Return the free bytes of a GPU."""
     return primary_context(number).memory()[0]
 
 

@@ -19,7 +19,6 @@ def build(spheres: np.ndarray, threads: int = 2) -> Tree:
 
 
 def uniform(count: int, seed: int = 0) -> np.ndarray:
-    """Balls in a cube."""
     rng = np.random.default_rng(seed)
     return np.concatenate(
         [rng.uniform(-1, 1, (count, 3)), rng.uniform(0.01, 0.05, (count, 1))], axis=1

@@ -39,7 +39,6 @@ class Filter:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Filter:
-    """The library that takes means."""
     return Filter(monkeypatch)
 
 

@@ -39,7 +39,6 @@ def full() -> Film:
 
 
 def scene() -> raytracer.Scene:
-    """One ball, small."""
     return raytracer.Scene.from_arrays(
         np.zeros((1, 3)), np.ones(1), render=raytracer.RenderSettings(width=16, height=12)
     )

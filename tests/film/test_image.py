@@ -99,7 +99,6 @@ def test_16_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
 
 
 def chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and body of every chunk of a PNG."""
     at = 8
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")

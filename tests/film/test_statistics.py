@@ -32,7 +32,6 @@ def metered(light: NDArray[np.float64], low: float = 10.0, high: float = 95.0) -
 
 
 def grey(values: Any, alpha: float = 1.0) -> Film:
-    """A film of one row of greys."""
     sums = np.full((1, len(values), 4), alpha, np.float32)
     sums[0, :, :3] = np.array(values, np.float32)[:, None] * alpha
     return film_of(sums)

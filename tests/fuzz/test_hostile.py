@@ -33,7 +33,6 @@ EVIL = "\\u001b]0;owned\\u0007\\nraytracer: all is well\\u202e\\u009b31m"
 
 
 def npz(save: Any = np.savez, **arrays: Any) -> bytes:
-    """An archive of arrays."""
     stream = io.BytesIO()
     save(stream, **arrays)
     return stream.getvalue()
@@ -46,7 +45,6 @@ def npy(shape: str, descr: str = "'<f8'") -> bytes:
 
 
 def png(kind: bytes, data: bytes) -> bytes:
-    """A picture of two chunks."""
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in ((b"IHDR", bytes(13)), (kind, data))
@@ -54,7 +52,6 @@ def png(kind: bytes, data: bytes) -> bytes:
 
 
 def about(text: str) -> bytes:
-    """A picture with metadata."""
     return png(b"tEXt", b"raytracer\0" + text.encode("latin-1", "backslashreplace"))
 
 

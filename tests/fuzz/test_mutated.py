@@ -98,7 +98,6 @@ def gsd(path: Path) -> None:
 
 
 def wall(path: Path) -> None:
-    """Write a mesh: two triangles, in text or as records."""
     pytest.importorskip("trimesh")
     corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
     if path.suffix == ".obj":
@@ -119,7 +118,6 @@ def npz(path: Path, save: Any = np.savez) -> None:
 
 
 def film(path: Path) -> None:
-    """Write a film with every output variable."""
     made = Film.blank(9, 7)
     made.sums[:] = np.linspace(0.0, 3.0, made.sums.size).reshape(made.sums.shape)
     made.samples = 2

@@ -40,12 +40,10 @@ class Rays:
 
     @property
     def inside(self) -> Truths:
-        """Whether the ray starts in its sphere."""
         return np.asarray(self.away < self.radius)
 
     @property
     def hits(self) -> Truths:
-        """Whether the ray meets its sphere."""
         return np.asarray((self.passes < self.radius) & ((self.mid > 0) | self.inside))
 
 

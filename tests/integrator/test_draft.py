@@ -60,19 +60,16 @@ class Sums:
         self.view = self.loaded_scene.buffers.view.with_size(*SIZE)
 
     def of(self, view: View, samples: int = 1) -> NDArray[np.float64]:
-        """Return the mean of the samples of a view, linear RGB and coverage."""
         job = self.loaded_scene.job
         with job.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, view, samples)
             return film.to_host().sums.astype(float) / samples
 
     def draft(self) -> NDArray[np.float64]:
-        """Return the draft."""
         return self.of(self.view.as_draft())
 
 
 def error(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
-    """Root mean square difference."""
     return float(np.sqrt(np.square(one - two).mean()))
 
 

@@ -45,7 +45,6 @@ pytestmark = [
 
 
 def write(name: str, count: int) -> None:
-    """Write random spheres."""
     rng = np.random.default_rng(1)
     centers = rng.random((count, 3), dtype=np.float32)
     size = np.float32(0.3 * count ** (-1 / 3))

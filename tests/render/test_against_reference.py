@@ -20,12 +20,10 @@ BEHIND = View((2.5, 1.75, 3.5), (5.0, 3.5, 7.0), vertical_fov=42.0)
 
 
 def turned(scene: RefScene) -> RefScene:
-    """Seen by a rolled camera."""
     return scene.but(view=replace(scene.view, up=(0.7, 0.4, -0.6)))
 
 
 def doubled(scene: RefScene) -> RefScene:
-    """Each sphere twice."""
     names = ("centers", "radii", "colors", "material_id")
     return scene.but(**{name: np.concatenate([getattr(scene, name)] * 2) for name in names})
 

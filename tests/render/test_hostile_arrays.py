@@ -48,7 +48,6 @@ def arrays() -> dict[str, Any]:
 
 
 def made(given: dict[str, Any]) -> Any:
-    """The scene of the arrays, checked."""
     return _core.Scene(**{name: given[name] for name in OF_SCENE})
 
 

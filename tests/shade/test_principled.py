@@ -62,7 +62,6 @@ def sample(
     inside: bool = False,
     seed: int | None = None,
 ) -> Sampled:
-    """Directions at the points of a lattice, or at random ones."""
     if seed is None:
         numbers = (0.5 + np.arange(SAMPLES)[:, None] * LATTICE) % 1.0
     else:

@@ -92,7 +92,6 @@ class Site:
 
     @property
     def address(self) -> str:
-        """For the browser."""
         return self.server.address
 
     def call(self, function: Any) -> Any:

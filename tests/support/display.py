@@ -54,7 +54,6 @@ class Display:
         return done.stdout
 
     def python(self, code: str) -> None:
-        """Run some lines of Python there."""
         command = [sys.executable, "-c", code]
         subprocess.run(command, env=self.environment, timeout=LIMIT, check=True)
 
@@ -82,13 +81,11 @@ class Display:
         return same
 
     def stop(self) -> None:
-        """End the server."""
         self.server.terminate()
         self.server.wait(LIMIT)
 
 
 def start(folder: Path) -> Display:
-    """Start a server on a number that is free."""
     read, write = os.pipe()
     screen = f"{WIDTH}x{HEIGHT}x24"
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", screen, "-fbdir", str(folder),

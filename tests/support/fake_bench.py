@@ -26,7 +26,6 @@ class BenchDriver(FakeDriver):
     )
 
     def __init__(self, compute: Compute) -> None:
-        """Sixteen MiB of device memory."""
         super().__init__({}, lambda *_: None, 16 << 20)
         self.compute = compute
 

@@ -93,7 +93,6 @@ class FakeDriver:
 
     @property
     def depth(self) -> int:
-        """Contexts of this thread."""
         return int(getattr(self._contexts, "count", 0))
 
     def _push(self) -> None:
@@ -108,13 +107,11 @@ class FakeDriver:
         raise self.LogicError("cuCtxEnablePeerAccess failed: peer access is already enabled")
 
     def get_driver_version(self) -> int:
-        """CUDA 13.0."""
         return 13000
 
     # memory
 
     def mem_get_info(self) -> tuple[int, int]:
-        """Free and total."""
         assert self.depth
         return self.memory.size - self._top, self.memory.size
 
@@ -129,18 +126,15 @@ class FakeDriver:
         return allocation
 
     def pagelocked_empty(self, size: int, dtype: Any) -> NDArray[Any]:
-        """Host memory."""
         assert self.depth
         return np.empty(size, dtype)
 
     def memcpy_htod_async(self, address: int, source: Any, _stream: Any) -> None:
-        """Copy at once."""
         assert self.depth
         data = np.frombuffer(source, np.uint8)
         self.view(address, data.size)[:] = data
 
     def memcpy_dtoh_async(self, target: NDArray[np.uint8], address: int, _stream: Any) -> None:
-        """Copy at once."""
         assert self.depth
         target[:] = self.view(address, target.size)
 
@@ -150,11 +144,9 @@ class FakeDriver:
         self.view(target, size)[:] = self.view(source, size)
 
     def memcpy_dtoh(self, target: NDArray[Any], address: int) -> None:
-        """Copy at once, into an array of any type."""
         self.memcpy_dtoh_async(target.view(np.uint8), address, None)
 
     def memset_d32_async(self, address: int, value: int, count: int, _stream: Any) -> None:
-        """Fill with a 32-bit word."""
         assert self.depth
         self.view(address, count * 4).view(np.uint32)[:] = value
 
@@ -219,6 +211,5 @@ class FakeAllocation:
         return self.address
 
     def free(self) -> None:
-        """Give it back."""
         assert self._driver.depth
         del self._driver.live[self.address]

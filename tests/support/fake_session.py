@@ -26,8 +26,6 @@ class FakeViewer:
     picks: tuple[int, ...] = ()
 
     class loaded_scene:  # noqa: N801 - as of a viewer
-        """What is shown."""
-
         stem = "fake"
 
     def __init__(self) -> None:
@@ -36,14 +34,11 @@ class FakeViewer:
         self.closing = False
 
     def resize(self, width: int, height: int) -> None:
-        """Keep a size."""
         if [(width, height)] != self.sizes[-1:]:
             self.sizes.append((width, height))
 
 
 class FakeImage:
-    """A picture that was saved."""
-
     def _repr_png_(self) -> bytes:
         return b"a picture"
 
@@ -52,7 +47,6 @@ def save(
     viewer: FakeViewer, size: tuple[int, int], samples: int, path: Path,
     deliver: Callable[[Any], object],
 ) -> None:  # fmt: skip
-    """Keep what was asked for."""
     viewer.saved.append((size, samples))
     deliver(FakeImage())
 
@@ -71,7 +65,6 @@ class FakeSession:
         self._ready: Picture | None = None
 
     def publish(self, draft: bool = True, finished: bool = False, opaque: bool = True) -> int:
-        """Make a picture that is ready to be shown; returns its number."""
         self._number += 1
         pixels = np.full((6, 8, 4), 10 * self._number % 256, np.uint8)
         size = (16, 12) if draft else (8, 6)
@@ -82,7 +75,6 @@ class FakeSession:
         return self._number
 
     def picture(self, timeout: float = 0.0) -> Picture | None:
-        """Return the latest picture once."""
         picture, self._ready = self._ready, None
         return picture
 
@@ -90,7 +82,6 @@ class FakeSession:
         """Handle nothing."""
 
     def do(self, name: str, /, *values: Any, **named: Any) -> str | None:
-        """Keep an action; some have an answer."""
         if name == "next-map":
             raise ZeroDivisionError("a defect")
         self.done.append((name, values, named))
@@ -98,11 +89,9 @@ class FakeSession:
         return "[camera]\n" if name == "print-camera" else None
 
     def state(self) -> dict[str, Any]:
-        """Return a state."""
         return dict(self.values)
 
     def panel(self) -> dict[str, Any]:
-        """Return no rows."""
         return {}
 
     def close(self) -> None:

@@ -12,7 +12,6 @@ Color = tuple[float, float, float]
 
 
 def film_of(sums: NDArray[np.float32], samples: int = 1) -> Film:
-    """A film of the full picture."""
     height, width = sums.shape[:2]
     return Film(sums, samples, 0, 0, width, height)
 

@@ -55,7 +55,6 @@ class State:
 
     @property
     def eye(self) -> NDArray[np.float64]:
-        """Where the camera is, in scene units."""
         return np.array(self.camera.position, np.float64)
 
 
@@ -86,7 +85,6 @@ class Host:
         self._requests.send(getattr(self, name)(*arguments))
 
     def state(self) -> State:
-        """A snapshot."""
         viewer = self._window.viewer
         worker, frame = viewer.worker, viewer.frame
         idle = not (worker._tasks or worker.save_job or worker._ready or worker.messages.qsize())
@@ -107,7 +105,6 @@ class Host:
         )  # fmt: skip
 
     def _shown(self) -> dict[str, Any]:
-        """What is shown of the data."""
         viewer = self._window.viewer
         content, time = viewer.content, viewer.time
         return {
@@ -120,7 +117,6 @@ class Host:
         }  # fmt: skip
 
     def event(self, name: str, *arguments: Any) -> None:
-        """Hand the window an event, as its platform does."""
         self._window.dispatch_event(name, *arguments)
 
     def click(self, x: float, y: float) -> None:
@@ -137,7 +133,6 @@ class Host:
         self.event(f"on_key_{what}", getattr(key, letter), sum(held[each] for each in modifiers))
 
     def toml(self) -> str:
-        """What is printed of the view."""
         return str(camera_toml(self._window.viewer))
 
     def act(self, action: str, *arguments: Any) -> None:
@@ -158,12 +153,10 @@ class Host:
             del viewer.do
 
     def recorded(self) -> list[Any]:
-        """The actions since the last call of this."""
         found, self._calls = self._calls, []
         return found
 
     def put(self, changes: dict[str, Any]) -> None:
-        """Set attributes of the viewer."""
         for name, value in changes.items():
             setattr(self._window.viewer, name, value)
         self._window.paint()

@@ -26,7 +26,6 @@ class Simulation:
         self.feed = Feed(reader)
 
     def log(self, positions: Any, name: str = "points", **columns: Any) -> None:
-        """Publish a state of points of radius 0.5."""
         arrays = {"positions": np.asarray(positions, np.float64)}
         arrays |= {COLUMN + key: np.asarray(value) for key, value in columns.items()}
         self.writer.write(name, arrays, {"radii": 0.5})

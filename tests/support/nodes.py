@@ -60,7 +60,6 @@ class Tree:
                 yield base + int(starts[slot]), base + int(ends[slot]), self.box(node, slot)
 
     def children(self, node: int) -> Iterator[tuple[int, Box]]:
-        """Index and box of every child node."""
         row = self.nodes[node]
         slots = [slot for slot in range(WIDTH) if int(row["inner"]) >> slot & 1]
         for rank, slot in enumerate(slots):

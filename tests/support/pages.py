@@ -18,7 +18,6 @@ _ANY_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def text_of(path: Path) -> str:
-    """Return the whole page."""
     return path.read_text(encoding="utf-8")
 
 
@@ -35,7 +34,6 @@ def marked(path: Path, marker: str) -> str:
 
 
 def files() -> dict[str, str]:
-    """Return the files that pages show, by name."""
     found: dict[str, str] = {}
     for path in PAGES:
         for name, _, text in blocks(path):
@@ -63,5 +61,4 @@ def anchors(path: Path) -> set[str]:
 
 
 def links(path: Path) -> list[str]:
-    """Return the targets of links and pictures."""
     return re.findall(r"\]\(([^)\s]+)\)", _ANY_FENCE.sub("", text_of(path)))

@@ -13,7 +13,6 @@ from raytracer.warning import collected
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write a text or bytes."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 

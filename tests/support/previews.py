@@ -61,7 +61,6 @@ def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> 
 
 
 def assert_same_buffers(a: SceneBuffers, b: SceneBuffers) -> None:
-    """The same bits in every array."""
     for (name, one), (_, two) in zip(a._hashed(), b._hashed(), strict=True):
         assert one.dtype == two.dtype, name
         assert one.shape == two.shape, name
@@ -105,23 +104,18 @@ class FakeWorker:
         self.messages: SimpleQueue[Message] = SimpleQueue()
 
     def show(self, request: RenderRequest) -> None:
-        """Take a render request."""
         self.requests.append(request)
 
     def post(self, message: Message) -> None:
-        """Keep a message."""
         self.messages.put(message)
 
     def run_task(self, task: Task) -> None:
-        """Take a task."""
         self.tasks.append(lambda: _answer(task))
 
     def meter(self) -> None:
-        """Count it."""
         self.meters += 1
 
     def save(self, save_job: SaveJob | None) -> bool:
-        """Take a picture to be kept."""
         self.saved.append(save_job)
         self.save_job = save_job
         return True
@@ -144,7 +138,6 @@ def viewer_of(
 
 
 def requests(viewer: ViewerState) -> list[RenderRequest]:
-    """What its `FakeWorker` was asked to render."""
     worker: Any = viewer.worker
     return list(worker.requests)
 
@@ -158,5 +151,4 @@ def hit_id(
 
 
 def picked(viewer: ViewerState, prim_id: int) -> None:
-    """Have a viewer hear that a sphere was picked."""
     receive(viewer, Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))

@@ -54,16 +54,13 @@ class Remote:
 
     @property
     def printed(self) -> str:
-        """Its standard output so far."""
         return self._out.read_text()
 
     @property
     def complained(self) -> str:
-        """Its standard error so far."""
         return self._err.read_text()
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Call a method of `host.Host`."""
         try:
             self._requests.send((name, arguments))
             if self._requests.poll(LIMIT):
@@ -74,12 +71,10 @@ class Remote:
 
     @property
     def state(self) -> State:
-        """What it shows now."""
         found: State = self.ask("state")
         return found
 
     def until(self, reached: Callable[[State], object], what: str) -> State:
-        """Wait for a condition."""
         end = monotonic() + LIMIT
         while not reached(state := self.state):
             assert monotonic() < end, f"waited for {what}; now {state}\n{self.complained}"
@@ -87,11 +82,9 @@ class Remote:
         return state
 
     def rest(self) -> State:
-        """Wait until the picture is finished."""
         return self.until(lambda s: s.rest, "a picture at rest")
 
     def fresh(self) -> State:
-        """Undo everything that a test did."""
         self.ask("fresh")
         return self.rest()
 
@@ -105,11 +98,9 @@ class Remote:
         self.ask("key", "release", name)
 
     def ends(self) -> int:
-        """Wait for the end of the process; gives its exit code."""
         return self.process.wait(LIMIT)
 
     def stop(self) -> None:
-        """End it, whatever it does."""
         self._requests.close()
         if self.process.poll() is None:
             self.process.kill()

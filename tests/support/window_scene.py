@@ -41,7 +41,6 @@ MASSES = np.array([2.5, 7.25, 11.0])
 
 
 def write_scene(folder: Path) -> Path:
-    """The scene file and its data file in a folder."""
     write_balls(folder)
     path = folder / "balls.toml"
     path.write_text(SCENE)

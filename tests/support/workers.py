@@ -56,8 +56,6 @@ class Window:
         return frame
 
     def finish(self, request: RenderRequest) -> Frame:
-        """Wait for the finished picture of a request."""
-
         def finished() -> Frame | None:
             self.woken.wait(0.05)
             frame = self.look()
@@ -80,7 +78,6 @@ class Window:
         return found
 
     def worker_failed(self) -> bool:
-        """Whether the render thread has died."""
         return not self.worker._thread.is_alive()
 
 
@@ -101,11 +98,9 @@ class Gate(CpuDevice):
         self.error: BaseException | None = None
 
     def film(self, host: Film) -> GateFilm:
-        """One whose passes wait at this gate."""
         return GateFilm(self, host)
 
     def picture(self) -> HostPicture:
-        """Counted."""
         self.pictures += 1
         return super().picture()
 
