@@ -69,33 +69,6 @@ def test_render_writes_a_picture_and_says_so(
     assert sorted(path.name for path in Path().iterdir()) == ["balls.png", scene]
 
 
-def test_a_picture_of_another_program_is_not_replaced_unasked(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Pillow.new("RGB", (2, 2)).save("balls.png")
-    before = Path("balls.png").read_bytes()
-    assert main(["render", scene]) == 0
-    assert capsys.readouterr().out.startswith("wrote balls-2.png: ")
-    assert Path("balls.png").read_bytes() == before
-    assert main(["render", scene, "-q", "-o", "balls.png"]) == 0  # asked for by name
-    assert run_json(capsys, "info", "balls.png")["samples"] == 2
-
-
-def test_a_run_replaces_only_its_own_picture_unasked(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def written(*options: str) -> str:
-        assert main(["render", scene, *options]) == 0
-        return capsys.readouterr().out.partition(":")[0]
-
-    Path("balls.png").write_bytes(b"of another program")
-    assert written() == "wrote balls-2.png"
-    assert written("--samples", "3") == "wrote balls-2.png"
-    Path(scene).write_text(f"{Path(scene).read_text(encoding='utf-8')}\n# changed\n", "utf-8")
-    assert written() == "wrote balls-2.png"
-    assert Path("balls.png").read_bytes() == b"of another program"
-
-
 def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", scene, "--backend", "cpu", "--repeat", "3", "--threads", "1")
     assert found["output"] == "balls.png"

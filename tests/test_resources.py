@@ -129,14 +129,6 @@ def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert resources.available_memory(root) == 500 * 1024
 
 
-def test_more_spheres_than_a_backend_counts_are_refused() -> None:
-    memory.require_count(2**29 - 1, 2**29 - 1, "cpu")
-    with pytest.raises(UserError, match=r"536,870,912 spheres and the cpu backend .* or render on"):
-        memory.require_count(2**29, 2**29 - 1, "cpu")
-    with pytest.raises(UserError, match=r"at most 2,147,483,647: use fewer$"):
-        memory.require_count(2**31, 2**31 - 1, "cuda")
-
-
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
     assert resources.thread_count(3) == 3

@@ -61,11 +61,6 @@ def test_wild_inputs(spheres: np.ndarray, threads: int) -> None:
     check(build(spheres, threads), spheres)
 
 
-def test_ten_thousand_coincident_spheres() -> None:
-    spheres = np.tile(np.array([[1.0, 2.0, 3.0, 0.5]]), (10_000, 1))
-    check(build(spheres), spheres)
-
-
 @pytest.mark.parametrize(
     ("count", "others"), [(9, 0), (9, 3000), (20_000, 0), (20_000, 5), (200_000, 3000)]
 )

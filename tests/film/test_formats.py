@@ -65,7 +65,7 @@ def test_alpha_is_kept_where_the_format_has_it(
     assert found[15, 20, 3] == 255
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.jpg", "a.webp", "a.avif"])
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.jpg", "a.webp", "a.avif", "a.svg"])
 def test_every_format_has_the_metadata(
     name: str, picture: raytracer.Image, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,6 +127,7 @@ def test_a_name_without_a_request_replaces_nothing_of_another_scene(
         return capsys.readouterr().out.partition("wrote ")[2].partition(":")[0]
 
     assert written("one/a.xyz") == "a.png"
+    (tmp_path / "one" / "a.xyz").write_text("1\nchanged\nO 0 0 1\n")
     assert written("one/a.xyz", "--view", "x") == "a.png"
     assert written("two/a.xyz") == "a-2.png"
     assert written(str(tmp_path / "two" / "a.xyz")) == "a-2.png"  # the same file by another name

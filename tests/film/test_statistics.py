@@ -189,11 +189,6 @@ def test_what_is_not_finite_is_counted_and_nothing_else() -> None:
     assert non_finite_pixels(film) is None
 
 
-def test_threads_do_not_change_the_statistics() -> None:
-    film = natural(333, 222)
-    assert film.statistics(threads=1) == film.statistics(threads=5)
-
-
 @pytest.mark.usefixtures("default_isa")
 @pytest.mark.parametrize("behind", [None, BEHIND[2]])
 def test_instruction_sets_count_alike(behind: Any) -> None:
