@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Literal
 
-from raytracer.backends.cuda.check import translated
 from raytracer.benchmark import ceilings
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.options import BenchOptions, Tell
 from raytracer.benchmark.record import Device, Result
 from raytracer.errors import UserError
 from raytracer.variants.kernel import Kernel
 
-Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]
 WIDTH = 96  # characters of a line of ideas
 
@@ -70,6 +68,5 @@ class Machine:
             if "ceilings" not in self.device:
                 self.device.update(session.describe())
                 tell("measuring the ceilings of this GPU")
-                with translated(session.driver):
-                    self.device["ceilings"] = ceilings.measure(session)
+                self.device["ceilings"] = ceilings.measure(session)
             yield session

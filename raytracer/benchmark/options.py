@@ -22,6 +22,7 @@ from raytracer.variants.kernel import Variant
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
 MODES = ("cold", "hot")
 T = TypeVar("T")
+Tell = Callable[[str], None]  # called with a line before each step
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,10 @@ def select(op: Op, words: Sequence[str]) -> list[Variant]:
 @contextmanager
 def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
     """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
-    kernels: list[Any] = select(op, options.variant)
+    kernels = select(op, options.variant)
     with TemporaryDirectory(prefix="raytracer-bench-") as folder:
         if options.user_kernel:
-            kernels = [*kernels, adopt(op, options.user_kernel, Path(folder))]
+            kernels.append(adopt(op, options.user_kernel, Path(folder)))
         yield kernels
 
 

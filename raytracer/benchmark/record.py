@@ -6,9 +6,10 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
-from raytracer.backends.base import Device as ComputeDevice
+if TYPE_CHECKING:
+    from raytracer.backends.base import Device as ComputeDevice
 
 FORMAT: Literal[1] = 1
 
@@ -56,7 +57,7 @@ class Row(TypedDict):
     cost_per_ray: NotRequired[float]  # expected cost of a ray, in visits of a node
 
 
-class WorkDone(TypedDict):
+class Work(TypedDict):
     """Operations and bytes of one call."""
 
     flop: float
@@ -70,9 +71,6 @@ class Clock(TypedDict, total=False):
     sm_mhz: int
     watts: int
     held_back_by: list[str]
-    gpu_percent: int
-    memory_percent: int
-    memory_used: int
 
 
 class Ceilings(TypedDict, total=False):
@@ -108,22 +106,12 @@ class Result(TypedDict):
     dtype: str
     input: str  # distribution of the input values, or the scene
     mode: str
-    work: WorkDone
+    work: Work
     note: str
     rows: list[Row]
     failed: NotRequired[str]  # why nothing was timed
-    backend: NotRequired[str]
-    device: NotRequired[Device]
     memory_used: NotRequired[int]
     clock: NotRequired[Clock]
-
-
-class Versions(TypedDict):
-    """Versions of the software."""
-
-    raytracer: str
-    python: str
-    numpy: str
 
 
 class Record(TypedDict):
@@ -138,13 +126,18 @@ class Record(TypedDict):
     compiler: str  # version of nvcc or NVRTC, whichever compiles
     kernel_digest: str  # digest of all CUDA sources
     load_average: float
-    versions: Versions
+    versions: dict[str, str]  # of raytracer, python and numpy
     results: list[Result]
 
 
-def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str = "") -> Row:
+def moved(work: Work) -> float:
+    """Return the bytes that are read and written."""
+    return work["bytes_read"] + work["bytes_written"]
+
+
+def row(label: str, title: str = "", kind: Kind = "variant") -> Row:
     """Create a row without times."""
-    return {"label": label, "title": title, "kind": kind, "status": status, "reason": reason}
+    return {"label": label, "title": title, "kind": kind, "status": "ok", "reason": ""}
 
 
 def result(

@@ -16,8 +16,8 @@ from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark import registry
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.options import BenchOptions, texts, validated
+from raytracer.benchmark.benchmark import Benchmark, Machine
+from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError
 from raytracer.variants.discovery import discover, operations, products

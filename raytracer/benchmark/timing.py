@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, cast
 
-from raytracer.benchmark import record
-from raytracer.benchmark.record import Kind, Row, Times
+from raytracer.benchmark.record import Row, Times
 from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
@@ -23,19 +22,15 @@ def statistics(samples: list[float]) -> Times:
     return cast(Times, {**times, "noise": noise, "count": len(samples)})
 
 
-def uncertainty(samples: list[float]) -> float:
-    """Return the relative standard error of the median, assuming normal noise."""
-    if len(samples) < 2:
-        return math.inf
-    # 1.349 standard deviations lie between the quartiles; the median scatters 1.253 / sqrt(n).
-    return float(statistics(samples)["noise"]) * 0.929 / math.sqrt(len(samples))
-
-
 def settled(samples: list[float], spent: float, min_time: float) -> bool:
     """Whether sampling can stop after `spent` seconds of device time, at least `min_time`."""
     if spent >= PATIENCE * min_time and len(samples) >= 2:
         return True
-    return len(samples) >= MIN_SAMPLES and spent >= min_time and uncertainty(samples) <= TARGET
+    if spent < min_time or len(samples) < MIN_SAMPLES:
+        return False
+    # Of normal noise 1.349 standard deviations lie between the quartiles; the median scatters by
+    # 1.253 / sqrt(n) of one.
+    return statistics(samples)["noise"] * 0.929 / math.sqrt(len(samples)) <= TARGET
 
 
 def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
@@ -49,8 +44,7 @@ def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
     return samples
 
 
-def row(label: str, samples: list[float], title: str = "", kind: Kind = "variant") -> Row:
-    """Return a row with samples and their statistics."""
-    timed = record.row(label, title, kind)
-    timed["time"], timed["samples"] = statistics(samples), samples
-    return timed
+def timed(row: Row, samples: list[float]) -> Row:
+    """Put samples and their statistics into a row; return it."""
+    row["time"], row["samples"] = statistics(samples), samples
+    return row

@@ -15,9 +15,9 @@ from raytracer.arguments import one_of
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
-from raytracer.benchmark.options import BenchOptions, picture_size
+from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Kind, Result, Row, device_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
@@ -76,9 +76,9 @@ class SpheresBenchmark(Benchmark):
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
                 axes |= self._axes(machine.backend, options)
                 found = self._rows(device, *spheres(kind, count), options)
-                for op, rows in found.items():
-                    results.append(record.result(op, axes, rows, "warm", kind))
-                    results[-1]["backend"] = machine.backend
+                results += [
+                    record.result(op, axes, rows, "warm", kind) for op, rows in found.items()
+                ]
         results[-1]["note"] = self.note
         return results
 
@@ -173,7 +173,7 @@ class LiveBenchmark(SpheresBenchmark):
 def _row(
     label: str, run: Callable[[], Any], count: int, options: BenchOptions, kind: Kind = "variant"
 ) -> Row:
-    row = timing.row(label, timing.clocked(run, options.min_time), kind=kind)
+    row = timing.timed(record.row(label, "", kind), timing.clocked(run, options.min_time))
     row["mspheres"] = 1e-6 * count / row["time"]["median"]
     return row
 
