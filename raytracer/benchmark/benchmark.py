@@ -25,8 +25,7 @@ class Benchmark(ABC):
 
     name: str
     default_on = ""  # the backend on which it runs if no benchmark is named
-    takes_kernels = False  # whether it accepts a user's kernel (`--with`)
-    takes_scenes = False  # whether it has scenes to choose from (`--scene`)
+    takes: tuple[str, ...]  # names of the `BenchOptions` that only some benchmarks have
 
     @abstractmethod
     def listing(self, ideas: bool) -> Iterator[str]:
@@ -66,7 +65,6 @@ class Machine:
         """Open the GPU; measure its ceilings the first time."""
         with Session() as session:
             if "ceilings" not in self.device:
-                self.device.update(session.describe())
                 tell("measuring the ceilings of this GPU")
                 self.device["ceilings"] = ceilings.measure(session)
             yield session

@@ -19,7 +19,7 @@ class OperationBenchmark(Benchmark):
     """Variants of an operation, checked against its reference and timed beside libraries."""
 
     default_on = "cuda"
-    takes_kernels = True
+    takes = ("variant", "axes", "sizes", "dtype", "user_kernel")
 
     def __init__(self, op: Op) -> None:
         self.op, self.name = op, op.name

@@ -6,10 +6,7 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device as ComputeDevice
+from typing import Literal, NotRequired, TypedDict
 
 FORMAT: Literal[1] = 1
 
@@ -84,7 +81,6 @@ class Device(TypedDict, total=False):
     """The device of a run."""
 
     device: str  # name by the driver or the system
-    name: str  # name of the backend
     compute_capability: str
     architecture: str
     memory_total: int
@@ -92,7 +88,6 @@ class Device(TypedDict, total=False):
     cuda_driver: str
     driver: str
     binding: str  # Python binding of the driver, with its version
-    l2_bytes: int
     ceilings: Ceilings
     isa: str  # instruction set of the CPU
     threads: int
@@ -154,9 +149,3 @@ def result(
         "note": "",
         "rows": rows,
     }
-
-
-def device_of(backend: ComputeDevice) -> Device:
-    """Return the properties of a device, without the memory that happens to be free."""
-    details = {key: value for key, value in backend.describe().items() if key != "memory_free"}
-    return cast(Device, {"name": backend.name} | details)

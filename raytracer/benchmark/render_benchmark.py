@@ -9,11 +9,10 @@ from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.select import select
 from raytracer.benchmark import record, render_levels
 from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
-from raytracer.benchmark.record import Result, device_of
+from raytracer.benchmark.record import Result
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
 from raytracer.errors import UserError
@@ -45,7 +44,7 @@ class RenderBenchmark(Benchmark):
     """Render kernels on example scenes, from a list of spheres to the production kernels."""
 
     name = "render"
-    takes_scenes = True
+    takes = ("variant", "axes", "scenes")
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "render: frames of the example scenes, on the CPU or a GPU"
@@ -60,7 +59,7 @@ class RenderBenchmark(Benchmark):
         size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
         for name in chosen(options.scenes):
             tell(f"loading {name}")
-            ladder = _ladder(name, size)
+            ladder = ladder_of(name, size)
             chosen_rungs = rungs(machine.backend, options.variant)
             rows = ladder.run(chosen_rungs, options.min_time, tell)
             axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
@@ -68,12 +67,11 @@ class RenderBenchmark(Benchmark):
             results.append(record.result("render", axes, rows, "frames", name))
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
         results[-1]["note"] = NOTE
-        machine.device.update(device_of(select(machine.backend)))
         return results
 
     def profile(self, options: BenchOptions) -> list[str]:
         size, labels = picture_size(self.name, options.axes, SIZE), list[str]()
-        ladder = _ladder(chosen(options.scenes or [PROFILED])[0], size)
+        ladder = ladder_of(chosen(options.scenes or [PROFILED])[0], size)
         for rung in rungs("cuda", options.variant):
             with ladder.opened(rung, size) as (film, scene, view):
                 assert isinstance(scene, CudaScene)
@@ -95,7 +93,8 @@ def chosen(selection: Sequence[str]) -> list[str]:
     ]
 
 
-def _ladder(name: str, size: tuple[int, int]) -> Ladder:
+def ladder_of(name: str, size: tuple[int, int]) -> Ladder:
+    """Return the ladder on an example scene."""
     scene = load(SCENE_FOLDER / f"{name}.toml")
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
     return Ladder(buffers, build_bvh(buffers), size)

@@ -91,7 +91,10 @@ class Ladder:
                     row["status"] = "failed" if isinstance(error, BackendError) else "skipped"
                     row["reason"] = str(error).split("\n")[0]
             tell("timing render")
-            every = _timed_in_turns([frame for *_, frame in frames], min_time)
+            for *_, frame in frames:
+                frame()
+            turns = [partial(timing.repeated, frame) for *_, frame in frames]
+            every = timing.in_turns(turns, min_time)
         for (rung, row, _), samples in zip(frames, every, strict=True):
             work = self.size[0] * self.size[1] * render_levels.samples(rung.level)
             row["msamples"] = 1e-6 * work / timing.timed(row, samples)["time"]["median"]
@@ -139,18 +142,3 @@ class Ladder:
                 render_levels.expose(film, scene, view)
                 self._references[level] = film.to_host()
         return self._references[level]
-
-
-def _timed_in_turns(frames: Sequence[Frame], min_time: float) -> list[list[float]]:
-    """Time all kernels in turns (A B B A) until the median of each has settled."""
-    for frame in frames:
-        frame()
-    every = [list[float]() for _ in frames]
-    unsettled = list(zip(frames, every, strict=True))
-    while unsettled:
-        for frame, samples in (*unsettled, *reversed(unsettled)):
-            samples.append(frame())
-        unsettled = [
-            each for each in unsettled if not timing.settled(each[1], sum(each[1]), min_time)
-        ]
-    return every

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -62,29 +63,29 @@ class Plan:
 
 @dataclass
 class Entry:
-    """A kernel or library during the measurement: its row, its launch and its samples."""
+    """A kernel or library during the measurement: its row, and its launch while it has one."""
 
     row: Row
     launch: Enqueue | None = None
-    samples: list[float] = field(default_factory=list)
-    duration: float = 0.0  # seconds of device time so far
-    estimate: float = 0.0  # seconds of one launch
+    sampler: timing.Turn | None = None
 
     def reject(self, status: record.Status, error: Exception) -> None:
         """Leave it out of the measurement, with the reason in its row."""
-        self.launch, self.samples = None, []
+        self.launch = None
         self.row["status"], self.row["reason"] = status, str(error).split("\n")[0]
 
-    @contextmanager
-    def watched(self) -> Iterator[Enqueue]:
-        """Yield its launch; an error ends this entry, not the run."""
-        assert self.launch is not None
+    def turn(self, session: Session, mode: str, flush: bool, seconds: float) -> list[float]:
+        """Take samples; an error ends this entry, not the run."""
+        if self.launch is None:
+            return []
         try:
-            yield self.launch
+            self.sampler = self.sampler or session.sampler(self.launch, mode, flush)
+            return self.sampler(seconds)
         except Exception as error:
             if self.row["kind"] != "peer" and not isinstance(error, RaytracerError):
                 raise  # a defect of the bench; errors of libraries are reported in their row
             self.reject("failed", error)
+            return []
 
 
 @contextmanager
@@ -206,11 +207,13 @@ def measure(
             entries += _peer_entries(session, plan, arrays, tell)
         free, total = session.driver.mem_get_info()
         into["memory_used"] = int(total - free)
-        _time_in_turns(session, plan, [e for e in entries if e.launch], options, tell)
+        tell(f"timing {plan.op.name}")
+        flush = record.moved(plan.work) < 4 * session.l2_bytes
+        turns = [partial(entry.turn, session, options.mode, flush) for entry in entries]
+        for entry, samples in zip(entries, timing.in_turns(turns, options.min_time), strict=True):
+            if entry.launch:
+                timing.timed(entry.row, samples)
         into["clock"] = _clock_under_load(session, entries)
-    for entry in entries:
-        if entry.samples:
-            timing.timed(entry.row, entry.samples)
     into["rows"] = [entry.row for entry in entries]
 
 
@@ -246,45 +249,14 @@ def _peer_entries(session: Session, plan: Plan, arrays: Arrays, tell: Tell) -> l
     return entries
 
 
-def _time_in_turns(
-    session: Session, plan: Plan, entries: list[Entry], options: BenchOptions, tell: Tell
-) -> None:
-    """Time all entries in turns (A B B A) until the median of each has settled.
-
-    Those that have settled keep their turns: entries that went on alone would run hotter, and at
-    lower clocks where the power limit decides, than those beside which they are reported.
-    """
-    flush = record.moved(plan.work) < 4 * session.l2_bytes
-    for entry in entries:
-        tell(f"timing {plan.op.name} {entry.row['label']}")
-        with entry.watched() as launch:
-            (first,) = session.cold(launch, 1, False)  # includes lazy loading
-            again = session.cold(launch, 3, False) if first < 0.2 else [first]
-            entry.estimate = max(min(again), 1e-6)
-    min_time, slice_time = options.min_time, options.min_time / 4
-    while any(
-        entry.launch and not timing.settled(entry.samples, entry.duration, min_time)
-        for entry in entries
-    ):
-        for entry in (*entries, *reversed(entries)):
-            if entry.launch is None:
-                continue
-            with entry.watched() as launch:
-                samples = session.turn(launch, options.mode, slice_time, entry.estimate, flush)
-                entry.samples += samples
-                # A sample of a short kernel is the mean of a batch, so the sum underestimates.
-                entry.duration += max(slice_time / 2, sum(samples))
-
-
 def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
     """Read the clock while the last variant runs for a sampling period of the driver."""
-    found: Clock = {}
-    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
-    for entry in ours[-1:]:
-        with entry.watched() as launch:
-            for _ in range(min(MAX_QUEUED, int(LOAD_TIME / min(entry.samples)) + 1)):
-                launch()
+    for entry in reversed(entries):
+        if entry.launch and entry.row["kind"] != "peer":
+            for _ in range(min(MAX_QUEUED, int(LOAD_TIME / entry.row["time"]["min"]) + 1)):
+                entry.launch()
             time.sleep(0.3 * LOAD_TIME)
             found = clock.read(session.bus_id)
             session.wait()
-    return found
+            return found
+    return {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from raytracer.benchmark.record import Row, Times
@@ -12,6 +13,7 @@ from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
+Turn = Callable[[float], list[float]]  # returns samples that take about as many seconds
 PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
 
 
@@ -33,15 +35,43 @@ def settled(samples: list[float], spent: float, min_time: float) -> bool:
     return statistics(samples)["noise"] * 0.929 / math.sqrt(len(samples)) <= TARGET
 
 
+def in_turns(turns: Sequence[Turn], min_time: float) -> list[list[float]]:
+    """Take samples in turns (A B B A) until the median of each has settled.
+
+    Those that have settled keep their turns: kernels that went on alone would run hotter, and at
+    lower clocks where the power limit decides, than those beside which they are reported. One that
+    returns no samples ends.
+    """
+    every, spent = [list[float]() for _ in turns], [0.0] * len(turns)
+    going, seconds = list(range(len(turns))), min_time / 4
+    while any(not settled(every[each], spent[each], min_time) for each in going):
+        for each in (*going, *reversed(going)):
+            samples = turns[each](seconds)
+            every[each] += samples
+            # A sample of a short kernel is the mean of a batch, so the sum underestimates.
+            spent[each] += max(seconds / 2, sum(samples)) if samples else math.inf
+        going = [each for each in going if spent[each] < math.inf]
+    return every
+
+
+def repeated(run: Callable[[], float], seconds: float) -> list[float]:
+    """Call a function that returns its seconds, for that long or once; return those of each."""
+    samples = [run()]
+    while sum(samples) < seconds:
+        samples.append(run())
+    return samples
+
+
 def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
     """Return seconds of calls of a function on the host, after one that is not timed."""
-    run()
-    samples: list[float] = []
-    while not settled(samples, sum(samples), min_time):
+
+    def once() -> float:
         start = time.perf_counter()
         run()
-        samples.append(time.perf_counter() - start)
-    return samples
+        return time.perf_counter() - start
+
+    once()
+    return in_turns([partial(repeated, once)], min_time)[0]
 
 
 def timed(row: Row, samples: list[float]) -> Row:

@@ -17,7 +17,7 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants.discovery import discover, product
@@ -51,6 +51,7 @@ class ToneBenchmark(Benchmark):
 
     name = "tone"
     default_on = "cpu"
+    takes = ("axes",)
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
@@ -59,8 +60,6 @@ class ToneBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
-        if options.variant:
-            raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         film, min_time = self._film(options), options.min_time
@@ -68,7 +67,10 @@ class ToneBenchmark(Benchmark):
         if machine.backend == "cpu":
             return _results(film, "warm", _on_host(film), lambda f: timing.clocked(f, min_time))
         with machine.session(tell) as session, _on_device(session, film) as passes:
-            return _results(film, "cold", passes, lambda f: _cold(session, f, min_time))
+            return _results(
+                film, "cold", passes,
+                lambda f: timing.in_turns([session.sampler(f, "cold", True)], min_time)[0],
+            )  # fmt: skip
 
     def profile(self, options: BenchOptions) -> list[str]:
         labels = []
@@ -154,15 +156,6 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
                 raise RaytracerError("a picture of the device differs from that of the CPU")
         yield passes
         session.wait()
-
-
-def _cold(session: Session, run: Run, min_time: float) -> list[float]:
-    """Return seconds between events, with a flushed L2 cache."""
-    session.cold(run, 3, True)
-    samples: list[float] = []
-    while not timing.settled(samples, 1e-3 * len(samples), min_time):  # mostly flushes
-        samples += session.cold(run, 16, True)
-    return samples
 
 
 def _results(

@@ -13,6 +13,7 @@ from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
+from raytracer.benchmark import run
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
@@ -93,15 +94,11 @@ def row(driver: BenchDriver, mode: str = "cold") -> dict[str, Any]:
     return dict(found)
 
 
-def test_a_record_has_what_is_known_of_a_gpu(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """WSL has no /proc/driver/nvidia/version; a record with None is refused when it is read."""
     details = {"device": "GPU", "driver": None, "memory_free": 5}
-    monkeypatch.setattr(device, "device_details", lambda _: details)
-    machine(right)
-    with Session() as session:
-        assert session.describe() == {"device": "GPU", "l2_bytes": session.l2_bytes}
+    monkeypatch.setattr(run, "device_details", lambda _: details)
+    assert run.device_of("cuda") == {"device": "GPU"}
 
 
 @pytest.mark.parametrize("mode", ["cold", "hot"])
@@ -175,7 +172,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
 def test_a_whole_run(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.benchmark import report, run
+    from raytracer.benchmark import report
     from raytracer.benchmark.registry import find
 
     driver = machine(right)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any, Self, cast
+from functools import partial
+from typing import Any, Self
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
-from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.transfer import staging
-from raytracer.benchmark.record import Device
 from raytracer.errors import BackendError, RaytracerError
 
 Enqueue = Callable[[], Any]
@@ -58,12 +58,6 @@ class Session:
                 self._scratch.free()
             self._scratch = None
         self._open.__exit__(*error)  # translates exceptions of the driver
-
-    def describe(self) -> Device:
-        """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
-        details = device_details(self.ordinal)
-        stable = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
-        return cast(Device, stable | {"l2_bytes": self.l2_bytes})
 
     def fill(self, address: int, nbytes: int, word: int) -> None:
         """Queue the filling of memory with a 32-bit word; `nbytes` is a multiple of 4."""
@@ -122,9 +116,7 @@ class Session:
 
         graph = self.driver.Graph(self.stream, work)
         graph.launch()
-        samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
-        self.wait()
-        return samples
+        return [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
 
     def short(self, launch: Enqueue) -> list[float]:
         """Return samples of a kernel that is shorter than the time of a launch."""
@@ -135,10 +127,17 @@ class Session:
                 self._unrecorded.append(launch)
         return [self.hot(launch, BATCH, 5) for _ in range(8)]
 
+    def sampler(self, launch: Enqueue, mode: str, flush: bool) -> Callable[[float], list[float]]:
+        """Return a function that takes samples in a mode for about as many seconds as it is given;
+        flush: the L2 cache before each cold launch."""
+        (first,) = self.cold(launch, 1, False)  # includes lazy loading
+        again = self.cold(launch, 3, False) if first < 0.2 else [first]
+        return partial(self.turn, launch, mode, flush, max(min(again), 1e-6))
+
     def turn(
-        self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
+        self, launch: Enqueue, mode: str, flush: bool, estimate: float, seconds: float
     ) -> list[float]:
-        """Take samples in a mode for about `seconds`; estimate: seconds of one launch."""
+        """Take samples for about `seconds`; estimate: seconds of one launch."""
         if mode == "cold":
             count = max(1, min(16, int(seconds / estimate)))
             return self.cold(launch, count, flush)
