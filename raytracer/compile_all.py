@@ -30,6 +30,7 @@ from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
+from raytracer.benchmark.products.problem import problem_of
 from raytracer.benchmark.products.tiles import has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
 from raytracer.variants.discovery import discover, operations, products
@@ -133,7 +134,7 @@ def _tiles(op: str, arch: str) -> list[dict[str, str]]:
     """Return the macros of a product of any size: a tile of each kind."""
     known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
-        problem = known.problem(known.axes, dtype, lambda _: 0)
+        problem = problem_of(known, known.axes, dtype, lambda _: 0)
         shapes = shapes_for(problem, has_clusters(arch))
         widths = problem.a.size == 4
         kinds = {(each.rows, widths * each.cols, each.kind, each.parts): each for each in shapes}

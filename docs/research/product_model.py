@@ -22,10 +22,11 @@ from scipy.optimize import least_squares
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
-from raytracer.benchmark.products.problem import Problem
+from raytracer.benchmark.products.problem import Problem, problem_of
 from raytracer.variants.discovery import discover
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
+SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice: graphs, seconds of one, its launches
 SMALLEST, LARGEST = 256, 16_384  # of m, n and k
 NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
@@ -114,19 +115,25 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
     from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.products.kernel import ProductKernel
+    from raytracer.benchmark.products.kernel import bind
     from raytracer.benchmark.runner import Plan, loaded
 
     op, draw = operations.find(name), random.Random(seed)
     with Session() as session:
-        kernel = ProductKernel(session, discover(name)[-1])
+        variant = discover(name)[-1]
+
+        def seconds_of(problem: Problem, choice: Choice) -> float:
+            launch, _ = bind(session, variant, problem, choice)
+            launches = max(1, min(MAX_LAUNCHES, int(SAMPLE / choice.seconds)))
+            return min(session.replayed(launch, launches, SAMPLES))
+
         for axes in drawn_sizes(count, seed):
             plan = Plan(op, axes, op.dtypes[-1])
             with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as memory:
-                problem = op.problem(axes, plan.dtype, memory.address)
-                found = model.proposals(problem, session.multiprocessors, count=1 << 20)
+                problem = problem_of(op, axes, plan.dtype, memory.address)
+                found = list(dict.fromkeys(model.ranked(problem, session.multiprocessors)))
                 chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))
-                seconds = [kernel.seconds(problem, choice) for choice in chosen]
+                seconds = [seconds_of(problem, choice) for choice in chosen]
             yield Times(problem, session.multiprocessors, chosen, seconds)
 
 

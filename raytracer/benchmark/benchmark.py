@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Literal
 
-from raytracer.backends.cuda.check import translated
 from raytracer.benchmark import ceilings
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.options import BenchOptions, Tell
 from raytracer.benchmark.record import Device, Result
 from raytracer.errors import UserError
 from raytracer.variants.kernel import Kernel
 
-Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]
 WIDTH = 96  # characters of a line of ideas
 
@@ -27,8 +25,7 @@ class Benchmark(ABC):
 
     name: str
     default_on = ""  # the backend on which it runs if no benchmark is named
-    takes_kernels = False  # whether it accepts a user's kernel (`--with`)
-    takes_scenes = False  # whether it has scenes to choose from (`--scene`)
+    takes: tuple[str, ...]  # names of the `BenchOptions` that only some benchmarks have
 
     @abstractmethod
     def listing(self, ideas: bool) -> Iterator[str]:
@@ -68,8 +65,6 @@ class Machine:
         """Open the GPU; measure its ceilings the first time."""
         with Session() as session:
             if "ceilings" not in self.device:
-                self.device.update(session.describe())
                 tell("measuring the ceilings of this GPU")
-                with translated(session.driver):
-                    self.device["ceilings"] = ceilings.measure(session)
+                self.device["ceilings"] = ceilings.measure(session)
             yield session

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark.cuda.kernel import SizeError
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute
@@ -26,8 +25,7 @@ def call(
     dtype = op.dtype_of(inputs) if dtype is None else dtype
     one_of(dtype, op.name, op.dtypes, "type", UserError)
     words = [] if variant is None else [text(variant, "variant", UserError)]
-    available = select(op, words)
-    variants = [each for each in available if each.supports(dtype)]
+    variants = [each for each in select(op, words) if each.supports(dtype)]
     if not variants:
         raise UserError(f"{variant} of {op.name} does not compute {dtype}")
     with Session() as session:
@@ -40,8 +38,10 @@ def call(
         for each in order:
             by_columns = frozenset(fortran if each.sizes else ())  # transposes are uploaded
             plan = Plan(op, axes, dtype, transposed=by_columns)
-            stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
-            contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}
+            contiguous = {
+                name: np.ascontiguousarray(a.T if name in by_columns else a)
+                for name, a in inputs.items()
+            }
             try:
                 outputs, _ = compute(session, plan, each, contiguous)
                 break

@@ -47,10 +47,9 @@ def _copy(session: Session) -> float:
 
 def _multiply_adds(session: Session) -> float:
     variant = discover("ceiling")[0]
-    kernel = LoadedKernel(session, variant, {})
     with Memory(session, {"out": 256}) as memory:
         memory.clear("out")
-        launch = kernel.bind({}, [memory.address("out")], (ROUNDS,))
+        launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (ROUNDS,))
         session.cold(launch, 4, False)
         duration = statistics.median(session.cold(launch, TIMES, False))
     threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads

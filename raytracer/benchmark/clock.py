@@ -1,4 +1,4 @@
-"""Clock, power, utilisation, memory and throttle reasons of the GPU, as nvidia-smi tells them."""
+"""Clock, power and throttle reasons of the GPU, as nvidia-smi tells them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from contextlib import suppress
 
 from raytracer.benchmark.record import Clock
 
-QUERY = (
-    "clocks.sm", "power.draw", "utilization.gpu", "utilization.memory", "memory.used",
-    "clocks_throttle_reasons.active",
-)  # fmt: skip
+QUERY = "clocks.sm,power.draw,clocks_throttle_reasons.active"
 TIMEOUT = 10.0  # seconds
 # Bits of the throttle reasons, without idle and settings of the user (nvml.h).
 REASONS = {
@@ -27,18 +24,16 @@ def read(bus_id: str) -> Clock:
 
     bus_id: PCI address, like "0000:3B:00.0".
     """
-    command = ["nvidia-smi", f"--id={bus_id}", f"--query-gpu={','.join(QUERY)}"]
+    command = ["nvidia-smi", f"--id={bus_id}", f"--query-gpu={QUERY}"]
     clock: Clock = {}
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         done = subprocess.run(
             [*command, "--format=csv,noheader,nounits"],
             capture_output=True, text=True, check=True, timeout=TIMEOUT,
         )  # fmt: skip
-        sm, watts, gpu, memory, used, active = map(str.strip, done.stdout.split(","))
+        sm, watts, active = map(str.strip, done.stdout.split(","))
         clock["sm_mhz"] = int(sm)
         clock["watts"] = round(float(watts))
-        clock["gpu_percent"], clock["memory_percent"] = int(gpu), int(memory)
-        clock["memory_used"] = int(used) << 20
         reasons = int(active, 16)
         clock["held_back_by"] = [name for bit, name in REASONS.items() if reasons & bit]
     return clock

@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import one_of
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import UserError
 from raytracer.layout import code
 
+LAYOUTS = {
+    "": "wide compressed nodes; spheres float32 (N, 4) in leaf order",
+    "list": "the same spheres without nodes",
+    "soa": "struct of arrays x, y, z, radius: float32 (4, N)",
+    "aos": "array of structs centre, radius, colour: float32 (N, 7)",
+}
+
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Return the arrays of a layout of the wide tree; raise UserError for an unknown layout."""
-    one_of(layout, "a render kernel", LAYOUTS, "layout", UserError)
-    return LAYOUTS[layout](buffers, tree)
+    if not one_of(layout, "a render kernel", LAYOUTS, "layout", UserError):
+        return tree
+    spheres = tree.spheres
+    if layout == "soa":
+        spheres = np.ascontiguousarray(spheres.T)
+    elif layout == "aos":
+        spheres = np.concatenate([spheres, _colors(buffers)[tree.order]], axis=1, dtype=np.float32)
+    return replace(tree, nodes=tree.nodes[:0], spheres=spheres)
 
 
-def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
-    """The same spheres without nodes."""
-    return replace(tree, nodes=tree.nodes[:0])
-
-
-def _soa(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """Struct of arrays x, y, z, radius: float32 (4, N)."""
-    return replace(_list(buffers, tree), spheres=np.ascontiguousarray(tree.spheres.T))
-
-
-def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """Array of structs centre, radius, colour: float32 (N, 7)."""
+def _colors(buffers: SceneBuffers) -> NDArray[np.float32]:
+    """Return the colour of each sphere, float32 (N, 3)."""
     mode = int(buffers.frame["scene"]["color_mode"][0])
     if mode == code("ColorMode", "uniform"):
-        colors = np.broadcast_to(buffers.color[0], (len(tree.order), 3))
-    else:
-        per_sphere = mode == code("ColorMode", "per-sphere")
-        colors = (buffers.color if per_sphere else buffers.color[buffers.color_id])[tree.order]
-    records = np.concatenate([tree.spheres, colors], axis=1, dtype=np.float32)
-    return replace(_list(buffers, tree), spheres=records)
-
-
-LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
-    "": lambda _, tree: tree,  # wide compressed nodes; spheres float32 (N, 4) in leaf order
-    "list": _list,
-    "soa": _soa,
-    "aos": _aos,
-}
+        return np.broadcast_to(buffers.color[0], (buffers.count, 3))
+    return (
+        buffers.color
+        if mode == code("ColorMode", "per-sphere")
+        else buffers.color[buffers.color_id]
+    )

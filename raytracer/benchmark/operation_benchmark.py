@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import cast
+from contextlib import suppress
 
-from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import record, runner
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
-from raytracer.benchmark.cuda.kernel import RefusedError
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
+from raytracer.benchmark.cuda.session import RefusedError, Session
 from raytracer.benchmark.operations.base import Axes, Op
-from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result, WorkDone
+from raytracer.benchmark.options import BenchOptions, Tell, kernels_of, select
+from raytracer.benchmark.record import Result
 from raytracer.errors import BackendError, RaytracerError, UserError
 
 
@@ -22,7 +19,7 @@ class OperationBenchmark(Benchmark):
     """Variants of an operation, checked against its reference and timed beside libraries."""
 
     default_on = "cuda"
-    takes_kernels = True
+    takes = ("variant", "axes", "sizes", "dtype", "user_kernel")
 
     def __init__(self, op: Op) -> None:
         self.op, self.name = op, op.name
@@ -52,50 +49,32 @@ class OperationBenchmark(Benchmark):
         results = []
         with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
             for axes in options.points(self.op):
-                plan, outcome = self._plan(axes, options), self._result(axes, options)
-                outcome["input"] = plan.distribution
-                results.append(outcome)
+                plan = self._plan(axes, options)
+                found = record.result(self.name, axes, [], options.mode, plan.distribution)
+                found |= {"dtype": plan.dtype, "note": self.op.note, "work": plan.work}
+                results.append(found)
                 try:
-                    with translated(session.driver):
-                        runner.measure(session, plan, kernels, tell, outcome)
+                    runner.measure(session, plan, kernels, options, tell, found)
                 except RaytracerError as error:  # memory is insufficient, for instance
-                    outcome["failed"] = str(error)
+                    found["failed"] = str(error)
         return results
 
     def profile(self, options: BenchOptions) -> list[str]:
         labels = []
-        with Session() as session, kernels_of(self.op, options) as kernels:
-            plan = self._plan(options.points(self.op)[0], options)
-            arrays = plan.values()
-            with runner.loaded(session, plan, arrays) as memory, translated(session.driver):
-                for variant in kernels:
-                    try:
-                        kernel = runner.load(session, plan, variant)
-                        launch = runner.launcher(session, plan, kernel, memory, arrays)
-                    except RefusedError:
-                        continue
-                    launch()
-                    session.wait()
+        plan = self._plan(options.points(self.op)[0], options)
+        with (
+            Session() as session,
+            kernels_of(self.op, options) as kernels,
+            runner.loaded(session, plan, plan.values()) as memory,
+        ):
+            for variant in kernels:
+                with suppress(RefusedError):
+                    launch, _ = runner.launcher(session, plan, variant, memory)
                     session.profiled(launch)
                     labels.append(variant.label)
         return labels
 
     def _plan(self, axes: Axes, options: BenchOptions) -> runner.Plan:
-        known = options.distribution in self.op.distributions
-        return runner.Plan(
-            self.op,
-            dict(axes),
-            options.dtype_of(self.op),
-            options.distribution if known else "normal",
-            options.mode,
-            options.min_time,
-            options.peers,
-            timed=True,
-        )
-
-    def _result(self, axes: Axes, options: BenchOptions) -> Result:
-        dtype = options.dtype_of(self.op)
-        made = record.result(self.name, axes, [], options.mode, options.distribution)
-        made["dtype"], made["note"] = dtype, self.op.note
-        made["work"] = cast(WorkDone, asdict(self.op.work(axes, dtype)))
-        return made
+        known = options.distribution in self.op.distributions  # if all operations run, not of each
+        distribution = options.distribution if known else "normal"
+        return runner.Plan(self.op, dict(axes), options.dtype_of(self.op), distribution)

@@ -22,6 +22,7 @@ from raytracer.variants.kernel import Variant
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
 MODES = ("cold", "hot")
 T = TypeVar("T")
+Tell = Callable[[str], None]  # called with a line before each step
 
 
 @dataclass(frozen=True)
@@ -63,24 +64,24 @@ def validated(given: Mapping[str, Any]) -> BenchOptions:
     invalid ones."""
     axes = mapping(given["axes"] or {}, "axes", UserError)
     dtype, kernel = given["dtype"], given["with_file"]
-    options = BenchOptions(
+    return BenchOptions(
         variant=texts(given["variant"], "variant"),
-        axes={name: _several(value, f"axes[{name!r}]") for name, value in axes.items()},
-        sizes=tuple(_several(given["size"], "size")),
+        axes={name: _sizes(value, f"axes[{name!r}]") for name, value in axes.items()},
+        sizes=tuple(_sizes(given["size"], "size")),
         dtype=None if dtype is None else text(dtype, "dtype", UserError),
         distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input", UserError),
         mode=one_of(given["mode"], "mode", MODES, "mode", UserError),
-        min_time=real(given["min_time"], "min_time", error=UserError),
+        min_time=real(given["min_time"], "min_time", 0, 3600, above=True, error=UserError),
         peers=truth(given["peers"], "peers", UserError),
         user_kernel=None if kernel is None else path_of(kernel, "with_file"),
         scenes=texts(given["scene"], "scene"),
     )
-    if not 0 < options.min_time <= 3600:
-        raise UserError(f"min-time {options.min_time}: give seconds, more than 0, at most 3600")
-    return options
 
 
-def _several(value: Any, name: str) -> list[int]:
+def _sizes(value: Any, name: str) -> list[int]:
+    """Return one or several numbers, or a text like "1e6,2^20", as whole numbers."""
+    if isinstance(value, str):
+        return [parse_size(word) for word in value.split(",") if word]
     several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
     return [whole(number, name, error=UserError) for number in numbers]
@@ -123,10 +124,10 @@ def select(op: Op, words: Sequence[str]) -> list[Variant]:
 @contextmanager
 def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
     """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
-    kernels: list[Any] = select(op, options.variant)
+    kernels = select(op, options.variant)
     with TemporaryDirectory(prefix="raytracer-bench-") as folder:
         if options.user_kernel:
-            kernels = [*kernels, adopt(op, options.user_kernel, Path(folder))]
+            kernels.append(adopt(op, options.user_kernel, Path(folder)))
         yield kernels
 
 
@@ -139,14 +140,14 @@ def parse_size(text: str) -> int:
     raise UserError(f"size {text!r}: write a whole number like 4096, 1e6 or 2^20")
 
 
-def parse_axes(words: list[str]) -> dict[str, list[int]]:
-    """Parse words like "n=1e6,1e7" into sizes by axis; raise UserError for other words."""
-    axes: dict[str, list[int]] = {}
+def parse_axes(words: Sequence[str]) -> dict[str, str]:
+    """Return the sizes of words like "n=1e6,1e7" by axis; raise UserError for other words."""
+    axes = {}
     for word in words:
-        name, equals, sizes = word.partition("=")
-        if not equals or not name.strip():
+        name, _, sizes = map(str.strip, word.partition("="))
+        if not name or not sizes:
             raise UserError(f"axis {word!r}: write NAME=SIZE, for instance n=1e6")
-        axes[name.strip()] = [parse_size(size) for size in sizes.split(",")]
+        axes[name] = sizes
     return axes
 
 

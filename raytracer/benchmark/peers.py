@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Peer
 
 
-def prepare(peer: Peer, session: Session, arrays: Arrays) -> Callable[[], Any]:
-    """Return a function that queues a peer's work; raise ImportError without PyTorch for CUDA."""
-    if find_spec("torch") is None:
-        raise ImportError("torch is not installed")
-    torch = import_module("torch")
+def prepare(peer: Peer, session: Session, arrays: Arrays) -> tuple[Callable[[], Any], str]:
+    """Return a function that queues a peer's work, and the version of PyTorch; raise ImportError
+    without PyTorch for CUDA."""
+    torch: Any = import_module("torch")
     if not torch.cuda.is_available():
         raise ImportError("this PyTorch has no CUDA")
     stream = torch.cuda.ExternalStream(int(session.stream.handle))
@@ -32,9 +30,4 @@ def prepare(peer: Peer, session: Session, arrays: Arrays) -> Callable[[], Any]:
         with torch.cuda.stream(stream):
             work()
 
-    return enqueue
-
-
-def version() -> str:
-    """Return the version of PyTorch, for records."""
-    return str(getattr(import_module("torch"), "__version__", "unknown"))
+    return enqueue, str(torch.__version__)

@@ -6,9 +6,7 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict, cast
-
-from raytracer.backends.base import Device as ComputeDevice
+from typing import Literal, NotRequired, TypedDict
 
 FORMAT: Literal[1] = 1
 
@@ -56,7 +54,7 @@ class Row(TypedDict):
     cost_per_ray: NotRequired[float]  # expected cost of a ray, in visits of a node
 
 
-class WorkDone(TypedDict):
+class Work(TypedDict):
     """Operations and bytes of one call."""
 
     flop: float
@@ -70,9 +68,6 @@ class Clock(TypedDict, total=False):
     sm_mhz: int
     watts: int
     held_back_by: list[str]
-    gpu_percent: int
-    memory_percent: int
-    memory_used: int
 
 
 class Ceilings(TypedDict, total=False):
@@ -86,7 +81,6 @@ class Device(TypedDict, total=False):
     """The device of a run."""
 
     device: str  # name by the driver or the system
-    name: str  # name of the backend
     compute_capability: str
     architecture: str
     memory_total: int
@@ -94,7 +88,6 @@ class Device(TypedDict, total=False):
     cuda_driver: str
     driver: str
     binding: str  # Python binding of the driver, with its version
-    l2_bytes: int
     ceilings: Ceilings
     isa: str  # instruction set of the CPU
     threads: int
@@ -108,22 +101,12 @@ class Result(TypedDict):
     dtype: str
     input: str  # distribution of the input values, or the scene
     mode: str
-    work: WorkDone
+    work: Work
     note: str
     rows: list[Row]
     failed: NotRequired[str]  # why nothing was timed
-    backend: NotRequired[str]
-    device: NotRequired[Device]
     memory_used: NotRequired[int]
     clock: NotRequired[Clock]
-
-
-class Versions(TypedDict):
-    """Versions of the software."""
-
-    raytracer: str
-    python: str
-    numpy: str
 
 
 class Record(TypedDict):
@@ -138,13 +121,18 @@ class Record(TypedDict):
     compiler: str  # version of nvcc or NVRTC, whichever compiles
     kernel_digest: str  # digest of all CUDA sources
     load_average: float
-    versions: Versions
+    versions: dict[str, str]  # of raytracer, python and numpy
     results: list[Result]
 
 
-def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str = "") -> Row:
+def moved(work: Work) -> float:
+    """Return the bytes that are read and written."""
+    return work["bytes_read"] + work["bytes_written"]
+
+
+def row(label: str, title: str = "", kind: Kind = "variant") -> Row:
     """Create a row without times."""
-    return {"label": label, "title": title, "kind": kind, "status": status, "reason": reason}
+    return {"label": label, "title": title, "kind": kind, "status": "ok", "reason": ""}
 
 
 def result(
@@ -161,9 +149,3 @@ def result(
         "note": "",
         "rows": rows,
     }
-
-
-def device_of(backend: ComputeDevice) -> Device:
-    """Return the properties of a device, without the memory that happens to be free."""
-    details = {key: value for key, value in backend.describe().items() if key != "memory_free"}
-    return cast(Device, {"name": backend.name} | details)

@@ -9,15 +9,13 @@ from raytracer.arguments import one_of
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.select import select
 from raytracer.benchmark import record, render_levels
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
-from raytracer.benchmark.options import BenchOptions, picture_size
-from raytracer.benchmark.record import Result, device_of
+from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
+from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.record import Result
 from raytracer.benchmark.render_ladder import Ladder, rungs
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import build_bvh
 from raytracer.errors import UserError
-from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
 from raytracer.variants.discovery import discover
@@ -46,7 +44,7 @@ class RenderBenchmark(Benchmark):
     """Render kernels on example scenes, from a list of spheres to the production kernels."""
 
     name = "render"
-    takes_scenes = True
+    takes = ("variant", "axes", "scenes")
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "render: frames of the example scenes, on the CPU or a GPU"
@@ -58,41 +56,33 @@ class RenderBenchmark(Benchmark):
         chosen(options.scenes)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        size = picture_size(self.name, options.axes, SIZE)
-        results = [
-            result(
-                name, machine.backend, options.min_time, size, variant=options.variant, tell=tell
-            )
-            for name in chosen(options.scenes)
-        ]
+        size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
+        for name in chosen(options.scenes):
+            tell(f"loading {name}")
+            ladder = ladder_of(name, size)
+            chosen_rungs = rungs(machine.backend, options.variant)
+            rows = ladder.run(chosen_rungs, options.min_time, tell)
+            axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
+            axes["spheres"] = ladder.buffers.count
+            results.append(record.result("render", axes, rows, "frames", name))
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
-        for each in results[:-1]:
-            each["note"] = ""  # printed once
-        for each in results[:1]:
-            machine.device.update(each["device"])
+        results[-1]["note"] = NOTE
         return results
 
     def profile(self, options: BenchOptions) -> list[str]:
-        size = picture_size(self.name, options.axes, SIZE)
-        name = chosen(options.scenes)[0] if options.scenes else PROFILED
-        buffers, tree = _prepared(name, size)
-        ladder, labels = Ladder(buffers, tree, size), []
-        for each in rungs("cuda", options.variant):
-            level_buffers, device = render_levels.view(buffers, each.level, size), each.device()
-            arranged = ladder.arranged(each.layout)
-            with (
-                device.film(Film.blank(*size)) as film,
-                device.scene(level_buffers, arranged) as scene,
-            ):
+        size, labels = picture_size(self.name, options.axes, SIZE), list[str]()
+        ladder = ladder_of(chosen(options.scenes or [PROFILED])[0], size)
+        for rung in rungs("cuda", options.variant):
+            with ladder.opened(rung, size) as (film, scene, view):
                 assert isinstance(scene, CudaScene)
                 scene.pacer = Pacer(UNCUT)
-                render_levels.expose(film, scene, level_buffers.view)
+                render_levels.expose(film, scene, view)
                 scene.pacer = Pacer(UNCUT)  # the first frame changed its limit
-                with primary_context(device.number).active() as driver:
+                with primary_context(scene.number).active() as driver:
                     driver.start_profiler()
-                    render_levels.expose(film, scene, level_buffers.view)
+                    render_levels.expose(film, scene, view)
                     driver.stop_profiler()
-            labels.append(each.label)
+            labels.append(rung.label)
         return labels
 
 
@@ -103,27 +93,8 @@ def chosen(selection: Sequence[str]) -> list[str]:
     ]
 
 
-def result(
-    name: str,
-    backend: str,
-    min_time: float,
-    size: tuple[int, int] = SIZE,
-    *,
-    variant: Sequence[str] = (),
-    tell: Tell = lambda _: None,
-) -> Result:
-    """Measure one example scene."""
-    tell(f"loading {name}")
-    buffers, tree = _prepared(name, size)
-    rows = Ladder(buffers, tree, size).run(rungs(backend, variant), min_time, tell)
-    axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
-    axes["spheres"] = buffers.count
-    made = record.result("render", axes, rows, "frames", name)
-    made["backend"], made["note"], made["device"] = backend, NOTE, device_of(select(backend))
-    return made
-
-
-def _prepared(name: str, size: tuple[int, int]) -> tuple[SceneBuffers, Bvh]:
+def ladder_of(name: str, size: tuple[int, int]) -> Ladder:
+    """Return the ladder on an example scene."""
     scene = load(SCENE_FOLDER / f"{name}.toml")
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
-    return buffers, build_bvh(buffers)
+    return Ladder(buffers, build_bvh(buffers), size)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from raytracer.backends.base import Device
+from raytracer.backends.base import Device, DeviceFilm, DeviceScene
 from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import record, render_levels, timing
-from raytracer.benchmark.cuda.kernel import require
 from raytracer.benchmark.layouts import arrange
-from raytracer.benchmark.options import matching, names_of
+from raytracer.benchmark.options import Tell, matching, names_of
 from raytracer.benchmark.record import Resources, Row
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film
 from raytracer.variants.discovery import discover
 from raytracer.variants.kernel import Variant
+from raytracer.view import View
 
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
 LONGEST = 0.5  # seconds; kernels with an estimate above it are listed and not timed
@@ -38,13 +38,11 @@ class Rung:
     variant: Variant | None = None
 
     def device(self) -> Device:
-        """Return a device for the kernel; raise RaytracerError if it cannot run."""
+        """Return a device for the kernel; raise BackendError if it cannot run."""
         if self.variant is None:
             return CpuDevice()
-        from raytracer.backends.cuda.probe import devices
         from raytracer.backends.cuda.run import CudaDevice
 
-        require(self.variant, str(devices()[0]["architecture"]))
         return CudaDevice(kernel=self.variant)
 
 
@@ -72,9 +70,7 @@ class Ladder:
         self._trees: dict[str, Bvh] = {"": tree}
         self._references: dict[str, Film] = {}
 
-    def run(
-        self, selection: Sequence[Rung], min_time: float, tell: Callable[[str], None]
-    ) -> list[Row]:
+    def run(self, selection: Sequence[Rung], min_time: float, tell: Tell) -> list[Row]:
         """Check kernels, then time those that are correct and fast enough; return their rows."""
         rows, frames = list[Row](), list[tuple[Rung, Row, Frame]]()
         with ExitStack() as stack:
@@ -87,16 +83,21 @@ class Ladder:
                     if rung.variant is not None:  # the pictures of the CPU are the reference
                         self._check(rung, row)
                     if row["status"] == "ok":
-                        frames.append((rung, row, self._frame(rung, row, stack)))
+                        opened = stack.enter_context(self.opened(rung, self.size))
+                        frames.append((rung, row, partial(render_levels.expose, *opened)))
+                        nbytes = self.arranged(rung.layout).nbytes
+                        row["bytes_per_sphere"] = nbytes / max(self.buffers.count, 1)
                 except RaytracerError as error:  # ends the measurement of this kernel alone
                     row["status"] = "failed" if isinstance(error, BackendError) else "skipped"
                     row["reason"] = str(error).split("\n")[0]
             tell("timing render")
-            every = _timed_in_turns([frame for *_, frame in frames], min_time)
+            for *_, frame in frames:
+                frame()
+            turns = [partial(timing.repeated, frame) for *_, frame in frames]
+            every = timing.in_turns(turns, min_time)
         for (rung, row, _), samples in zip(frames, every, strict=True):
-            row["time"], row["samples"] = timing.statistics(samples), samples
             work = self.size[0] * self.size[1] * render_levels.samples(rung.level)
-            row["msamples"] = 1e-6 * work / row["time"]["median"]
+            row["msamples"] = 1e-6 * work / timing.timed(row, samples)["time"]["median"]
         return rows
 
     def arranged(self, layout: str) -> Bvh:
@@ -105,54 +106,39 @@ class Ladder:
             self._trees[layout] = arrange(layout, self.buffers, self._trees[""])
         return self._trees[layout]
 
+    @contextmanager
+    def opened(
+        self, rung: Rung, size: tuple[int, int]
+    ) -> Iterator[tuple[DeviceFilm, DeviceScene, View]]:
+        """Upload the scene for a kernel; yield a blank film, the scene and the view."""
+        device, tree = rung.device(), self.arranged(rung.layout)
+        buffers = render_levels.view(self.buffers, rung.level, size)
+        with device.film(Film.blank(*size)) as film, device.scene(buffers, tree) as scene:
+            yield film, scene, buffers.view
+
     def _check(self, rung: Rung, row: Row) -> None:
         """Compare with the picture of the CPU; estimate the time of the timed picture."""
-        device, tree = rung.device(), self.arranged(rung.layout)
-        buffers = render_levels.view(self.buffers, rung.level, self.checked)
-        with device.film(Film.blank(*self.checked)) as film, device.scene(buffers, tree) as scene:
-            duration = render_levels.expose(film, scene, buffers.view)
-            row["resources"] = cast(Resources, scene.describe(buffers.view))
+        with self.opened(rung, self.checked) as (film, scene, view):
+            duration = render_levels.expose(film, scene, view)
+            row["resources"] = cast(Resources, scene.describe(view))
             if reason := render_levels.difference(film.to_host(), self._reference(rung.level)):
                 row["status"], row["reason"] = "wrong", reason
                 return
             if duration < WARM:
-                duration = render_levels.expose(film, scene, buffers.view)
-        if tree.nodes.size:
+                duration = render_levels.expose(film, scene, view)
+        if self.arranged(rung.layout).nodes.size:
             return  # with a tree, the time is not proportional to the number of pixels
         guess = duration * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
         if guess > LONGEST:
-            reason = f"a frame would take about {guess:.2g} s, estimated from the correct picture "
-            reason += f"of {self.checked[0]}x{self.checked[1]} pixels"
-            row["status"], row["reason"] = "skipped", reason
+            row["status"] = "skipped"
+            row["reason"] = (
+                f"a frame would take about {guess:.2g} s, estimated from the correct picture of "
+                f"{self.checked[0]}x{self.checked[1]} pixels"
+            )
 
     def _reference(self, level: str) -> Film:
         if level not in self._references:
-            buffers, device = render_levels.view(self.buffers, level, self.checked), CpuDevice()
-            film = device.film(Film.blank(*self.checked))
-            render_levels.expose(film, device.scene(buffers, self._trees[""]), buffers.view)
-            self._references[level] = film.to_host()
+            with self.opened(Rung("", "", level), self.checked) as (film, scene, view):
+                render_levels.expose(film, scene, view)
+                self._references[level] = film.to_host()
         return self._references[level]
-
-    def _frame(self, rung: Rung, row: Row, stack: ExitStack) -> Frame:
-        """Upload the scene for as long as the stack is open; return what renders a frame of it."""
-        device, tree = rung.device(), self.arranged(rung.layout)
-        buffers = render_levels.view(self.buffers, rung.level, self.size)
-        scene = stack.enter_context(device.scene(buffers, tree))
-        film = stack.enter_context(device.film(Film.blank(*self.size)))
-        row["bytes_per_sphere"] = tree.nbytes / max(self.buffers.count, 1)
-        return partial(render_levels.expose, film, scene, buffers.view)
-
-
-def _timed_in_turns(frames: Sequence[Frame], min_time: float) -> list[list[float]]:
-    """Time all kernels in turns (A B B A) until the median of each has settled."""
-    for frame in frames:
-        frame()
-    every = [list[float]() for _ in frames]
-    unsettled = list(zip(frames, every, strict=True))
-    while unsettled:
-        for frame, samples in (*unsettled, *reversed(unsettled)):
-            samples.append(frame())
-        unsettled = [
-            each for each in unsettled if not timing.settled(each[1], sum(each[1]), min_time)
-        ]
-    return every

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raytracer.backends.base import DeviceFilm, DeviceScene
 from raytracer.buffers import SceneBuffers
-from raytracer.film.film import Film
+from raytracer.film.film import Film, encode
 from raytracer.layout import code
 from raytracer.settings import FILTER_RADII
 from raytracer.view import View
@@ -27,42 +27,32 @@ SAMPLES = 4
 STEP, SHARE, MEAN = 514, 1e-3, 6.5
 
 
-def includes(level: str, part: str) -> bool:
-    """Whether a picture of `level` contains `part`."""
-    order = list(LEVELS)
-    return order.index(level) >= order.index(part)
-
-
 def samples(level: str) -> int:
     """Return the samples per pixel of a picture of `level`."""
-    return SAMPLES if includes(level, "samples") else 1
+    return SAMPLES if level == "samples" else 1
 
 
 def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
     """Return the buffers of a scene with the view of a level, in a size in pixels."""
-    width, height = size
-    whole = buffers.view
-    level_view = whole.with_size(width, height).with_samples(0, 1)
-    if not includes(level, "phong"):
+    parts = list(LEVELS)[: list(LEVELS).index(level) + 1]
+    (width, height), whole = size, buffers.view
+    level_view = whole.with_size(width, height).with_samples(0, samples(level))
+    if "phong" not in parts:
         level_view = level_view.with_lights(buffers.lights[:0], 1.0)
-    level_view = level_view.with_shadows(includes(level, "shadows"))
-    if not includes(level, "mirrors"):
+    level_view = level_view.with_shadows("shadows" in parts)
+    if "mirrors" not in parts:
         level_view = level_view.with_depth(0)
-    if not includes(level, "samples"):
+    if "samples" not in parts:
         level_view = level_view.through_centers()
-    else:
-        level_view = level_view.with_samples(0, samples(level))
-        if level_view.centered:
-            level_view = level_view.with_filter("gaussian", FILTER_RADII["gaussian"])
+    elif level_view.centered:
+        level_view = level_view.with_filter("gaussian", FILTER_RADII["gaussian"])
     aspect = width / height / (whole.width / whole.height)
-    camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
+    camera = _camera(buffers.camera, aspect, "perspective" in parts)
     return buffers.seen(level_view.with_camera(camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
     """Return the camera, or an orthographic one with the same field at the scene centre."""
-    import numpy as np
-
     level_camera = camera.copy()
     level_camera["right"] *= np.float32(aspect)
     if not perspective and level_camera["kind"][0] == code("CameraKind", "perspective"):
@@ -82,10 +72,6 @@ def expose(film: DeviceFilm, scene: DeviceScene, view: View) -> float:
 
 def difference(film: Film, reference: Film) -> str:
     """Describe the difference of a picture from its reference; "" if they are equal."""
-    import numpy as np
-
-    from raytracer.film.film import encode
-
     if not np.isfinite(film.sums).all():
         return "the picture contains values that are not finite"
     off = np.abs(encode(film, 16).astype(np.int64) - encode(reference, 16))

@@ -152,9 +152,6 @@ def _remarks(result: Result) -> list[str]:
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
-    if "gpu_percent" in clock:
-        busy = f"kernels ran {clock['gpu_percent']}% of the time, the memory was busy"
-        lines.append(f"{busy} {clock['memory_percent']}%")
     if memory := result.get("memory_used"):
         lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, including libraries")
     if clock.get("held_back_by"):

@@ -7,18 +7,18 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
-from raytracer.backends.cpu import processor
+from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
-from raytracer.backends.cuda.probe import why_not
+from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark import registry
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.options import BenchOptions, texts, validated
-from raytracer.benchmark.record import FORMAT, Record, Result
+from raytracer.benchmark.benchmark import Benchmark, Machine
+from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
+from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.errors import BackendError, UserError
 from raytracer.variants.discovery import discover, operations, products
 
@@ -28,8 +28,8 @@ BACKENDS = ("auto", "cpu", "cuda")
 def bench(
     *names: str,
     variant: str | Sequence[str] = (),
-    axes: Mapping[str, int | Sequence[int]] | None = None,
-    size: int | Sequence[int] = (),
+    axes: Mapping[str, int | str | Sequence[int]] | None = None,
+    size: int | str | Sequence[int] = (),
     dtype: str | None = None,
     backend: str = "auto",
     input: str = "normal",  # noqa: A002 - the name of the option
@@ -47,7 +47,7 @@ def bench(
             tone mapping, "build" for trees over spheres, "live" for pictures of spheres that move.
             By default all operations, without a GPU "tone" and "build".
         variant: labels, names or numbers of variants; all by default.
-        axes: sizes by name, each a number or several.
+        axes: sizes by name, each a number, several, or a text like "1e6,2^20".
         size: sizes of the largest axes.
         dtype: one of the operation's; its first by default.
         backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
@@ -75,24 +75,32 @@ def bench(
     reason = why_not() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
     selection = registry.selected(names, used)
+    _check_taken(selection, options)
     for each in selection if names else ():
         each.check(options)
-    _check_extras(selection, options)
     if reason and backend == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
-    machine, results = Machine(used), list[Result]()
+    machine, results = Machine(used, device_of(used)), list[Result]()
     for each in selection:
         results += each.run(machine, options, progress or (lambda _: None))
     return _record(machine, results)
 
 
-def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None:
-    """Raise UserError if an option is not supported by the benchmarks."""
+OF_SOME = {
+    "variant": "--variant", "axes": "--axis", "sizes": "--size", "dtype": "--dtype",
+    "user_kernel": "--with", "scenes": "--scene",
+}  # fmt: skip
+"""Options that only some benchmarks take (`Benchmark.takes`), with their names."""
+
+
+def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
+    """Raise UserError if an option is not taken by any of the benchmarks."""
     names = ", ".join(each.name for each in selection)
-    if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
+    for option, word in OF_SOME.items():
+        if getattr(options, option) and not any(option in each.takes for each in selection):
+            raise UserError(f"{word} is not an option of {names}: leave it out")
+    if options.user_kernel is not None and len(selection) > 1:
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
-    if options.scenes and not any(each.takes_scenes for each in selection):
-        raise UserError(f"scene: {names}: no scenes; render, build and live have some")
 
 
 def _record(machine: Machine, results: list[Result]) -> Record:
@@ -104,7 +112,7 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
         "backend": machine.backend,
-        "device": machine.device or {"device": processor()},
+        "device": machine.device,
         "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
         "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
         "kernel_digest": kernel_digest(),
@@ -116,6 +124,13 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         },
         "results": results,
     }
+
+
+def device_of(backend: str) -> Device:
+    """Return what is known of the device, without the memory that happens to be free."""
+    details = device_details(0) if backend == "cuda" else CpuDevice().describe()
+    known = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
+    return cast(Device, known)
 
 
 def kernel_digest() -> str:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import clock, peers, record, timing
-from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, RefusedError, SizeError
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.kernel import LoadedKernel
+from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.operations.base import Array, Arrays, Op, relative_error
-from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.record import Clock, Result, Row
+from raytracer.benchmark.options import BenchOptions, Tell
+from raytracer.benchmark.products import kernel as products
+from raytracer.benchmark.products.problem import problem_of
+from raytracer.benchmark.record import Clock, Resources, Result, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants.kernel import Variant
 
@@ -32,22 +32,30 @@ LOAD_TIME = 0.6  # seconds of queued work during which nvidia-smi reads the cloc
 
 @dataclass(frozen=True)
 class Plan:
-    """Parameters of a measurement of one operation at one size."""
+    """An operation at one size, with its inputs."""
 
     op: Op
     axes: dict[str, int]
     dtype: str
     distribution: str = "normal"
-    mode: str = "cold"
-    min_time: float = 0.5
-    peers: bool = True
     seed: int = 1
     transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
-    timed: bool = False  # whether a product times the choices that its model puts first
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        return self.op.input_arrays(self.axes, self.dtype)
 
     @property
     def outputs(self) -> dict[str, Array]:
         return self.op.output_arrays(self.axes, self.dtype)
+
+    @property
+    def macros(self) -> dict[str, str]:
+        return self.op.macros(self.axes, self.dtype)
+
+    @property
+    def work(self) -> record.Work:
+        return self.op.work(self.axes, self.dtype)
 
     def values(self) -> Arrays:
         return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
@@ -55,97 +63,83 @@ class Plan:
 
 @dataclass
 class Entry:
-    """A kernel or library during the measurement: its row, its launch and its samples."""
+    """A kernel or library during the measurement: its row, and its launch while it has one."""
 
     row: Row
     launch: Enqueue | None = None
-    samples: list[float] = field(default_factory=list)
-    duration: float = 0.0  # seconds of device time so far
-    estimate: float = 0.0  # seconds of one launch
+    sampler: timing.Turn | None = None
 
     def reject(self, status: record.Status, error: Exception) -> None:
         """Leave it out of the measurement, with the reason in its row."""
-        self.launch, self.samples = None, []
+        self.launch = None
         self.row["status"], self.row["reason"] = status, str(error).split("\n")[0]
 
-    @contextmanager
-    def watched(self, session: Session) -> Iterator[Enqueue]:
-        """Yield its launch; an error ends this entry, not the run."""
-        assert self.launch is not None
+    def turn(self, session: Session, mode: str, flush: bool, seconds: float) -> list[float]:
+        """Take samples; an error ends this entry, not the run."""
+        if self.launch is None:
+            return []
         try:
-            with translated(session.driver):
-                yield self.launch
+            self.sampler = self.sampler or session.sampler(self.launch, mode, flush)
+            return self.sampler(seconds)
         except Exception as error:
             if self.row["kind"] != "peer" and not isinstance(error, RaytracerError):
                 raise  # a defect of the bench; errors of libraries are reported in their row
             self.reject("failed", error)
+            return []
 
 
 @contextmanager
 def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
     """Upload inputs and poison outputs; yield the memory."""
-    outputs = {name: output.nbytes for name, output in plan.outputs.items()}
-    sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
+    sizes = {name: each.nbytes for name, each in (plan.inputs | plan.outputs).items()}
     with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
         for name, array in arrays.items():
             memory.upload(name, array)
-        for name in outputs:
+        for name in plan.outputs:
             memory.poison(name)
         session.wait()
         yield memory
 
 
-def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
-    """Load a variant for the type and sizes of a plan; raise RefusedError if it cannot run."""
+def launcher(
+    session: Session, plan: Plan, variant: Variant, memory: Memory
+) -> tuple[Enqueue, Resources]:
+    """Load a variant for a plan; return a function that queues it, and its resources.
+
+    Outputs to which it adds are cleared each time. Raises RefusedError if it cannot run.
+    """
     if not variant.supports(plan.dtype):
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
+    if not variant.admits(session.arch):
+        raise RefusedError(f"needs {', '.join(variant.needs)}; this GPU is {session.arch}")
     if variant.sizes:
-        return ProductKernel(session, variant, plan.timed)
-    return LoadedKernel(session, variant, plan.op.macros(plan.axes, plan.dtype))
-
-
-def launcher(
-    session: Session,
-    plan: Plan,
-    kernel: LoadedKernel | ProductKernel,
-    memory: Memory,
-    arrays: Arrays,
-) -> Any:
-    """Return a function that queues the kernel, after clearing the outputs that it adds to."""
-    if isinstance(kernel, ProductKernel):
-        return kernel.bind(plan.op.problem(plan.axes, plan.dtype, memory.address, plan.transposed))
+        problem = problem_of(plan.op, plan.axes, plan.dtype, memory.address, plan.transposed)
+        return products.bind(session, variant, problem)
     offsets = plan.op.offsets(plan.axes, plan.dtype)
-    if kernel.variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
+    if variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
         raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
-    pointers = [memory.address(name) for name in (*arrays, *plan.outputs)]
-    kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
-    if kernel.variant.maps:
-        matrices = plan.op.input_arrays(plan.axes, plan.dtype) | plan.outputs
-        kernel.fill_maps(
-            {
-                name: (memory.address(name), a.shape, a.itemsize)
-                for name, a in matrices.items()
-                if len(a.shape) == 2
-            }
-        )
-    names = plan.op.launch_names(plan.axes, plan.dtype)
-    run = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
-    if not plan.op.clears:
-        return run
+    kernel = LoadedKernel(session, variant, plan.macros)
+    arrays = {
+        name: (memory.address(name), array.shape, array.itemsize)
+        for name, array in (plan.inputs | plan.outputs).items()
+    }
+    kernel.fill(arrays)
+    names, pointers = plan.op.launch_names(plan.axes, plan.dtype), [a for a, *_ in arrays.values()]
+    launch = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
 
-    def enqueue() -> None:
+    def cleared() -> None:
         for name in plan.outputs:
             memory.clear(name)
-        run()
+        launch()
 
-    return enqueue
+    return cleared if plan.op.clears else launch, kernel.resources
 
 
 def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
-    kernel = load(session, plan, variant)
-    with loaded(session, plan, arrays) as memory, translated(session.driver):
-        launcher(session, plan, kernel, memory, arrays)()
+    with loaded(session, plan, arrays) as memory:
+        launch, _ = launcher(session, plan, variant, memory)
+        launch()
         session.wait()
         results = {name: np.empty(a.shape, a.dtype) for name, a in plan.outputs.items()}
         for name, result in results.items():
@@ -171,21 +165,26 @@ def wrong(session: Session, plan: Plan, variant: Variant) -> str:
 
 def checks(plan: Plan) -> Iterator[Plan]:
     """Yield the plans at which a variant is checked, with the machine code that is timed."""
-    op, macros = plan.op, plan.op.macros(plan.axes, plan.dtype)
-    work = op.work(plan.axes, plan.dtype)
+    op, work = plan.op, plan.work
     sizes = [op.resolve(axes) for axes in op.awkward]
-    compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == macros]
-    small = work.bytes <= CHECKED_BYTES and work.flop <= CHECKED_FLOP
+    compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == plan.macros]
     if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
         names = [name for name in op.axes if name not in op.macro_sizes]
         compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
+    if record.moved(work) <= CHECKED_BYTES and work["flop"] <= CHECKED_FLOP:
+        compiled_alike.append(plan.axes)
     distribution = plan.distribution if plan.distribution in ("few", "sorted") else "normal"
-    for axes in [*compiled_alike, *([plan.axes] if small else [])]:
-        yield Plan(op, dict(axes), plan.dtype, distribution, seed=plan.seed)
+    for axes in compiled_alike:
+        yield replace(plan, axes=dict(axes), distribution=distribution)
 
 
 def measure(
-    session: Session, plan: Plan, variants: list[Variant], tell: Tell, into: Result
+    session: Session,
+    plan: Plan,
+    variants: list[Variant],
+    options: BenchOptions,
+    tell: Tell,
+    into: Result,
 ) -> None:
     """Check the variants, then time the correct ones and the libraries in turns.
 
@@ -200,21 +199,21 @@ def measure(
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
                 try:
-                    kernel = load(session, plan, variant)
-                    entry.launch = launcher(session, plan, kernel, memory, arrays)
-                    entry.row["resources"] = kernel.resources()
+                    found = launcher(session, plan, variant, memory)
+                    entry.launch, entry.row["resources"] = found
                 except RaytracerError as error:
                     entry.reject("skipped", error)
-        if plan.peers:
+        if options.peers:
             entries += _peer_entries(session, plan, arrays, tell)
         free, total = session.driver.mem_get_info()
         into["memory_used"] = int(total - free)
-        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
+        tell(f"timing {plan.op.name}")
+        flush = record.moved(plan.work) < 4 * session.l2_bytes
+        turns = [partial(entry.turn, session, options.mode, flush) for entry in entries]
+        for entry, samples in zip(entries, timing.in_turns(turns, options.min_time), strict=True):
+            if entry.launch:
+                timing.timed(entry.row, samples)
         into["clock"] = _clock_under_load(session, entries)
-    for entry in entries:
-        if entry.samples:
-            entry.row["time"] = timing.statistics(entry.samples)
-            entry.row["samples"] = entry.samples
     into["rows"] = [entry.row for entry in entries]
 
 
@@ -243,56 +242,21 @@ def _peer_entries(session: Session, plan: Plan, arrays: Arrays, tell: Tell) -> l
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))
         try:
-            entry.launch = peers.prepare(peer, session, arrays)
-            entry.row["version"] = peers.version()
+            entry.launch, entry.row["version"] = peers.prepare(peer, session, arrays)
         except Exception as error:  # an error of a library must not end the run
             entry.reject("skipped", error)
         entries.append(entry)
     return entries
 
 
-def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
-    """Time all entries in turns (A B B A) until the median of each has settled.
-
-    Those that have settled keep their turns: entries that went on alone would run hotter, and at
-    lower clocks where the power limit decides, than those beside which they are reported.
-    """
-    flush = plan.op.work(plan.axes, plan.dtype).bytes < 4 * session.l2_bytes
-    for entry in entries:
-        tell(f"timing {plan.op.name} {entry.row['label']}")
-        with entry.watched(session) as launch:
-            (first,) = session.cold(launch, 1, False)  # includes lazy loading
-            again = session.cold(launch, 3, False) if first < 0.2 else [first]
-            entry.estimate = max(min(again), 1e-6)
-    slice_time = plan.min_time / 4
-    while any(
-        entry.launch and not timing.settled(entry.samples, entry.duration, plan.min_time)
-        for entry in entries
-    ):
-        for entry in (*entries, *reversed(entries)):
-            if entry.launch is None:
-                continue
-            with entry.watched(session) as launch:
-                samples = session.turn(launch, plan.mode, slice_time, entry.estimate, flush)
-                entry.samples += samples
-                # A sample of a short kernel is the mean of a batch, so the sum underestimates.
-                entry.duration += max(slice_time / 2, sum(samples))
-
-
 def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
     """Read the clock while the last variant runs for a sampling period of the driver."""
-    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
-    if not ours:
-        return {}
-    with ours[-1].watched(session) as launch:
-        launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
-        for _ in range(min(MAX_QUEUED, launches)):
-            launch()
-        time.sleep(0.3 * LOAD_TIME)
-        found = clock.read(session.bus_id)
-        if launches > MAX_QUEUED:  # shorter than a sampling period
-            found.pop("gpu_percent", None)
-            found.pop("memory_percent", None)
-        session.wait()
-        return found
+    for entry in reversed(entries):
+        if entry.launch and entry.row["kind"] != "peer":
+            for _ in range(min(MAX_QUEUED, int(LOAD_TIME / entry.row["time"]["min"]) + 1)):
+                entry.launch()
+            time.sleep(0.3 * LOAD_TIME)
+            found = clock.read(session.bus_id)
+            session.wait()
+            return found
     return {}

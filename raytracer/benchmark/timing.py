@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
-from raytracer.benchmark import record
-from raytracer.benchmark.record import Kind, Row, Times
+from raytracer.benchmark.record import Row, Times
 from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
+Turn = Callable[[float], list[float]]  # returns samples that take about as many seconds
 PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
 
 
@@ -23,34 +24,57 @@ def statistics(samples: list[float]) -> Times:
     return cast(Times, {**times, "noise": noise, "count": len(samples)})
 
 
-def uncertainty(samples: list[float]) -> float:
-    """Return the relative standard error of the median, assuming normal noise."""
-    if len(samples) < 2:
-        return math.inf
-    # 1.349 standard deviations lie between the quartiles; the median scatters 1.253 / sqrt(n).
-    return float(statistics(samples)["noise"]) * 0.929 / math.sqrt(len(samples))
-
-
 def settled(samples: list[float], spent: float, min_time: float) -> bool:
     """Whether sampling can stop after `spent` seconds of device time, at least `min_time`."""
     if spent >= PATIENCE * min_time and len(samples) >= 2:
         return True
-    return len(samples) >= MIN_SAMPLES and spent >= min_time and uncertainty(samples) <= TARGET
+    if spent < min_time or len(samples) < MIN_SAMPLES:
+        return False
+    # Of normal noise 1.349 standard deviations lie between the quartiles; the median scatters by
+    # 1.253 / sqrt(n) of one.
+    return statistics(samples)["noise"] * 0.929 / math.sqrt(len(samples)) <= TARGET
+
+
+def in_turns(turns: Sequence[Turn], min_time: float) -> list[list[float]]:
+    """Take samples in turns (A B B A) until the median of each has settled.
+
+    Those that have settled keep their turns: kernels that went on alone would run hotter, and at
+    lower clocks where the power limit decides, than those beside which they are reported. One that
+    returns no samples ends.
+    """
+    every, spent = [list[float]() for _ in turns], [0.0] * len(turns)
+    going, seconds = list(range(len(turns))), min_time / 4
+    while any(not settled(every[each], spent[each], min_time) for each in going):
+        for each in (*going, *reversed(going)):
+            samples = turns[each](seconds)
+            every[each] += samples
+            # A sample of a short kernel is the mean of a batch, so the sum underestimates.
+            spent[each] += max(seconds / 2, sum(samples)) if samples else math.inf
+        going = [each for each in going if spent[each] < math.inf]
+    return every
+
+
+def repeated(run: Callable[[], float], seconds: float) -> list[float]:
+    """Call a function that returns its seconds, for that long or once; return those of each."""
+    samples = [run()]
+    while sum(samples) < seconds:
+        samples.append(run())
+    return samples
 
 
 def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
     """Return seconds of calls of a function on the host, after one that is not timed."""
-    run()
-    samples: list[float] = []
-    while not settled(samples, sum(samples), min_time):
+
+    def once() -> float:
         start = time.perf_counter()
         run()
-        samples.append(time.perf_counter() - start)
-    return samples
+        return time.perf_counter() - start
+
+    once()
+    return in_turns([partial(repeated, once)], min_time)[0]
 
 
-def row(label: str, samples: list[float], title: str = "", kind: Kind = "variant") -> Row:
-    """Return a row with samples and their statistics."""
-    timed = record.row(label, title, kind)
-    timed["time"], timed["samples"] = statistics(samples), samples
-    return timed
+def timed(row: Row, samples: list[float]) -> Row:
+    """Put samples and their statistics into a row; return it."""
+    row["time"], row["samples"] = statistics(samples), samples
+    return row

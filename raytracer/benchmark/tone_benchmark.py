@@ -12,12 +12,12 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell, kernel_lines
+from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.options import BenchOptions, picture_size
-from raytracer.benchmark.record import Result, Row
-from raytracer.errors import RaytracerError, UserError
+from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.record import Result
+from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants.discovery import discover, product
@@ -51,6 +51,7 @@ class ToneBenchmark(Benchmark):
 
     name = "tone"
     default_on = "cpu"
+    takes = ("axes",)
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
@@ -59,30 +60,22 @@ class ToneBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
-        if options.variant:
-            raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         film, min_time = self._film(options), options.min_time
         tell(f"tone mapping a film of {film.width}x{film.height}")
         if machine.backend == "cpu":
-            return [
-                _result(film, name, [timing.row(x, timing.clocked(f, min_time)) for x, f in each])
-                for name, each in _on_host(film).items()
-            ]
+            return _results(film, "warm", _on_host(film), lambda f: timing.clocked(f, min_time))
         with machine.session(tell) as session, _on_device(session, film) as passes:
-            return [
-                _result(film, name, [timing.row(x, _cold(session, f, min_time)) for x, f in each])
-                | {"mode": "cold"}
-                for name, each in passes.items()
-            ]
+            return _results(
+                film, "cold", passes,
+                lambda f: timing.in_turns([session.sampler(f, "cold", True)], min_time)[0],
+            )  # fmt: skip
 
     def profile(self, options: BenchOptions) -> list[str]:
         labels = []
         with Session() as session, _on_device(session, self._film(options)) as results:
             for label, run in (each for passes in results.values() for each in passes):
-                run()
-                session.wait()
                 session.profiled(run)
                 labels.append(label)
         return labels
@@ -133,26 +126,26 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
                 args["stage"] = stage
                 stages.launch(grid, args, session.stream)
 
-        def whole(args: Any) -> None:
-            kernels.launch("film_histogram", args)
-            kernels.launch("tone", args)
+        def launched(*entries: str, settings: ToneSettings) -> Run:
+            args = arguments(settings)
 
+            def run() -> None:
+                for entry in entries:
+                    kernels.launch(entry, args)
+
+            return run
+
+        linear, both = AUTOMATIC["linear"], ("film_histogram", "tone")
         passes: Passes = {
-            "histogram": [
-                (
-                    "one kernel",
-                    lambda: kernels.launch("film_histogram", arguments(AUTOMATIC["linear"])),
-                )
-            ],
+            "histogram": [("one kernel", launched("film_histogram", settings=linear))],
             "picture": [
                 ("three passes", three_passes),
-                ("one pass", lambda: kernels.launch("tone", arguments(FIXED))),
+                ("one pass", launched("tone", settings=FIXED)),
             ],
-            "whole": [(curve, partial(whole, arguments(x))) for curve, x in AUTOMATIC.items()],
+            "whole": [(curve, launched(*both, settings=x)) for curve, x in AUTOMATIC.items()],
         }
-        whole(arguments(AUTOMATIC["linear"]))
-        bins = measure(film, AUTOMATIC["linear"])["bins"]
-        if not np.array_equal(kernels.read_histogram()["bins"], bins):
+        launched(*both, settings=linear)()
+        if not np.array_equal(kernels.read_histogram()["bins"], measure(film, linear)["bins"]):
             raise RaytracerError("the histogram of the device differs from that of the CPU")
         expected, picture = develop(film, FIXED).astype(np.int16), np.empty_like(film.sums, "u1")
         for _, run in passes["picture"]:
@@ -165,20 +158,16 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
         session.wait()
 
 
-def _cold(session: Session, run: Run, min_time: float) -> list[float]:
-    """Return seconds between events, with a flushed L2 cache."""
-    session.cold(run, 3, True)
-    samples: list[float] = []
-    while not timing.settled(samples, 1e-3 * len(samples), min_time):  # mostly flushes
-        samples += session.cold(run, 16, True)
-    return samples
-
-
-def _result(film: Film, name: str, rows: list[Row]) -> Result:
-    reads, written, note = RESULTS[name]
-    axes = {"width": film.width, "height": film.height}
-    made = record.result(f"tone {name}", axes, rows, "warm", "log-normal")
-    pixels = film.width * film.height
-    made["work"] |= {"bytes_read": reads * PIXEL * pixels, "bytes_written": written * pixels}
-    made["note"] = note
-    return made
+def _results(
+    film: Film, mode: str, passes: Passes, clocked: Callable[[Run], list[float]]
+) -> list[Result]:
+    """Time the passes; clocked: returns seconds of calls."""
+    axes, pixels, results = {"width": film.width, "height": film.height}, film.sums[..., 0].size, []
+    for name, each in passes.items():
+        reads, written, note = RESULTS[name]
+        rows = [timing.timed(record.row(label), clocked(run)) for label, run in each]
+        made = record.result(f"tone {name}", axes, rows, mode, "log-normal")
+        made["work"] |= {"bytes_read": reads * PIXEL * pixels, "bytes_written": written * pixels}
+        made["note"] = note
+        results.append(made)
+    return results

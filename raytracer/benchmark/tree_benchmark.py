@@ -15,10 +15,10 @@ from raytracer.arguments import one_of
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
-from raytracer.benchmark.options import BenchOptions, picture_size
-from raytracer.benchmark.record import Kind, Result, Row, device_of
+from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import UserError
@@ -41,7 +41,7 @@ Rows = dict[str, list[Row]]
 class SpheresBenchmark(Benchmark):
     """A benchmark of spheres of several kinds and numbers."""
 
-    takes_scenes = True
+    takes: tuple[str, ...] = ("sizes", "scenes")
     summary: str
     note: str  # what is timed
     counts: tuple[int, ...]  # of spheres, by default
@@ -53,8 +53,6 @@ class SpheresBenchmark(Benchmark):
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
-        if options.variant:
-            raise UserError(f"{self.name} has no variants: remove --variant")
         if options.sizes and min(options.sizes) < 1:
             raise UserError(f"{self.name}: {min(options.sizes)} spheres: give 1 or more")
         for word in options.scenes:
@@ -63,7 +61,6 @@ class SpheresBenchmark(Benchmark):
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select(machine.backend), list[Result]()
-        machine.device.update(device_of(device))
         counts = options.sizes or self.counts
         if max(counts) > device.max_spheres:
             raise UserError(
@@ -76,16 +73,14 @@ class SpheresBenchmark(Benchmark):
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
                 axes |= self._axes(machine.backend, options)
                 found = self._rows(device, *spheres(kind, count), options)
-                for op, rows in found.items():
-                    results.append(record.result(op, axes, rows, "warm", kind))
-                    results[-1]["backend"] = machine.backend
+                results += [
+                    record.result(op, axes, rows, "warm", kind) for op, rows in found.items()
+                ]
         results[-1]["note"] = self.note
         return results
 
     def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
         """Return further axes of a result; raise UserError for invalid ones."""
-        if options.axes:
-            raise UserError(f"{self.name} has no axes: --size sets the number of spheres")
         return {}
 
     @abstractmethod
@@ -126,6 +121,7 @@ class LiveBenchmark(SpheresBenchmark):
     """Pictures of spheres that move."""
 
     name = "live"
+    takes = ("sizes", "scenes", "axes")
     summary = "spheres that move: from new positions to a picture"
     counts = (10_000,)
     note = (
@@ -173,7 +169,7 @@ class LiveBenchmark(SpheresBenchmark):
 def _row(
     label: str, run: Callable[[], Any], count: int, options: BenchOptions, kind: Kind = "variant"
 ) -> Row:
-    row = timing.row(label, timing.clocked(run, options.min_time), kind=kind)
+    row = timing.timed(record.row(label, "", kind), timing.clocked(run, options.min_time))
     row["mspheres"] = 1e-6 * count / row["time"]["median"]
     return row
 

@@ -89,10 +89,9 @@ Examples:
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(ops: tuple[str, ...], **options: Any) -> None:
     from raytracer.benchmark import registry
-    from raytracer.benchmark.options import parse_axes, parse_size
+    from raytracer.benchmark.options import parse_axes
 
-    options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
-    options["axes"] = parse_axes(list(options.pop("axis")))
+    options["axes"] = parse_axes(options.pop("axis"))
     if options["listed"]:
         click.echo(registry.listing(ops), nl=False)
     elif options["profile"]:

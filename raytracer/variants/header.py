@@ -7,12 +7,13 @@ from math import prod
 from typing import Any
 
 from raytracer.errors import suggestion
-from raytracer.variants.kernel import Best, MapRequest, Requirement, VariantError
+from raytracer.variants.kernel import Best, MapRequest, VariantError
 
 KEYS = ("title", "idea", "block", "needs", "source")
-KERNEL_KEYS = ("grid", "threads", "shared", "scratch", "flags")
-LADDER_KEYS = ("steps", "constant", "alignment", "layout", "shows", "dtypes", "sizes")
-EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "best", "product")
+LADDER_KEYS = ("constant", "alignment", "layout", "shows", "dtypes", "sizes")
+EVERY_KEY = (
+    *KEYS, "grid", "threads", "shared", "flags", *LADDER_KEYS, "maps", "best", "product"
+)  # fmt: skip
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
@@ -29,26 +30,25 @@ _ENTRIES = {
         f"{MAX_BLOCK_THREADS} threads in all",
     ),
     "needs": (
-        r"sm_(\d+)(?:([af])|(\+))?",
+        r"sm_\d+[af+]?",
         "is not an architecture: write sm_80+ for that and all later ones, or sm_90a for that one "
         "alone",
     ),
     "maps": (
-        r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?",
+        r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?",
         "is not a tensor map: write an array, rows x columns of a box (each at most "
         f"{MAX_BOX}) and the swizzle, like a 128x64 swizzle128",
     ),
     "best": (
-        r"(always)|([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
-        "does not name sizes: write always, or an axis with its sizes and, if it matters, a type, "
-        "like n 4 8 float32",
+        r"([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
+        "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
+        "n 4 8 float32",
     ),
     "flags": (
         rf"--({'|'.join(FLAGS)})(?:=\w+)?",
         f"give options of nvcc out of {', '.join(f'--{name}' for name in FLAGS)}, like "
         "--fmad=false",
     ),
-    "steps": (r"[1-9]", "give 1 to 9"),
     "sizes": (r"any", "give any"),
 }
 
@@ -77,10 +77,9 @@ def entries(
     header: dict[str, str], key: str, place: str, separator: str = ","
 ) -> list[re.Match[str]]:
     """Return the entries of a key, matched; raise VariantError for those of another form."""
-    pattern = _ENTRIES[key][0]
     matches = []
     for entry in filter(None, map(str.strip, header.get(key, "").split(separator))):
-        match = re.fullmatch(pattern, entry)
+        match = re.fullmatch(_ENTRIES[key][0], entry)
         if match is None:
             raise _refused(place, key, entry)
         matches.append(match)
@@ -101,36 +100,32 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
         if not header.get(key):
             raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`")
     (block,) = entries(header, "block", place)
-    sizes = [int(size or 1) for size in block.groups()]
+    sizes = tuple(int(size or 1) for size in block.groups())
     if not 1 <= prod(sizes) <= MAX_BLOCK_THREADS:
         raise _refused(place, "block", header["block"])
     return {
-        "title": header["title"],
-        "idea": header["idea"],
-        "block": tuple(sizes),
-        "needs": tuple(
-            Requirement(int(match[1]), match[2] or "", bool(match[3]))
-            for match in entries(header, "needs", place)
-        ),
-        "source": header["source"],
+        "block": sizes,
+        "needs": tuple(match[0] for match in entries(header, "needs", place)),
         "flags": flags(header, place),
         "used": header.get("threads", ""),
-        **{key: header[key] for key in ("grid", "shared", "scratch") if header.get(key)},
+        **_given(header, "title", "idea", "source", "grid", "shared"),
     }
 
 
 def ladder_fields(header: dict[str, str], place: str) -> dict[str, Any]:
     maps = []
     for match in entries(header, "maps", place):
-        array, rows, cols, swizzle, name = match.groups()
+        array, rows, cols, swizzle = match.groups()
         if not all(1 <= int(size) <= MAX_BOX for size in (rows, cols)):
             raise _refused(place, "maps", match[0])
-        maps.append(MapRequest(array, int(rows), int(cols), int(swizzle or 0), name or ""))
+        maps.append(MapRequest(array, int(rows), int(cols), int(swizzle or 0)))
     best = [
-        Best(match[2] or "", tuple(map(int, (match[3] or "").split())), match[4] or "")
+        Best(match[1], tuple(map(int, match[2].split())), match[3] or "")
         for match in entries(header, "best", place)
     ]
-    for key in ("steps", "sizes"):
-        entries(header, key, place)
-    given = {key: header[key] for key in LADDER_KEYS if header.get(key)}
-    return given | {"maps": tuple(maps), "best": tuple(best)}
+    entries(header, "sizes", place)
+    return _given(header, *LADDER_KEYS) | {"maps": tuple(maps), "best": tuple(best)}
+
+
+def _given(header: dict[str, str], *keys: str) -> dict[str, Any]:
+    return {key: header[key] for key in keys if header.get(key)}

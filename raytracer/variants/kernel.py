@@ -14,7 +14,6 @@ from raytracer.errors import RaytracerError
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
-CAPSULES = "render_capsules"  # the production kernel of scenes with capsules
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
@@ -25,25 +24,6 @@ class VariantError(RaytracerError):
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """One entry of a `needs:` line."""
-
-    capability: int  # compute capability times ten: 80, 90, 120
-    suffix: str  # "a" or "f" for features of one architecture, else ""
-    and_later: bool
-
-    def admits(self, arch: str) -> bool:
-        """Whether the file can be compiled for `arch`, like "sm_90a"."""
-        capability, suffix = split_architecture(arch)
-        if self.and_later:
-            return capability >= self.capability
-        return (capability, suffix) == (self.capability, self.suffix)
-
-    def __str__(self) -> str:
-        return f"sm_{self.capability}{self.suffix}{'+' if self.and_later else ''}"
-
-
-@dataclass(frozen=True)
 class MapRequest:
     """A tensor map of a variant: the boxes of a matrix that the copy engine (TMA) transfers."""
 
@@ -51,24 +31,18 @@ class MapRequest:
     rows: int  # of a box
     cols: int
     swizzle: int = 0  # bytes of a row within which 16-byte pieces are permuted: 0, 32, 64 or 128
-    name: str = ""  # distinguishes two maps of one array
-
-    @property
-    def constant(self) -> str:
-        """The name of the map in the kernel's constant memory."""
-        return f"c_map_{self.name or self.array}"
 
 
 @dataclass(frozen=True)
 class Best:
     """Sizes at which a variant is the fastest (`best:`)."""
 
-    axis: str = ""  # "": all sizes
-    sizes: tuple[int, ...] = ()
+    axis: str
+    sizes: tuple[int, ...]
     dtype: str = ""  # "": all types
 
     def applies(self, axes: Mapping[str, int], dtype: str) -> bool:
-        return self.dtype in ("", dtype) and (not self.axis or axes.get(self.axis) in self.sizes)
+        return self.dtype in ("", dtype) and axes.get(self.axis) in self.sizes
 
 
 @dataclass(frozen=True)
@@ -77,8 +51,7 @@ class Launch:
 
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
-    scratch: int = 0  # device memory that the steps share, in bytes
-    block: tuple[int, int, int] | None = None  # if it depends on the sizes
+    block: tuple[int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +62,11 @@ class Kernel:
     title: str
     idea: str
     block: tuple[int, int, int]
-    needs: tuple[Requirement, ...]
+    needs: tuple[str, ...]  # architectures: "sm_90a", or "sm_80+" for that and all later ones
     source: str
     path: Traversable
     grid: str = ""
     shared: str = "0"
-    scratch: str = "0"
     used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
     flags: tuple[str, ...] = ()  # options for nvcc
 
@@ -112,11 +84,6 @@ class Kernel:
         return Path(str(self.path))
 
     @property
-    def reads_solids(self) -> bool:
-        """Whether a render kernel reads records of capsules, for scenes of spheres too."""
-        return self.name == CAPSULES
-
-    @property
     def threads(self) -> int:
         return prod(self.block)
 
@@ -126,32 +93,34 @@ class Kernel:
 
     def admits(self, arch: str) -> bool:
         """Whether it can be compiled for `arch`, like "sm_80" or "sm_90a"."""
-        return any(requirement.admits(arch) for requirement in self.needs)
+        own = split_architecture(arch)
+        for need in self.needs:
+            least = split_architecture(need.removesuffix("+"))
+            if least == own or (need.endswith("+") and least[0] <= own[0]):
+                return True
+        return False
 
     def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
-        """Evaluate grid, shared and scratch memory for sizes by name. Raises VariantError."""
+        """Evaluate grid, block and shared memory for sizes by name. Raises VariantError."""
         names = {**axes, "sm": multiprocessors, "block": self.threads}
         if not self.grid:
             raise VariantError(
                 f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
             )
         try:
-            sizes = whole_numbers(self.grid, names)
+            grid = whole_numbers(self.grid, names)
             shared = whole_numbers(self.shared, names)
-            scratch = whole_numbers(self.scratch, names)
-            used = whole_numbers(self.used, names) if self.used else ()
+            used = whole_numbers(self.used, names) if self.used else (self.threads,)
         except ExpressionError as error:
             raise VariantError(f"{self.place}: {error}") from error
-        memory = (*shared, *scratch)
-        if len(sizes) > 3 or len(memory) != 2 or min(*sizes, *memory) < 0:
+        numbers = len(shared) == len(used) == 1 and len(grid) <= 3
+        if not numbers or min(*grid, *shared) < 0 or not 1 <= used[0] <= self.threads:
             raise VariantError(
-                f"{self.place}: grid {sizes} with shared {shared} and scratch {scratch} "
-                "is not a valid launch"
+                f"{self.place}: grid {grid} with shared {shared} and threads {used} of a block of "
+                f"{self.threads} is not a valid launch"
             )
-        if used and not (len(used) == 1 and 1 <= used[0] <= self.threads):
-            raise VariantError(f"{self.place}: threads {used} of a block of {self.threads}")
-        x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
-        return Launch((x, y, z), *memory, block=(used[0], 1, 1) if used else None)
+        x, y, z = (max(size, 1) for size in (*grid, 1, 1)[:3])
+        return Launch((x, y, z), shared[0], (used[0], 1, 1) if self.used else self.block)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +129,6 @@ class Variant(Kernel):
 
     op: str
     number: int
-    steps: str = "1"
     constant: str = ""
     alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
@@ -188,11 +156,6 @@ class Variant(Kernel):
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""
         return not self.dtypes or dtype in self.dtypes.split()
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """Names of the entry functions, in launch order."""
-        return (self.op, *(f"{self.op}_{step}" for step in range(2, int(self.steps) + 1)))
 
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:

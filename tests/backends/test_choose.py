@@ -353,7 +353,8 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     for name in render_benchmark.SCENES:
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
-        buffers, tree = render_benchmark._prepared(name, render_benchmark.SIZE)
+        ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
+        buffers, tree = ladder.buffers, ladder.arranged("")
         label = choose.kernel_for(
             buffers.count, len(tree.nodes), choose.Sample(buffers.placed), buffers.camera, 720
         )

@@ -173,11 +173,10 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.cuda.context import PrimaryContext
     from raytracer.backends.cuda.run import CudaDevice
     from raytracer.variants.discovery import product
-    from raytracer.variants.kernel import Requirement
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
         CudaDevice(99)
-    elsewhere = replace(product("render_packet"), needs=(Requirement(70, "", False),))
+    elsewhere = replace(product("render_packet"), needs=("sm_70",))
     with pytest.raises(raytracer.UserError, match=r"render_packet\.cu needs sm_70; this GPU is"):
         sums_with(CudaDevice(kernel=elsewhere))
     monkeypatch.setattr(PrimaryContext, "memory", lambda _: (1000, 1 << 30))

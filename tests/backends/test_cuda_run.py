@@ -23,7 +23,7 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.kernel import Kernel, Requirement
+from raytracer.variants.kernel import Kernel
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver, cleared
 
@@ -34,7 +34,7 @@ KERNEL = Kernel(
     title="Fake",
     idea="none",
     block=(128, 1, 1),
-    needs=(Requirement(80, "", True),),
+    needs=("sm_80+",),
     source="",
     path=Path("fake.cu"),
 )

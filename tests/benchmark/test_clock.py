@@ -13,11 +13,10 @@ from raytracer.benchmark import clock
     ("printed", "found"),
     [
         (
-            "1980, 512.34, 100, 40, 1024, 0x0000000000000024",
-            {"sm_mhz": 1980, "watts": 512, "gpu_percent": 100, "memory_percent": 40,
-             "memory_used": 1 << 30, "held_back_by": ["power limit", "thermal limit"]},
+            "1980, 512.34, 0x0000000000000024",
+            {"sm_mhz": 1980, "watts": 512, "held_back_by": ["power limit", "thermal limit"]},
         ),
-        ("1980, [N/A], 100, 40, 1024, 0x0", {"sm_mhz": 1980}),
+        ("1980, [N/A], 0x0", {"sm_mhz": 1980}),
         ("No devices were found", {}),
     ],
 )  # fmt: skip

@@ -138,7 +138,7 @@ def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     buffers, tree = packed(random_scene(5, 60, mirror=True))
     stand = CpuDevice()
     monkeypatch.setattr(stand, "scene", lambda seen, _: StandScene(seen, tree, stand.threads))
-    monkeypatch.setattr(Rung, "device", lambda _: stand)
+    monkeypatch.setattr(Rung, "device", lambda of: stand if of.variant else CpuDevice())
     monkeypatch.setattr(render_levels, "expose", spoiled)
     (row,) = Ladder(buffers, tree, SIZE, (33, 21)).run([rung], 0.001, lambda _: None)
     return dict(row)

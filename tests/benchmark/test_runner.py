@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
+from raytracer.benchmark import run
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.runner import Plan, measure
 from raytracer.variants.discovery import discover
 from raytracer.variants.kernel import Variant
@@ -54,6 +57,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], Ben
         monkeypatch.setattr(binding, "load", lambda: driver)
         monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
         monkeypatch.setattr(device, "why_not", lambda _: None)
+        monkeypatch.setattr(device, "bindings", lambda: driver)
         monkeypatch.setattr(device, "SCRATCH", 4096)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
         monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
@@ -70,35 +74,31 @@ def variant(number: int = 2) -> Variant:
     return next(each for each in discover("vecadd") if each.number == number)
 
 
-def plan(**changes: Any) -> Plan:
-    given: dict[str, Any] = {"axes": {"n": 1000}, "min_time": 0.01, "peers": False} | changes
-    return Plan(ops.find("vecadd"), dtype="float32", **given)
+def plan() -> Plan:
+    return Plan(ops.find("vecadd"), {"n": 1000}, "float32")
 
 
-def measured(session: Session, given: Plan, kernels: list[Variant]) -> list[Any]:
+def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> list[Any]:
     into: Any = {}
-    measure(session, given, kernels, lambda _: None, into)
+    options = BenchOptions(min_time=0.01, peers=False, mode=mode)
+    measure(session, plan(), kernels, options, lambda _: None, into)
     return list(into["rows"])
 
 
-def row(driver: BenchDriver, **changes: Any) -> dict[str, Any]:
+def row(driver: BenchDriver, mode: str = "cold") -> dict[str, Any]:
     with Session() as session:
-        made = measured(session, plan(**changes), [variant()])
+        made = measured(session, [variant()], mode)
     assert driver.depth == 0
     assert not driver.live
     (found,) = made
     return dict(found)
 
 
-def test_a_record_has_what_is_known_of_a_gpu(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """WSL has no /proc/driver/nvidia/version; a record with None is refused when it is read."""
     details = {"device": "GPU", "driver": None, "memory_free": 5}
-    monkeypatch.setattr(device, "device_details", lambda _: details)
-    machine(right)
-    with Session() as session:
-        assert session.describe() == {"device": "GPU", "l2_bytes": session.l2_bytes}
+    monkeypatch.setattr(run, "device_details", lambda _: details)
+    assert run.device_of("cuda") == {"device": "GPU"}
 
 
 @pytest.mark.parametrize("mode", ["cold", "hot"])
@@ -151,7 +151,7 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
     monkeypatch.setattr(Session, "turn", turn)
     sources = [variant(2), variant(3)]
     with Session() as session:
-        steady, noisy = measured(session, plan(), sources)
+        steady, noisy = measured(session, sources)
     assert noisy["time"]["noise"] > 0.05 > steady["time"]["noise"]
     assert steady["time"]["count"] == noisy["time"]["count"] > 10
     assert turns == [0, 1, 1, 0] * (len(turns) // 4)
@@ -160,14 +160,10 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
 def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     machine: Callable[[Compute], BenchDriver],
 ) -> None:
-    from dataclasses import replace
-
-    from raytracer.variants.kernel import Requirement
-
     driver = machine(right)
-    other = replace(variant(), needs=(Requirement(120, "", True),))
+    other = replace(variant(), needs=("sm_120+",))
     with Session() as session:
-        (found,) = measured(session, plan(), [other])
+        (found,) = measured(session, [other])
     assert found["status"] == "skipped"
     assert found["reason"] == "needs sm_120+; this GPU is sm_90a"
     assert driver.launches == 0
@@ -176,8 +172,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
 def test_a_whole_run(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.benchmark import report, run
-    from raytracer.benchmark.options import BenchOptions
+    from raytracer.benchmark import report
     from raytracer.benchmark.registry import find
 
     driver = machine(right)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.kernel import LoadedKernel, SizeError
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.kernel import LoadedKernel
+from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.user_kernel import adopt
 
 ROWS = 64
@@ -82,10 +82,10 @@ def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None
         with Memory(session, {"a": matrix.nbytes, "out": wanted.nbytes}) as memory:
             memory.upload("a", matrix)
             address = memory.address("a")
-            kernel.fill_maps({"a": (address, matrix.shape, 2)})
+            kernel.fill({"a": (address, matrix.shape, 2)})
             kernel.bind({}, [address, memory.address("out")], (row, col))()
             found = np.empty(wanted.nbytes, np.uint8)
             memory.download("out", found)
             with pytest.raises(SizeError, match="multiple of 16"):
-                kernel.fill_maps({"a": (address, (100, 201), 2)})
+                kernel.fill({"a": (address, (100, 201), 2)})
     assert (found[model(offsets, swizzle)] == wanted.view(np.uint8).ravel()).all()

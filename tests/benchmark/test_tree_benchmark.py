@@ -124,7 +124,7 @@ def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> N
     ("name", "given", "message"),
     [
         ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
-        ("build", {"axes": {"width": 9}}, "build has no axes: --size sets the number"),
+        ("build", {"axes": {"width": 9}}, "--axis is not an option of build"),
         ("build", {"size": 2**40}, "are more than the .* that cpu takes: give a smaller --size"),
         ("build", {"size": 0}, "0 spheres: give 1 or more"),
     ],

@@ -67,5 +67,5 @@ def test_division_is_exact_at_any_size(n: int, tile: int) -> None:
 def test_launch_of_a_variant(tmp_path: Path) -> None:
     found = variant(tmp_path, "grid: ceil(n / block), 2", "shared: 4 * block", "layout: b_rows")
     assert (found.threads, found.layout) == (128, "b_rows")
-    assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512)
+    assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
     assert found.launch({"n": 1}, 1).grid == (1, 2, 1)

@@ -40,7 +40,7 @@ def message(root: Path, op: str = "sum") -> str:
 
 
 def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> None:
-    write(tmp_path / SUM, "10_last.cu", maps="a 64x64 swizzle128, a 8x32 as low")
+    write(tmp_path / SUM, "10_last.cu", maps="a 64x64 swizzle128, b 8x32")
     write(tmp_path / SUM, "01_first.cu", block="32 x 4", idea="each warp\n//       takes a row")
     (tmp_path / SUM / "sum.h").write_text("no variant")
     (tmp_path / LADDERS / "core").mkdir()
@@ -48,7 +48,10 @@ def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> Non
     first, last = discover("sum", tmp_path)
     assert (first.label, last.label) == ("01_first", "10_last")
     assert (first.op, first.idea, first.block) == ("sum", "each warp takes a row", (32, 4, 1))
-    assert [each.constant for each in last.maps] == ["c_map_a", "c_map_low"]
+    assert [(each.array, each.cols, each.swizzle) for each in last.maps] == [
+        ("a", 64, 128),
+        ("b", 32, 0),
+    ]
     write(tmp_path / SUM, "01-a.cu")
     assert message(tmp_path).startswith(f"kernels/{SUM}/01-a.cu: a variant's file is called")
 

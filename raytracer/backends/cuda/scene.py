@@ -308,7 +308,7 @@ class CudaScene(DeviceScene):
         given = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = given or production(self._kernel_name(view))
         with self._context.lock:
-            if kernel.reads_solids:
+            if kernel.name == CAPSULES:  # which reads their records for spheres too
                 missing = missing_with_capsules(view, self.has_forms)
             else:
                 missing = missing_features(view)

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.transfer import staging
 from raytracer.benchmark.cuda.session import Session
+from raytracer.errors import RaytracerError
 
 GUARD = 256  # bytes behind each array
 POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
 
 
 class Memory:
-    """Named arrays on the device, each followed by guard bytes; must be closed."""
+    """Named arrays on the device, each followed by guard bytes, until `with` ends."""
 
     def __init__(
         self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None
@@ -28,25 +29,21 @@ class Memory:
         """
         self._session = session
         self._sizes, self._offsets = dict(sizes), dict(offsets or {})
-        self._taken: dict[str, Any] = {}
-        try:
-            with translated(session.driver):
-                for name, size in sizes.items():
-                    room = _padded(size) + GUARD + self._offsets.get(name, 0)
-                    self._taken[name] = session.driver.mem_alloc(room)
-        except BaseException:
-            self.close()
-            raise
+        self._taken = {
+            name: session.driver.mem_alloc(_padded(size) + GUARD + self._offsets.get(name, 0))
+            for name, size in sizes.items()
+        }
 
     def address(self, name: str) -> int:
         return int(self._taken[name]) + self._offsets.get(name, 0)
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
-        staging(self._session.ordinal).to_device(array, self.address(name))
+        with self._session.translated():
+            staging(self._session.ordinal).to_device(array, self.address(name))
 
     def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
         """Copy into an array of the same size, or of a part from a byte on, and wait."""
-        with translated(self._session.driver):
+        with self._session.translated():
             staging(self._session.ordinal).to_host(self.address(name) + begin, array)
 
     def poison(self, name: str) -> None:
@@ -58,23 +55,18 @@ class Memory:
 
     def overrun(self, name: str) -> bool:
         """Whether the guard bytes of a poisoned array were overwritten."""
-        import numpy as np
-
         size = self._sizes[name]
         tail = np.empty(_padded(size) + GUARD - size, np.uint8)
         self.download(name, tail, size)
         return bool((tail != 0xFF).any())
 
-    def close(self) -> None:
-        while self._taken:
-            with suppress(self._session.driver.Error):
-                self._taken.popitem()[1].free()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        with suppress(RaytracerError):  # a lost device has freed everything already
+            for allocation in self._taken.values():
+                allocation.free()
 
 
 def _padded(size: int) -> int:

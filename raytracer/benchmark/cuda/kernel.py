@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import translated
 from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Resources
-from raytracer.errors import RaytracerError
-from raytracer.variants.kernel import Kernel, Variant
+from raytracer.variants.kernel import Variant
 
-Enqueue = Callable[[], Any]
-Matrix = tuple[int, tuple[int, ...], int]  # address, rows and columns, bytes of a value
+Located = tuple[int, tuple[int, ...], int]  # an array: address, shape, bytes of a value
 
-# CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, for releases of PyCUDA without the name.
-MAX_DYNAMIC_SHARED = 8
+# Bytes of dynamic shared memory that need no attribute (CUDA programming guide, specifications).
+PLAIN_SHARED = 48 << 10
 
 
-class RefusedError(RaytracerError):
-    """The device cannot run a kernel."""
+def load(session: Session, variant: Variant, macros: Mapping[str, str]) -> tuple[Any, Cubin]:
+    """Return the module of a variant, compiled now if it is not cached, and its code."""
+    source, root = variant.translation_unit, variant.folder
+    cubin = compiler.load(source, session.arch, root, shipped=root is None, macros=macros)
+    return session.driver.module_from_buffer(cubin.code), cubin
 
 
-class SizeError(RefusedError):
-    """A kernel does not support these sizes."""
-
-
-def require(variant: Kernel, arch: str) -> None:
-    """Raise RefusedError if an architecture cannot run a kernel."""
-    if not variant.admits(arch):
-        needs = ", ".join(map(str, variant.needs))
-        raise RefusedError(f"needs {needs}; this GPU is {arch}")
-
-
-def resources(functions: Sequence[Any], cubin: Cubin) -> Resources:
+def resources(function: Any, cubin: Cubin) -> Resources:
     return {
         "compiler": cubin.compiler,
-        "registers": max(int(each.num_regs) for each in functions),
-        "shared": max(int(each.shared_size_bytes) for each in functions),
+        "registers": int(function.num_regs),
+        "shared": int(function.shared_size_bytes),
         "spilled": ptxas.usage(cubin.log).spilled,
     }
 
@@ -49,108 +39,73 @@ def resources(functions: Sequence[Any], cubin: Cubin) -> Resources:
 class LoadedKernel:
     """A variant, compiled with macros and loaded."""
 
-    def __init__(
-        self,
-        session: Session,
-        variant: Variant,
-        macros: Mapping[str, str],
-    ) -> None:
-        """Load a variant, compiled now if it is not cached; raise RefusedError if it cannot run."""
-        require(variant, session.arch)
-        source, root = variant.translation_unit, variant.folder
-        cubin = compiler.load(source, session.arch, root, shipped=root is None, macros=macros)
-        self.variant, self._session, self._cubin = variant, session, cubin
-        with translated(session.driver):
-            self._module = session.driver.module_from_buffer(cubin.code)
-            self._functions = [self._entry(name) for name in variant.entries]
-
-    def _entry(self, name: str) -> Any:
+    def __init__(self, session: Session, variant: Variant, macros: Mapping[str, str]) -> None:
+        """Load a variant; raise RefusedError if it cannot run."""
+        self.variant, self._session = variant, session
+        self._module, cubin = load(session, variant, macros)
         try:
-            return self._module.get_function(name)
-        except self._session.driver.LogicError:
-            raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
+            self._function = self._module.get_function(variant.op)
+        except session.driver.LogicError:
+            raise RefusedError(
+                f'lacks the entry: extern "C" __global__ void {variant.op}(…)'
+            ) from None
+        self.resources = resources(self._function, cubin)
 
-    def resources(self) -> Resources:
-        return resources(self._functions, self._cubin)
+    def fill(self, arrays: Mapping[str, Located]) -> None:
+        """Fill the constant memory that the header names: inputs, as often as they fit
+        (`constant:`), and tensor maps (`maps:`).
 
-    def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
-        """Copy inputs named in the header (`constant:`) into constant memory, as often as they fit.
-
-        inputs: address on the device and bytes by name.
-        """
-        for name in self.variant.constant.split():
-            if name not in inputs:
-                raise RefusedError(f"constant: there is no input {name!r}")
-            address, nbytes = inputs[name]
-            target, copies = self._constant(f"c_{name}", nbytes)
-            driver = self._session.driver
-            with translated(driver):
-                for copy in range(copies):
-                    place = int(target) + copy * nbytes
-                    driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
-
-    def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
-        """Create the tensor maps of the header (`maps:`) in constant memory.
-
-        They are not kernel arguments, because launches pack arguments without the padding that
+        Maps are not kernel arguments, because launches pack arguments without the padding that
         their alignment requires. Raises SizeError if the rows of a matrix are not aligned.
         """
+        session = self._session
+        for name in self.variant.constant.split():
+            if name not in arrays:
+                raise RefusedError(f"constant: there is no input {name!r}")
+            address, shape, size = arrays[name]
+            nbytes = prod(shape) * size
+            target, room = self._constant(f"c_{name}", nbytes)
+            for place in range(target, target + room, nbytes):
+                session.driver.memcpy_dtod_async(place, address, nbytes, session.stream)
         for request in self.variant.maps:
-            if request.array not in matrices:
+            if request.array not in arrays:
                 raise RefusedError(f"maps: there is no matrix {request.array!r}")
-            address, shape, size = matrices[request.array]
             box = request.rows, request.cols
-            try:
-                encoded = tensor_map.encode(address, shape, size, box, request.swizzle)
-            except tensor_map.PitchError as error:
-                raise SizeError(f"{request.array}: {error}") from error
-            target, _ = self._constant(request.constant, tensor_map.BYTES)
-            with translated(self._session.driver):
-                self._session.driver.memcpy_htod(target, encoded)
+            encoded = tensor_map.encode(*arrays[request.array], box, request.swizzle)
+            target, _ = self._constant(f"c_map_{request.array}", len(encoded))
+            session.driver.memcpy_htod(target, encoded)
 
-    def _constant(self, name: str, nbytes: int) -> tuple[Any, int]:
-        """Return the address of a constant array and how often the bytes fit.
-
-        Raise RefusedError if they do not fill it.
-        """
-        driver = self._session.driver
-        with translated(driver):
-            try:
-                target, size = self._module.get_global(name)
-            except driver.LogicError:
-                raise RefusedError(f"lacks __constant__ {name}") from None
+    def _constant(self, name: str, nbytes: int) -> tuple[int, int]:
+        """Return address and bytes of a constant array; raise RefusedError if `nbytes`, once or
+        several times, do not fill it."""
+        try:
+            target, size = self._module.get_global(name)
+        except self._session.driver.LogicError:
+            raise RefusedError(f"lacks __constant__ {name}") from None
         if size < nbytes or size % nbytes:
             raise RefusedError(f"{name} has {size} bytes instead of {nbytes}")
-        return target, size // nbytes
+        return int(target), int(size)
 
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
-        """Return a function that queues one launch of each step.
+        """Return a function that queues a launch.
 
         axes: names of the expressions in the header, and their values. pointers: of inputs, then
         outputs. sizes: the integers at the end of the arguments.
         """
-        launch = self.variant.launch(axes, self._session.multiprocessors)
-        shared = launch.shared + self.resources()["shared"]
-        if shared > self._session.shared_limit:
-            limit = self._session.shared_limit
+        session, function = self._session, self._function
+        launch = self.variant.launch(axes, session.multiprocessors)
+        shared, limit = launch.shared + self.resources["shared"], session.shared_limit
+        if shared > limit:
             raise SizeError(f"needs {shared:,} bytes of shared memory; a block may have {limit:,}")
-        driver, stream = self._session.driver, self._session.stream
-        with translated(driver):
-            scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []
-            addresses = [*pointers, *map(int, scratch)]
-            for function in self._functions:
-                if launch.shared > 48 << 10:
-                    names = driver.function_attribute
-                    key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
-                    function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
-                function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
-        block = launch.block or self.variant.block
-        arguments, steps = (*addresses, *sizes), self._functions
+        if launch.shared > PLAIN_SHARED:
+            names = session.driver.function_attribute
+            function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
+        function.prepare(["P"] * len(pointers) + ["q"] * len(sizes))
 
-        def enqueue(_memory: Any = scratch) -> None:  # keeps the scratch memory alive
-            for function in steps:
-                function.prepared_async_call(
-                    launch.grid, block, stream, *arguments, shared_size=launch.shared
-                )
+        def enqueue() -> None:
+            function.prepared_async_call(
+                launch.grid, launch.block, session.stream, *pointers, *sizes,
+                shared_size=launch.shared,
+            )  # fmt: skip
 
         return enqueue

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from typing import Any, Self, cast
+from contextlib import AbstractContextManager, ExitStack, suppress
+from functools import partial
+from typing import Any, Self
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
-from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.transfer import staging
-from raytracer.benchmark.record import Device
-from raytracer.errors import BackendError
+from raytracer.errors import BackendError, RaytracerError
 
 Enqueue = Callable[[], Any]
 
 SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to keep the queue busy
 SHORT = 20e-6  # seconds; shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
-# CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, for releases of PyCUDA without the name.
-OPTIN_SHARED = 97
+
+
+class RefusedError(RaytracerError):
+    """The device cannot run a kernel."""
+
+
+class SizeError(RefusedError):
+    """A kernel does not support these sizes."""
 
 
 class Session:
@@ -30,43 +36,28 @@ class Session:
         """Find a GPU by number; raise BackendError if it cannot be used."""
         if reason := why_not(ordinal):
             raise BackendError(f"the kernels cannot run here: {reason}")
-        self.ordinal = ordinal
-        self._context = primary_context(ordinal)
-        self.driver = self._context.driver
-        self.arch = self._context.arch
+        self.driver = bindings()
+        self.ordinal, self._context = ordinal, primary_context(ordinal)
+        self.arch, self.multiprocessors = self._context.arch, self._context.multiprocessors
         self._open = ExitStack()
         self._scratch: Any = None
-        self._events: list[Any] = []
         self._unrecorded: list[Enqueue] = []  # work that cannot be captured
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._context.active())
         self.stream = staging(self.ordinal).stream
-        names = self.driver.device_attribute
-        read = self._context.device.get_attribute
-        self.multiprocessors = self._context.multiprocessors
-        self.l2_bytes = int(read(names.L2_CACHE_SIZE))
-        optin = getattr(names, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None) or names(OPTIN_SHARED)
-        self.shared_limit = int(read(optin))
+        device, names = self.driver.Device(self.ordinal), self.driver.device_attribute
+        self.bus_id = str(device.pci_bus_id())  # as nvidia-smi takes it
+        self.l2_bytes = int(device.get_attribute(names.L2_CACHE_SIZE))
+        self.shared_limit = int(device.get_attribute(names.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))
         return self
 
     def __exit__(self, *error: Any) -> None:
         if self._scratch is not None:
-            with suppress(self.driver.Error):
+            with suppress(RaytracerError):
                 self._scratch.free()
             self._scratch = None
         self._open.__exit__(*error)  # translates exceptions of the driver
-
-    def describe(self) -> Device:
-        """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
-        details = device_details(self.ordinal)
-        stable = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
-        return cast(Device, stable | {"l2_bytes": self.l2_bytes})
-
-    @property
-    def bus_id(self) -> str:
-        """PCI address of the GPU, as nvidia-smi takes it."""
-        return str(self._context.device.pci_bus_id())
 
     def fill(self, address: int, nbytes: int, word: int) -> None:
         """Queue the filling of memory with a 32-bit word; `nbytes` is a multiple of 4."""
@@ -80,12 +71,16 @@ class Session:
 
     def wait(self) -> None:
         """Wait for all queued work; raise BackendError for faults of kernels."""
-        with translated(self.driver):
+        with self.translated():
             self.stream.synchronize()
+
+    def translated(self) -> AbstractContextManager[None]:
+        """Translate exceptions of the binding that has the stream and its copies."""
+        return translated(self._context.driver)
 
     def cold(self, launch: Enqueue, count: int, flush: bool) -> list[float]:
         """Return seconds of launches one by one; flush: the L2 cache before each."""
-        events = self._pairs(count)
+        events = [(self.driver.Event(), self.driver.Event()) for _ in range(count)]
         self.flush()  # the host queues launches while this runs
         for start, end in events:
             if flush:
@@ -98,7 +93,7 @@ class Session:
 
     def hot(self, launch: Enqueue, count: int, lead: int) -> float:
         """Return seconds per launch of `count` launches in a row, queued behind `lead` flushes."""
-        ((start, end),) = self._pairs(1)
+        start, end = self.driver.Event(), self.driver.Event()
         for _ in range(lead):
             self.flush()
         launch()
@@ -112,18 +107,16 @@ class Session:
     def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
         """Return `times` samples of seconds per launch, of a graph with `count` launches.
 
-        Raise BackendError if the work cannot be captured, or cuda-bindings is missing.
+        Raise BackendError if the work cannot be captured.
         """
 
         def work() -> None:
             for _ in range(count):
                 launch()
 
-        graph = bindings().Graph(self.stream, work)
+        graph = self.driver.Graph(self.stream, work)
         graph.launch()
-        samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
-        self.wait()
-        return samples
+        return [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
 
     def short(self, launch: Enqueue) -> list[float]:
         """Return samples of a kernel that is shorter than the time of a launch."""
@@ -134,10 +127,17 @@ class Session:
                 self._unrecorded.append(launch)
         return [self.hot(launch, BATCH, 5) for _ in range(8)]
 
+    def sampler(self, launch: Enqueue, mode: str, flush: bool) -> Callable[[float], list[float]]:
+        """Return a function that takes samples in a mode for about as many seconds as it is given;
+        flush: the L2 cache before each cold launch."""
+        (first,) = self.cold(launch, 1, False)  # includes lazy loading
+        again = self.cold(launch, 3, False) if first < 0.2 else [first]
+        return partial(self.turn, launch, mode, flush, max(min(again), 1e-6))
+
     def turn(
-        self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
+        self, launch: Enqueue, mode: str, flush: bool, estimate: float, seconds: float
     ) -> list[float]:
-        """Take samples in a mode for about `seconds`; estimate: seconds of one launch."""
+        """Take samples for about `seconds`; estimate: seconds of one launch."""
         if mode == "cold":
             count = max(1, min(16, int(seconds / estimate)))
             return self.cold(launch, count, flush)
@@ -148,13 +148,10 @@ class Session:
         return [self.hot(launch, batch, 0) for _ in range(rounds)]
 
     def profiled(self, launch: Enqueue) -> None:
-        """Launch once between the marks of the profiler API."""
+        """Launch once to load everything, and once between the marks of the profiler API."""
+        launch()
+        self.wait()
         self.driver.start_profiler()
         launch()
         self.wait()
         self.driver.stop_profiler()
-
-    def _pairs(self, count: int) -> list[tuple[Any, Any]]:
-        while len(self._events) < count:
-            self._events.append((self.driver.Event(), self.driver.Event()))
-        return self._events[:count]

@@ -6,6 +6,7 @@ The driver encodes them on the host (CUDA driver API, cuTensorMapEncodeTiled).
 from __future__ import annotations
 
 from raytracer.backends.cuda.driver import bindings
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.errors import BackendError
 
 BYTES = 128  # of a CUtensorMap
@@ -13,10 +14,6 @@ PITCH = 16  # the bytes from row to row must be a multiple of this
 TYPES = {2: 9, 4: 7}  # of matrices, by the bytes of a value: bfloat16 and float32
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 PROMOTION = 2  # of what the L2 cache fetches: its lines of 128 bytes
-
-
-class PitchError(BackendError):
-    """Rows that do not start at multiples of 16 bytes: no tensor map exists."""
 
 
 def encode(
@@ -34,13 +31,13 @@ def encode(
         arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the box then has
         at most that many bytes.
     pitch: values from row to row; by default those of a row.
-    Raises PitchError where rows are no multiple of 16 bytes, BackendError for what the driver
-    refuses, and where cuda-bindings is missing.
+    Raises SizeError where rows are no multiple of 16 bytes, BackendError for what the driver
+    refuses.
     """
     rows, cols = shape
     row_bytes = (cols if pitch is None else pitch) * size
     if row_bytes % PITCH:
-        raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
+        raise SizeError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
     driver = bindings()
     try:
         made = driver.tensor_map(

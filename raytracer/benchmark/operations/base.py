@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.benchmark.products.problem import Problem
+from raytracer.benchmark.record import Work
 from raytracer.errors import UserError, suggestion
 
 Axes = Mapping[str, int]
@@ -24,19 +24,6 @@ Arrays = dict[str, "NDArray[Any]"]
 DISTRIBUTIONS = ("normal", "uniform", "constant", "few", "sorted", "zeros")
 FEW = 4  # distinct values of "few", in random order
 PERIOD = 4_194_301  # distinct values, a prime: rows of larger arrays, which repeat them, differ
-
-
-@dataclass(frozen=True)
-class Work:
-    """Operations and bytes of one call: each input read once, each output written once."""
-
-    flop: float
-    bytes_read: float
-    bytes_written: float
-
-    @property
-    def bytes(self) -> float:
-        return self.bytes_read + self.bytes_written
 
 
 @dataclass(frozen=True)
@@ -148,11 +135,10 @@ class Op:
         return self.rounding * (1e-14 if dtype == "float64" else 1e-6)
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        read, written = (
-            sum(array.nbytes for array in arrays(axes, dtype).values())
-            for arrays in (self.input_arrays, self.output_arrays)
-        )
-        return Work(self.flop(axes), read, written)
+        """Return the work of one call: each input is read once, each output written once."""
+        inputs, outputs = self.input_arrays(axes, dtype), self.output_arrays(axes, dtype)
+        read, written = (sum(a.nbytes for a in each.values()) for each in (inputs, outputs))
+        return {"flop": self.flop(axes), "bytes_read": read, "bytes_written": written}
 
     def sizes(self, axes: Axes) -> tuple[int, ...]:
         return tuple(axes[name] for name in self.axes if name not in self.macro_sizes)
@@ -170,19 +156,6 @@ class Op:
         """Return the names of the expressions in kernel headers: axes, and bytes of a value."""
         first = next(iter(self.input_arrays(axes, dtype).values()))
         return {**axes, "bytes": first.itemsize}
-
-    def problem(
-        self,
-        axes: Axes,
-        dtype: str,
-        address: Callable[[str], int],
-        transposed: frozenset[str] = frozenset(),
-    ) -> Problem:
-        """Return the matrices of a product; for variants that choose among tiles.
-
-        transposed: inputs whose arrays are the transposes of those of `inputs`.
-        """
-        raise NotImplementedError(f"{self.name} is not a matrix product")
 
     def resolve(self, sizes: Axes) -> dict[str, int]:
         """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""

@@ -18,7 +18,6 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
     sizes_of,
 )
-from raytracer.benchmark.products.problem import Operand, Problem
 
 BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
 
@@ -29,20 +28,6 @@ class Product(Op):
     def tolerance(self, axes: Axes, dtype: str) -> float:
         """Allow for rounding errors that grow with the square root of k."""
         return self.rounding * 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
-
-    def problem(
-        self,
-        axes: Axes,
-        dtype: str,
-        address: Callable[[str], int],
-        transposed: frozenset[str] = frozenset(),
-    ) -> Problem:
-        """Return the matrices, without padding."""
-        arrays = self.input_arrays(axes, dtype) | self.output_arrays(axes, dtype)
-        operands = [
-            _operand(address(name), array, name in transposed) for name, array in arrays.items()
-        ]
-        return Problem(axes["m"], axes["n"], axes["k"], *operands)
 
 
 class ProductBf16(Product):
@@ -76,11 +61,6 @@ class ProductBf16(Product):
     def dtype_of(self, inputs: Arrays) -> str:
         """Return "bfloat16"; other arrays are refused by their own type."""
         return "bfloat16"
-
-
-def _operand(address: int, array: Array, transposed: bool) -> Operand:
-    rows, cols = reversed(array.shape) if transposed else array.shape
-    return Operand(address, rows, cols, cols, array.itemsize, transposed)
 
 
 def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:

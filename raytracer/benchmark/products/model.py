@@ -7,9 +7,8 @@ docs/research/product_model.py; on another device only the proportions matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 from raytracer.benchmark.products.problem import Problem, Units
@@ -77,23 +76,14 @@ class Choice:
         return self.units.workers * self.tile.cluster * self.tile.parts
 
 
-def proposals(
-    problem: Problem,
-    multiprocessors: int,
-    *,
-    count: int = 1,
-    clusters: bool = True,
-    usable: Callable[[AnyTile], bool] = lambda _: True,
-) -> list[Choice]:
-    """Return at most `count` choices that the model expects to be the fastest, in that order.
+def ranked(problem: Problem, multiprocessors: int, clusters: bool = True) -> list[Choice]:
+    """Return all choices, the one that the model expects to be the fastest first.
 
-    clusters: whether the device has clusters and early launches (sm_90 and later). usable: whether
-    a tile can be launched here; called from the fastest choice on.
+    clusters: whether the device has clusters and early launches (sm_90 and later).
     """
     shapes = shapes_for(problem, clusters)
-    choices = list(candidates(problem, shapes, multiprocessors, early=clusters))
-    distinct = dict.fromkeys(sorted(choices, key=lambda choice: choice.seconds))
-    return list(islice((each for each in distinct if usable(each.tile)), count))
+    choices = candidates(problem, shapes, multiprocessors, early=clusters)
+    return sorted(choices, key=lambda choice: choice.seconds)
 
 
 def candidates(
@@ -112,9 +102,7 @@ def candidates(
                     yield Choice(tile, units, seconds, start)
 
 
-def divisions(
-    problem: Problem, tile: TensorTile | SimtTile, multiprocessors: int
-) -> Iterator[Units]:
+def divisions(problem: Problem, tile: AnyTile, multiprocessors: int) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
     cluster_rows = tile.rows * tile.cluster
     rows, cols = -(-problem.m // cluster_rows), -(-problem.n // tile.cols)
@@ -153,7 +141,7 @@ def clusters_at_once(size: int, layers: int, multiprocessors: int) -> int:
     return max(1, clusters * multiprocessors // 132)
 
 
-def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> bool:
+def starts_early(tile: AnyTile, units: Units, multiprocessors: int) -> bool:
     """Whether a launch before the kernel ahead has ended pays.
 
     If only some of the blocks find room beside those of the kernel ahead, all lie unevenly on the
@@ -176,7 +164,7 @@ class Load(NamedTuple):
     idle: float  # share of the multiprocessors without a block
 
 
-def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> Load:
+def load_of(tile: AnyTile, units: Units, multiprocessors: int) -> Load:
     split, size = units.split_tiles, tile.cluster * tile.parts
     waves = -(-(units.tiles - split) // units.workers)
     at_once = clusters_at_once(size, tile.per_multiprocessor, multiprocessors) * size
@@ -194,7 +182,7 @@ def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> 
 
 def predicted(
     problem: Problem,
-    tile: TensorTile | SimtTile,
+    tile: AnyTile,
     units: Units,
     multiprocessors: int,
     early: bool,

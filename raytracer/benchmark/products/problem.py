@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from raytracer.benchmark.operations.base import Axes, Op
 
 ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 
@@ -50,6 +53,25 @@ class Problem:
     a: Operand
     b: Operand
     c: Operand
+
+
+def problem_of(
+    op: Op,
+    axes: Axes,
+    dtype: str,
+    address: Callable[[str], int],
+    transposed: frozenset[str] = frozenset(),
+) -> Problem:
+    """Return the matrices of an operation at addresses by name, without padding.
+
+    transposed: inputs whose arrays are the transposes of those of `op.inputs`.
+    """
+    operands = []
+    for name, array in (op.input_arrays(axes, dtype) | op.output_arrays(axes, dtype)).items():
+        is_transposed = name in transposed
+        rows, cols = reversed(array.shape) if is_transposed else array.shape
+        operands.append(Operand(address(name), rows, cols, cols, array.itemsize, is_transposed))
+    return Problem(axes["m"], axes["n"], axes["k"], *operands)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
             assert array.flags.c_contiguous
             assert (array == again[key]).all()
             assert (array.shape, str(array.dtype)) == (declared.shape, declared.dtype)
-    assert op.work(axes, dtype).bytes_read == sum(array.nbytes for array in first.values())
+    assert op.work(axes, dtype)["bytes_read"] == sum(array.nbytes for array in first.values())
     assert op.resolve(op.axes_of(first)) == axes
 
 

@@ -8,39 +8,29 @@ from typing import Any
 import pytest
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda.kernel import SizeError
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import find
-from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.products.model import Choice, proposals
-from raytracer.benchmark.products.problem import Problem
+from raytracer.benchmark.products.kernel import choose
+from raytracer.benchmark.products.model import Choice
+from raytracer.benchmark.products.problem import Problem, problem_of
 from raytracer.benchmark.products.tiles import SHARED_LIMIT, SIMT_SHAPES, kernels_of
 from raytracer.variants.discovery import discover
 
 
 def product(name: str, *size: int) -> Problem:
     op = find(name)
-    return op.problem(dict(zip("mnk", size, strict=True)), op.dtypes[-1], lambda _: 0)
+    return problem_of(op, dict(zip("mnk", size, strict=True)), op.dtypes[-1], lambda _: 0)
 
 
-def chosen(
-    name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT, timed: bool = False
-) -> Choice:
+def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT) -> Choice:
     session: Any = SimpleNamespace(arch=arch, multiprocessors=132, shared_limit=limit)
-    return ProductKernel(session, discover(name)[-1], timed).choose(product(name, *size))
+    return choose(session, discover(name)[-1], product(name, *size))
 
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tiles are available, also without nvcc."""
     monkeypatch.setattr(compiler, "is_available", lambda *_: True)
-
-
-def test_the_fastest_of_the_timed_proposals_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    size, times = (1408, 1344, 12288), iter([5.0, 4.0, 1.0, 3.0, 2.0, *range(6, 17)])
-    monkeypatch.setattr(ProductKernel, "seconds", lambda *_: next(times))
-    expected = proposals(product("matmul_bf16", *size), 132, count=16)
-    assert chosen("matmul_bf16", *size, timed=True) == expected[2]
-    assert not list(times)
 
 
 @pytest.mark.parametrize("arch", ["sm_86", "sm_120"])

@@ -15,17 +15,12 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark import runner
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
-from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.products.model import (
-    Choice,
-    candidates,
-    proposals,
-)
+from raytracer.benchmark.products.kernel import bind
+from raytracer.benchmark.products.model import Choice, candidates, ranked
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
 from raytracer.resources import thread_count
@@ -159,7 +154,8 @@ def compile_everything(session: Session) -> None:
     for case in cases():
         variant = rung(DTYPES[case.dtype])
         if variant.admits(session.arch):
-            (choice,) = proposals(problem(case, make(case)[0], [0, 0, 0]), session.multiprocessors)
+            given = problem(case, make(case)[0], [0, 0, 0])
+            choice = ranked(given, session.multiprocessors)[0]
             jobs.add((str(variant.path), tuple(sorted(choice.tile.macros().items()))))
     with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
         list(
@@ -185,7 +181,7 @@ def compare(
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     matrices, wanted = make(case)
-    c, kernel, tried = matrices[2], ProductKernel(session, variant), 0
+    c, tried = matrices[2], 0
     limit = op.tolerance({"m": 1, "n": 1, "k": case.size[2]}, case.dtype)
     inside = Stored(np.zeros_like(c.buffer), c.operand)
     inside.matrix()[:] = 1
@@ -196,7 +192,8 @@ def compare(
             memory.upload(name, each.buffer)
         given = problem(case, matrices, [memory.address(name) for name in "abc"])
         for choice in choices(given):
-            launch, results = kernel.bind(given, choice), []
+            launch, _ = bind(session, variant, given, choice)
+            results = []
             for _ in range(2):
                 memory.poison("c")
                 launch()
@@ -227,12 +224,3 @@ def test_tiles_of_every_kind_agree_with_float64(session: Session, shape: Shape) 
             session, case, lambda given: candidates(given, [shape], session.multiprocessors)
         )
     assert tried  # no kind suits all sizes: several parts of a tile need few tiles
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_timed_proposals_agree_with_float64(session: Session, dtype: str) -> None:
-    op, axes = find(DTYPES[dtype]), {"m": 704, "n": 320, "k": 4160}
-    plan = runner.Plan(op, axes, dtype, timed=True)
-    if not rung(op.name).admits(session.arch):
-        pytest.skip(f"{op.name} does not run on {session.arch}")
-    assert runner.wrong(session, plan, rung(op.name)) == ""

@@ -15,9 +15,9 @@ from raytracer.benchmark.products.model import (
     Choice,
     candidates,
     clusters_at_once,
-    proposals,
+    ranked,
 )
-from raytracer.benchmark.products.problem import Problem, Units
+from raytracer.benchmark.products.problem import Problem, Units, problem_of
 from raytracer.benchmark.products.tiles import (
     CHUNK,
     SHARED_LIMIT,
@@ -33,7 +33,7 @@ OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bflo
 
 
 def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
-    return find(name).problem({"m": m, "n": n, "k": k}, dtype, lambda _: base)
+    return problem_of(find(name), {"m": m, "n": n, "k": k}, dtype, lambda _: base)
 
 
 def fastest(given: Problem, *shapes: Shape, early: bool = False) -> Choice:
@@ -116,7 +116,7 @@ def test_choices_are_those_that_were_measured(
     dtype: str, size: tuple[int, int, int], expected: tuple[str, int, int, bool]
 ) -> None:
     name = "matmul" if dtype == "float32" else "matmul_bf16"
-    (choice,) = proposals(problem(name, dtype, *size), 132)
+    choice = ranked(problem(name, dtype, *size), 132)[0]
     units = choice.units
     assert (choice.tile.label, units.workers, units.split_tiles, choice.early) == expected
 
