@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
+from raytracer.backends.base import DeviceScene
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
@@ -31,9 +32,6 @@ from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments, triple
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceScene
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
@@ -125,14 +123,17 @@ class Plan:
         return Sheet(width, height, self.dpi, paper, (self.bottom, self.top))
 
     def _fog_color(self, crop: Crop, height: int) -> NDArray[np.float32]:
-        """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3)."""
+        """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3): that of the
+        background, interpolated in linear light."""
         cue = self.annotations.depth_cue
         bottom, top = self.bottom, self.top
         if cue is not None and cue.color is not None:
             bottom = top = parse_color(cue.color)
         elif self.transparent:
             bottom = top = (1.0, 1.0, 1.0)
-        return depth_cue.row_colors(bottom, top, (crop[1], crop[3]), height)
+        part = 1.0 - (np.arange(crop[1], crop[3])[:, None] + 0.5) / height
+        low, high = srgb_to_linear([bottom, top])
+        return linear_to_srgb(low + part * (high - low)).astype(np.float32)
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
         wanted = self.annotations

@@ -6,7 +6,6 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 from raytracer.errors import OutputError, UserError, suggestion
 from raytracer.files import output
 from raytracer.files.access import path_of
-
-if TYPE_CHECKING:
-    from raytracer.scene.generators._base import Generator, Part
+from raytracer.scene.generators._base import Generator, Part
 
 FOLDER = Path(__file__).parent / "generators"
 # The hash takes the sphere's index and the seed as 32-bit words.
@@ -84,11 +81,6 @@ def write(
     """
     target, maker = path_of(path), generator(name)
     count, seed = settle(maker, count, seed)
-    if target.suffix == ".toml":
-        raise OutputError(
-            f"{target}: a scene names its generator itself: write [[spheres]] and generate = "
-            f'{{ name = "{name}", count = {count}, seed = {seed} }}'
-        )
     if target.suffix not in (".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .npz, or .xyz for atoms")
     if target.suffix == ".xyz" and maker.symbols is None:

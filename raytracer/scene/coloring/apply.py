@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
-from raytracer.scene.bond_settings import Bonding
+from raytracer.scene.coloring import OF_BONDS
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
@@ -41,21 +41,15 @@ def styled_sets(
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
     scales: list[ColorScale] = []
-    groups: list[tuple[SetStyle, list[int]]] = []
+    groups: dict[str, tuple[SetStyle, list[int]]] = {}
     for place, style in enumerate(styles):
-        if style is None:
-            continue
-        if style.settings.color_by is not None:
-            for first, places in groups:
-                if _same(first.settings, style.settings):
-                    places.append(place)
-                    break
-            else:
-                groups.append((style, [place]))
-        elif style.settings.palette is not None:
+        if style is not None and style.settings.color_by is not None:
+            rule = repr([getattr(style.settings, name) for name in KEYS.values()])
+            groups.setdefault(rule, (style, []))[1].append(place)
+        elif style is not None and style.settings.palette is not None:
             made[place], scale = with_palette(made[place], style)
             scales.append(scale)
-    for style, places in groups:
+    for style, places in groups.values():
         colored, scale = by_scale([made[place] for place in places], style)
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
@@ -97,10 +91,6 @@ def styled(
     kept = () if scales else scene.color_scales
     colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
     return _with_bond_sets(colored, *bonded_sets(sets, styles))
-
-
-def _same(one: StyleSettings, other: StyleSettings) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in KEYS.values())
 
 
 def with_bonds(scene: Scene) -> Scene:
@@ -145,18 +135,13 @@ def bonded_sets(
     return made, bonds
 
 
-def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
-    names = {"style": "style", "bonds": "bonds", "radius": "bond_radius", "color": "bond_color",
-             "select": "bond_select", "orders": "bond_orders"}  # fmt: skip
-    given = {key: getattr(style.settings, name) for key, name in names.items()}
-    earlier = spheres.bonding
-    if earlier is not None:
-        given = {k: getattr(earlier, k) if value is None else value for k, value in given.items()}
-    elif all(value is None for value in given.values()):
-        return None
-
-    place = f"{style.place}." if style.place else ""
-    return Bonding(**given, place=place, keeps_radii=style.radius is not None)
+def _bonding(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
+    """Return the settings of bonds, also those of before."""
+    said = {name: getattr(style.settings, name) for name in OF_BONDS}
+    given = {name: value for name, value in said.items() if value is not None}
+    if spheres.bonding is not None:
+        return replace(style, settings=replace(spheres.bonding.settings, **given))
+    return replace(style, settings=StyleSettings(**given)) if given else None
 
 
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
