@@ -26,13 +26,9 @@ from raytracer.scene.columns import shared_names, shared_values
 from raytracer.scene.source import Source
 
 if TYPE_CHECKING:
-    from raytracer.scene.coloring.style import StyleOverrides
+    from raytracer.keywords import ViewKeywords
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.scene.view_settings import ViewOverrides
-
-    class Settings(ViewOverrides, StyleOverrides, total=False):
-        """Settings as keyword arguments, for type checkers."""
 
     Doubles = NDArray[np.float64]
 
@@ -118,7 +114,7 @@ def measure(
     arrays: Mapping[str, str] | None = None,
     backend: str = "auto",
     threads: int = 0,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ViewKeywords],
 ) -> Measurements:
     """Measure how far the surface of each sphere is exposed.
 

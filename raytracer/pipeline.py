@@ -45,19 +45,14 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
+    from raytracer.keywords import Keywords
     from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
-    from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
-    from raytracer.scene.view_settings import ViewOverrides
-    from raytracer.settings import Overrides
     from raytracer.view import View
-
-    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
-        """Settings of a call as keyword arguments, for type checkers."""
 
 
 Notice = Callable[[str], None]
@@ -89,7 +84,7 @@ def render(
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[Keywords],
 ) -> Image:
     """Render a scene.
 

@@ -21,7 +21,7 @@ from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import Keywords
 
 PAGE = ".html"
 ENDINGS = (PAGE, ".usdc", ".usda", ".usd")
@@ -46,7 +46,7 @@ def export(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     notice: Notice | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[Keywords],
 ) -> Path:
     """Write a scene as one file that others can open.
 

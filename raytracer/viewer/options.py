@@ -8,7 +8,7 @@ from typing import Any
 
 from raytracer.arguments import function, truth
 from raytracer.errors import DataFileError, UserError
-from raytracer.fields import check_names, definitions, takes
+from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Notice
 from raytracer.resources import thread_count
@@ -66,11 +66,8 @@ class ViewOptions:
         of_source = {name: settings.pop(name, None) for name in OF_SOURCE}
         check_names(cls.of, settings, caller)
         source = Source.of(scene, **of_source)
-        others = dict(settings)
-        renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
-        RenderSettings().override(**renders)
-        ViewSettings(**SceneOverrides.of(others).settings)
-        check_shutter(others)
+        SceneOverrides.of(settings)  # checks them
+        check_shutter(settings)
         if watch and source.path is None:
             raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
         also = [*source.further, *([source.topology] if source.topology else [])]

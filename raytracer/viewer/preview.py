@@ -33,7 +33,7 @@ from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import Keywords
     from raytracer.viewer.window import PreviewWindow
 
 START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
@@ -100,7 +100,7 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
-    **settings: Unpack[Settings],
+    **settings: Unpack[Keywords],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
