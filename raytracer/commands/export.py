@@ -52,12 +52,10 @@ def export(
 
     from raytracer.commands.picture import free_path, stem_of
     from raytracer.exporting.export import export as library
-    from raytracer.files.output import OutputSet
     from raytracer.progress import StageLine
 
-    with OutputSet() as outputs, StageLine(False if quiet else progress) as line:
-        target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
-        outputs.writes(target, "the export")
+    target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
+    with StageLine(False if quiet else progress) as line:
         library(options.scene_paths(scenes), target, notice=line, **settings, **given)
     if as_json:
         print_json({"output": str(target), "bytes": target.stat().st_size})

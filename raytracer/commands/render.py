@@ -21,7 +21,6 @@ from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.files.output import OutputSet
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
@@ -156,10 +155,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     if call.only is not None or call.pick is not None:
         run_pixel(call)
         return
-    from raytracer.files.output import OutputSet
-
-    with OutputSet() as outputs:
-        run(call, outputs)
+    run(call)
 
 
 def source_of(call: Call) -> Source:
@@ -171,13 +167,15 @@ def source_of(call: Call) -> Source:
     )  # fmt: skip
 
 
-def check(call: Call, path: Path, outputs: OutputSet) -> Path:
+def check(call: Call, path: Path) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
     from raytracer.commands.picture import check_target, default_picture
+    from raytracer.files.output import OutputSet
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
+    outputs = OutputSet()
     check_bits(call.bits, ToneSettings.of(call.tone))
     if call.aov and not call.film:
         raise UserError("--aov changes what the film contains: give --film FILE too")
@@ -197,7 +195,7 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
         else default_picture(call.scene, call.frame, scene_about(path)["file"])
     )
     if call.film:
-        outputs.writes(call.film, "--film", replaces=call.resume)
+        outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
     settings = {"transparent": call.settings.get("transparent") is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
@@ -225,8 +223,9 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
         print_warnings(warnings)
 
 
-def run(call: Call, outputs: OutputSet) -> None:
+def run(call: Call) -> None:
     from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
+    from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
@@ -234,7 +233,7 @@ def run(call: Call, outputs: OutputSet) -> None:
 
     start = time.perf_counter()
     source, aovs = source_of(call), check_aovs(call.aov)
-    target = check(call, source.scene, outputs)
+    target = check(call, source.scene)
     # The film is written, too, for a picture in OpenEXR.
     exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
@@ -250,7 +249,10 @@ def run(call: Call, outputs: OutputSet) -> None:
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
-        check_target(target, call.bits, call.quality, known)  # before the time is spent
+        # Before the time is spent, and now that the scene's files are known.
+        check_target(target, call.bits, call.quality, known)
+        if call.film:
+            film_file.check_target(call.film, call.resume)
         samples = height * width * job.settings.samples * call.repeat
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(

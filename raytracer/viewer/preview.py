@@ -152,12 +152,9 @@ def preview(
         backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,
     )  # fmt: skip
-    outputs = output.OutputSet()
-    target = None
-    if screenshot is not None:
-        target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
+    target = None if screenshot is None else output.check_picture(screenshot)
     opening.open_display(offscreen is not None)
-    with outputs, ExitStack() as undo:
+    with ExitStack() as undo:
         frames = Frames.of(options)
         if offscreen is not None:
             loaded_scene = frames.first(backend, notice)
