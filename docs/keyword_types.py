@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 
@@ -20,6 +21,7 @@ HEAD = '''"""Settings as keyword arguments, for type checkers; None keeps the sc
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, TypedDict
 
 from raytracer.scene.background import Background
@@ -60,9 +62,11 @@ def stub() -> str:
 
 def _lines() -> Iterator[str]:
     yield HEAD
+    yield from _class("SourceKeywords(TypedDict, total=False)", SourceSettings)
     yield from _class("ViewKeywords(TypedDict, total=False)", ViewSettings, StyleSettings)
-    yield ""
     yield from _class("Keywords(ViewKeywords, total=False)", RenderSettings)
+    yield "class MeasureKeywords(SourceKeywords, ViewKeywords, total=False): ..."
+    yield "class FileKeywords(SourceKeywords, Keywords, total=False): ..."
     yield ""
 
 
@@ -71,6 +75,7 @@ def _class(head: str, *kinds: type) -> Iterator[str]:
     for each in (each for kind in kinds for each in fields(kind)):
         kind = WIDER.get(each.name, str(each.type).removesuffix(" | None"))
         yield f"    {each.name}: {kind} | None"
+    yield ""
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, TypedDict
 
 from raytracer.scene.background import Background
@@ -25,6 +26,14 @@ from raytracer.scene.ground import Ground
 from raytracer.scene.lights import Light
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.transform import Triple
+
+class SourceKeywords(TypedDict, total=False):
+    frame: int | None
+    smoothing: int | None
+    unwrap: bool | None
+    format: str | None
+    topology: str | PathLike[str] | None
+    arrays: Mapping[str, str] | None
 
 class ViewKeywords(TypedDict, total=False):
     view: str | None
@@ -102,3 +111,6 @@ class Keywords(ViewKeywords, total=False):
     noise: float | None
     max_samples: int | None
     denoise: bool | None
+
+class MeasureKeywords(SourceKeywords, ViewKeywords, total=False): ...
+class FileKeywords(SourceKeywords, Keywords, total=False): ...

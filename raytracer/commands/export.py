@@ -13,8 +13,8 @@ from raytracer.commands.report import file_size, print_json, print_lines
 @click.command(
     cls=options.SettingsCommand,
     settings=(
-        options.view_options, options.style_options, options.render_options,
-        options.annotation_options, options.tone_options,
+        options.source_options, options.view_options, options.style_options,
+        options.render_options, options.annotation_options, options.tone_options,
     ),
     common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
 )  # fmt: skip
@@ -26,7 +26,6 @@ from raytracer.commands.report import file_size, print_json, print_lines
     metavar="FILE",
     help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here.",
 )
-@options.source_options()
 @options.backend_option
 @options.threads_option
 @options.json_option

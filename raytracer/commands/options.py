@@ -85,49 +85,6 @@ threads_option = click.option(
 )
 
 
-def _names(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> dict[str, str] | None:
-    """Parse names of columns; a comma in one is no separator."""
-    if value is None:
-        return None
-    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
-    if not all(name.strip() and column.strip() for name, _, column in pairs):
-        raise click.BadParameter(f"{value!r} is not of the form x=NAME,y=NAME,radius=NAME")
-    names = [name.strip() for name, _, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise click.BadParameter(f"{value!r} names two columns for {twice}: give one of them")
-    return {name: column.strip() for name, (_, _, column) in zip(names, pairs, strict=True)}
-
-
-SOURCE_OPTIONS = {
-    "frame": click.option(
-        "--frame", type=int, metavar="N",
-        help="Frame of a trajectory, from 0, or back from -1; default: the first.",
-    ),
-    "smoothing": click.option(
-        "--smoothing", type=int, metavar="N",
-        help="Show each particle at its mean position over N frames; default: 1.",
-    ),
-    "unwrap": click.option(
-        "--unwrap", is_flag=True, default=None,
-        help="Follow particles out of a periodic box, from the first frame on.",
-    ),
-    "format": click.option(
-        "--format", metavar="SUFFIX",
-        help="Format of the file or standard input: xyz, csv, ...; default: by name and content.",
-    ),
-    "topology": click.option(
-        "--topology", type=FILE, metavar="FILE",
-        help="Atoms of a trajectory with coordinates only: a .psf, .prmtop, .pdb, .gro, ...",
-    ),
-    "arrays": click.option(
-        "--columns", "arrays", metavar="x=NAME,radius=NAME,...", callback=_names,
-        help="Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.",
-    ),
-}  # fmt: skip
-"""Options for how a file is read, by the argument of `Source.of`."""
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON.")
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
@@ -155,11 +112,6 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
-
-
-def source_options(*names: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds options for how a file is read; all of them by default."""
-    return _added([SOURCE_OPTIONS[name] for name in names or SOURCE_OPTIONS])
 
 
 picture_options = _added((
@@ -550,11 +502,19 @@ def _annotation_options() -> list[click.Option]:
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
-FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}  # further names of options
+# Further names of options, and names that are not those of the field.
+FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",), "arrays": ("--columns",)}
 
+SOURCE = "raytracer.scene.source_settings:SourceSettings"
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
 VIEW = "raytracer.scene.view_settings:ViewSettings"
+
+source_options = OptionGroup(SOURCE, panel="Options")
+
+file_options = OptionGroup(SOURCE, ("format", "topology", "arrays"), "Options")
+
+still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "Options")
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option, finish=_sized)
 
@@ -599,7 +559,8 @@ annotation_options = OptionGroup(
 )
 
 window_options = (
-    view_options, style_options, preview_options, preview_tone_options, annotation_options
+    source_options, view_options, style_options, preview_options, preview_tone_options,
+    annotation_options,
 )  # fmt: skip
 
 
@@ -630,6 +591,6 @@ def _option(definition: Definition, panel: str) -> click.Option:
     if attributes.pop("is_switch", False):
         long = f"{long}/--no-{long[2:]}"
     return SettingOption(
-        [long, *FLAGS.get(name, ()), name], default=None, panel=panel,
+        [*dict.fromkeys([long, *FLAGS.get(name, ())]), name], default=None, panel=panel,
         help=f"{definition.summary}  [{notes}]", **attributes,
     )  # fmt: skip

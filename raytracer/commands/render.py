@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.source import Source
     from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
@@ -53,6 +52,7 @@ def numbers(
 @click.command(
     cls=options.SettingsCommand,
     settings=(
+        options.source_options,
         options.view_options,
         options.motion_options,
         options.style_options,
@@ -77,7 +77,6 @@ def numbers(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that shows another scene.",
 )
-@options.source_options()
 @options.backend_option
 @options.threads_option
 @options.picture_options
@@ -150,7 +149,10 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **given)
+    from raytracer.scene.source import Source
+
+    call = SimpleNamespace(scene=scenes[0], **given)
+    call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
@@ -158,16 +160,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     run(call)
 
 
-def source_of(call: Call) -> Source:
-    from raytracer.scene.source import Source
-
-    return Source.of(
-        options.scene_paths(call.scenes), frame=call.frame, format=call.format,
-        topology=call.topology, arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
-    )  # fmt: skip
-
-
-def check(call: Call, path: Path) -> Path:
+def check(call: Call) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
     from raytracer.commands.picture import check_target, default_picture
     from raytracer.files.output import OutputSet
@@ -192,7 +185,7 @@ def check(call: Call, path: Path) -> Path:
     target = (
         Path(call.output)
         if call.output
-        else default_picture(call.scene, call.frame, scene_about(path)["file"])
+        else default_picture(call.scene, call.source.frame, scene_about(call.source.scene)["file"])
     )
     if call.film:
         outputs.writes(call.film, "--film")
@@ -201,17 +194,15 @@ def check(call: Call, path: Path) -> Path:
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
-def prepared(
-    call: Call, source: Source, crop: Crop | None, output: Output, keep: bool = False
-) -> Job:
+def prepared(call: Call, crop: Crop | None, output: Output, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
-            source, call.settings, annotations=call.annotations, backend=call.backend, crop=crop,
-            threads=call.threads, notice=line, keep=keep, memory_of=output,
+            call.source, call.settings, annotations=call.annotations, backend=call.backend,
+            crop=crop, threads=call.threads, notice=line, keep=keep, memory_of=output,
         )  # fmt: skip
     tell(call, job, warnings)
     return job
@@ -232,8 +223,7 @@ def run(call: Call) -> None:
     from raytracer.progress import ProgressBar
 
     start = time.perf_counter()
-    source, aovs = source_of(call), check_aovs(call.aov)
-    target = check(call, source.scene)
+    aovs, target = check_aovs(call.aov), check(call)
     # The film is written, too, for a picture in OpenEXR.
     exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
@@ -245,7 +235,7 @@ def run(call: Call) -> None:
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
         film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
-    with prepared(call, source, crop, output) as job:
+    with prepared(call, crop, output) as job:
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
@@ -274,7 +264,7 @@ def run(call: Call) -> None:
         others = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         summary = _summary(job, film, target, others)
-        print_lines("\n".join([*summary, *_inferred(call, source, job), *lines]))
+        print_lines("\n".join([*summary, *_inferred(call, job), *lines]))
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
@@ -316,7 +306,7 @@ def run_pixel(call: Call) -> None:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
     output = Output(bits=call.bits)
-    with prepared(call, source_of(call), (0, 0, 1, 1), output, not sample) as job:
+    with prepared(call, (0, 0, 1, 1), output, not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
@@ -405,12 +395,13 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     return lines
 
 
-def _inferred(call: Call, source: Source, job: Job) -> list[str]:
+def _inferred(call: Call, job: Job) -> list[str]:
     """Return what is shown of particles without a scene and the call does not state, as a line."""
     from raytracer.scene.load import is_scene
     from raytracer.scene.views import AXES
 
-    if source.path is None or str(source.path) == "-" or is_scene(source.path):
+    path = call.source.path
+    if path is None or str(path) == "-" or is_scene(path):
         return []
     words, options = [], []
     camera = job.camera

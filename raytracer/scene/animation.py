@@ -26,6 +26,7 @@ from raytracer.field_types import (
 )
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
+from raytracer.scene.source_settings import MAX_SMOOTHED
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -34,7 +35,6 @@ EASINGS = ("linear", "smooth", "in", "out")
 """Speed profiles of motion; "in" starts slowly, "out" ends slowly, "smooth" does both."""
 
 CODECS = ("h264", "h265", "av1", "vp9")
-MAX_SMOOTHED = 1001
 CENTER = "center"  # value of `follow` for the mean of all centres
 
 _TURN = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|sec|seconds?|deg|degrees?|°)?\s*")

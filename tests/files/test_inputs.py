@@ -156,6 +156,7 @@ def test_python_remembers_what_it_has_read(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_the_number_of_a_removed_file_may_belong_to_another(tmp_path: Path) -> None:
+    inputs.forget()
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(b"old")
     inputs.note(old.stat(), old, "old")
