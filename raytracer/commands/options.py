@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from raytracer.errors import DataFileError, UserError, suggestion
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import SETTINGS, STYLE
 
 if TYPE_CHECKING:
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
-
-ANNOTATIONS = {
-    "legend": ("The scale of colours that follow a column", "PLACE"),
-    "scale_bar": ("A bar of a known length", "LENGTH"),
-    "axes": ("A tripod of the axes, in a place of the picture or at the origin", "PLACE"),
-    "labels": ("A text at each sphere", "BY"),
-    "box": ("The simulation box as rods, or as lines over the picture", "STYLE"),
-    "outline": ("Lines around spheres", "WIDTH"),
-    "depth_cue": ("Fading into a colour with the distance", "COLOR"),
-}
-"""Options for what is drawn over the picture: help, and the field that a single value sets."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -378,14 +367,15 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-SWITCHES = {flag(name) for name in (*ANNOTATIONS, "ribbons")}  # options that need no value
+DRAWN = [name for name in ANNOTATIONS if name != "texts"]
+SWITCHES = {flag(name) for name in (*DRAWN, "ribbons")}  # options that need no value
 
 
 class OptionGroup:
     """Options that are made when one of them is used or the help is printed.
 
     Args:
-        owner: "module:Class" of the settings; "" without settings.
+        owner: "module:Class" of the settings.
         names: the fields that are options; all by default.
         panel: title of their part of the help; `panels` has exceptions by field.
         extra: makes further options, which stand first.
@@ -395,7 +385,7 @@ class OptionGroup:
 
     def __init__(
         self,
-        owner: str = "",
+        owner: str,
         names: Sequence[str] = (),
         panel: str = "",
         panels: Mapping[str, str] | None = None,
@@ -411,7 +401,7 @@ class OptionGroup:
         from raytracer.field_types import loaded
         from raytracer.fields import definitions
 
-        return definitions(loaded(self.owner)) if self.owner else {}
+        return definitions(loaded(self.owner))
 
     @property
     def names(self) -> Sequence[str]:
@@ -471,32 +461,15 @@ def _with_camera(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _checked_tone(given: dict[str, Any]) -> dict[str, Any]:
-    from raytracer.film.tone_settings import ToneSettings
-
-    checked = ToneSettings(**given)
-    return {name: getattr(checked, name) for name in given}
+def _title_option() -> list[click.Option]:
+    return [SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
+                          help="A line of text at the top of the picture.")]  # fmt: skip
 
 
-def _parsed_annotations(given: dict[str, Any]) -> dict[str, Any]:
-    from raytracer.commands.annotation_options import parsed
-
-    return parsed(given)
-
-
-def _annotation_options() -> list[click.Option]:
-    title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
-                          help="A line of text at the top of the picture.")  # fmt: skip
-    switches = [
-        SettingOption(
-            [flag(name), name],
-            panel=DRAWN_PANEL,
-            metavar=f"[={first}|off]" if first else "[=off]",
-            help=f"{text}; fields of [{name}] as =NAME=VALUE,...",
-        )
-        for name, (text, first) in ANNOTATIONS.items()
-    ]
-    return [title, *switches]
+def _titled(given: dict[str, Any]) -> dict[str, Any]:
+    if "title" in given:
+        given["texts"] = [{"text": given.pop("title")}]
+    return given
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -525,11 +498,9 @@ preview_options = OptionGroup(
     PANEL, extra=_size_option, finish=_sized,
 )  # fmt: skip
 
-tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone", finish=_checked_tone)
+tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone")
 
-preview_tone_options = OptionGroup(
-    TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone", finish=_checked_tone
-)
+preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone")
 
 view_options = OptionGroup(
     VIEW,
@@ -555,8 +526,9 @@ animation_options = OptionGroup(
 )  # fmt: skip
 
 annotation_options = OptionGroup(
-    extra=_annotation_options, part="annotations", finish=_parsed_annotations
-)
+    "raytracer.scene.annotations:Annotations", DRAWN, DRAWN_PANEL,
+    extra=_title_option, part="annotations", finish=_titled,
+)  # fmt: skip
 
 window_options = (
     source_options, view_options, style_options, preview_options, preview_tone_options,

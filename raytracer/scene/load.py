@@ -25,7 +25,7 @@ from raytracer.errors import (
 from raytracer.field_types import Mistakes, loaded
 from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
@@ -403,16 +403,12 @@ class _Composer:
         return [self.make_typed(f"lights[{i}]", LIGHTS, values) for i, values in lights]
 
     def annotations(self) -> Annotations | None:
-        from raytracer.scene.tables import ANNOTATIONS
-
-        if not any(name in self.content for name in ANNOTATIONS):
+        if not (stated := {n: self.content[n] for n in ANNOTATIONS if n in self.content}):
             return None
-        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
+        from raytracer.scene.annotations import Annotations
 
-        parts = {n: self.make(n, kind, self.content.get(n)) for n, kind in KINDS.items()}
-        lines = enumerate(self.content.get("texts", ()))
-        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in lines]
-        return None if self.problems else Annotations(texts=texts, **parts)
+        annotations: Annotations | None = self.make("", Annotations, stated)
+        return annotations
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

@@ -39,6 +39,10 @@ class SceneOverrides:
         given = {name: value for name, value in (settings or {}).items() if value is not None}
         style = {name: given.pop(name) for name in SETTINGS if name in given}
         render = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
+        if isinstance(annotations, Mapping) and annotations:
+            from raytracer.scene.annotations import Annotations
+
+            Annotations().changed(annotations)
         checked = RenderSettings(**render)
         made: dict[str, Any] = {"render": {name: getattr(checked, name) for name in render}}
         if style:

@@ -22,7 +22,7 @@ from raytracer.field_types import (
     Vector3,
 )
 from raytracer.fields import Borrowed, Definition, definitions
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
@@ -318,17 +318,14 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
-ANNOTATIONS = {
-    name: Table.of(f"raytracer.scene.annotations:{kind}")
-    for name, kind in {
-        "legend": "Legend", "scale_bar": "ScaleBar", "axes": "Axes", "texts": "TextLabel",
-        "labels": "Labels", "box": "SimulationBox", "outline": "Outline", "depth_cue": "DepthCue",
-    }.items()
-}  # fmt: skip
-
 
 def _part(name: str, text: str = "", **options: Any) -> Definition:
     return _key(Table.of(PARTS[name]), text, **options)
+
+
+def _annotation(name: str) -> Definition:
+    table = Table.of(f"raytracer.scene.annotations:{ANNOTATIONS[name]}")
+    return _key(Tables(table), "Texts over the picture.") if name == "texts" else _key(table)
 
 
 SCENE = Table(
@@ -362,10 +359,7 @@ SCENE = Table(
             NamedTables(ELEMENT), "Radii and colours of elements in files of atoms.", default={}
         ),
         **{name: _part(name) for name in GLYPHS},
-        **{
-            name: _key(Tables(t), "Texts over the picture.") if name == "texts" else _key(t)
-            for name, t in ANNOTATIONS.items()
-        },
+        **{name: _annotation(name) for name in ANNOTATIONS},
     },
 )
 
