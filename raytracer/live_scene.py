@@ -55,7 +55,7 @@ from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
 
 if TYPE_CHECKING:
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import Keywords
 
 
 class LiveScene:
@@ -100,7 +100,7 @@ class LiveScene:
         threads: int = 0,
         tone: ToneSettings | Mapping[str, Any] | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
-        **settings: Unpack[Settings],
+        **settings: Unpack[Keywords],
     ) -> None:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}

@@ -24,15 +24,12 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
 from raytracer.scene.source import Source
+from raytracer.scene.source_settings import SourceSettings
 
 if TYPE_CHECKING:
-    from raytracer.scene.coloring.style import StyleOverrides
+    from raytracer.keywords import MeasureKeywords
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.scene.view_settings import ViewOverrides
-
-    class Settings(ViewOverrides, StyleOverrides, total=False):
-        """Settings as keyword arguments, for type checkers."""
 
     Doubles = NDArray[np.float64]
 
@@ -104,7 +101,7 @@ def checked_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-@takes(VIEW_SETTINGS, STYLE)
+@takes(SourceSettings, VIEW_SETTINGS, STYLE)
 def measure(
     scene: object,
     *,
@@ -112,13 +109,9 @@ def measure(
     distance: float | None = None,
     probe: float = 0.0,
     seed: int = 0,
-    frame: int | None = None,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-    arrays: Mapping[str, str] | None = None,
     backend: str = "auto",
     threads: int = 0,
-    **settings: Unpack[Settings],
+    **settings: Unpack[MeasureKeywords],
 ) -> Measurements:
     """Measure how far the surface of each sphere is exposed.
 
@@ -130,7 +123,7 @@ def measure(
     not cut.
 
     Args:
-        scene, frame, format, topology, arrays, backend, threads: as for `raytracer.render`.
+        scene, backend, threads: as for `raytracer.render`.
         samples: points of each sphere.
         distance: length of the rays for `occlusion`, scene units; None is unlimited.
         probe: radius of a ball that rolls over the spheres, scene units, for `accessible_area`;
@@ -154,7 +147,7 @@ def measure(
     traced: dict[str, Any] = {
         "integrator": "ao", "seed": seed, "ao_distance": length, "brightness": 1.0,
     }  # fmt: skip
-    source = Source.of(scene, frame=frame, format=format, topology=topology, arrays=arrays)
+    source, given = Source.taken(scene, settings)
     options: dict[str, Any] = {
         "backend": backend,
         "threads": threads,
@@ -163,7 +156,7 @@ def measure(
         "blurs": False,
         "memory_of": Output(numbered=True),
     }
-    with prepare(source, dict(settings) | traced, **options) as job:
+    with prepare(source, given | traced, **options) as job:
         assert job.kept is not None
         loaded = job.kept[0]
         counts = _counts(job, loaded.count, count)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 from zlib import crc32
@@ -36,6 +35,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings
 from raytracer.warning import collected, warn
 
@@ -45,19 +45,14 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
+    from raytracer.keywords import FileKeywords
     from raytracer.motion_blur import MotionBlur
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
-    from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
-    from raytracer.scene.view_settings import ViewOverrides
-    from raytracer.settings import Overrides
     from raytracer.view import View
-
-    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
-        """Settings of a call as keyword arguments, for type checkers."""
 
 
 Notice = Callable[[str], None]
@@ -69,16 +64,10 @@ VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
-    frame: int | None = None,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-    arrays: Mapping[str, str] | None = None,
-    smoothing: int | None = None,
-    unwrap: bool | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -89,25 +78,16 @@ def render(
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[FileKeywords],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light, spheres and what their colours follow.
+    Settings that are None or left out are the scene's: how its file is read, those of
+    `RenderSettings`, and those of camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
-        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
-        format: the ending that says the format of a file, or of standard input; see `load`.
-        topology: a file with the atoms of a trajectory; see `load`.
-        arrays: names of columns of a particle file by the parts of spheres that they are; see
-            `load`.
-        smoothing: number of frames of a trajectory of which positions are the mean, the shown
-            frame in the middle; see `AnimationSettings`.
-        unwrap: let particles go on where they leave a periodic box, from the first frame of the
-            file on, which reads all frames before the shown one.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU
             with number 1, or "cuda:0,1" or "cuda:all" for several, which divide each picture.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -140,16 +120,13 @@ def render(
     bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
-    source = Source.of(
-        scene, frame=frame, format=format, topology=topology, arrays=arrays,
-        smoothing=smoothing, unwrap=unwrap,
-    )  # fmt: skip
+    source, given = Source.taken(scene, settings)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     output = memory.Output(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
-            source, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
+            source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
             annotations=annotations,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
@@ -159,7 +136,7 @@ def render(
             seconds=seconds, progress=progress,
         )  # fmt: skip
     again = partial(
-        prepare, source, dict(settings), backend=backend, crop=crop, threads=threads,
+        prepare, source, given, backend=backend, crop=crop, threads=threads,
         annotations=annotations, keep=True, blurs=False,
     )  # fmt: skip
     return replace(image, seen=partial(_seen, again, image.film.crop, job.digest))

@@ -4,39 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
 from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
 from raytracer.fields import Defined, definitions, setting
-
-if TYPE_CHECKING:
-
-    class Overrides(TypedDict, total=False):
-        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
-
-        width: int | None
-        height: int | None
-        samples: int | None
-        filter: str | None
-        filter_radius: float | None
-        seed: int | None
-        max_depth: int | None
-        shadows: bool | None
-        transparent_shadows: bool | None
-        look: str | None
-        light: str | tuple[float, float, float] | None
-        placement: str | None
-        shading: str | None
-        integrator: str | None
-        ao_samples: int | None
-        ao_distance: float | None
-        brightness: float | str | None
-        clamp_indirect: float | None
-        dpi: float | None
-        noise: float | None
-        max_samples: int | None
-        denoise: bool | None
-
 
 FILTERS = ("point", "box", "tent", "gaussian")
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}  # half widths in pixels

@@ -156,6 +156,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
+        (["render", "balls.toml", "--columns", "radius=a,radius=b"], "names two columns"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
     ],
 )
@@ -174,7 +175,6 @@ def test_a_mistake_is_one_sentence(
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["scene", "generate"], "--list shows them"),
         (["render", "a", "--legend", "bottom"], "after an equals sign: --legend=bottom"),
-        (["render", "a", "--columns", "radius=a,radius=b"], "names two columns for radius: give"),
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
         (["render", "a", "--overwrite"], "is replaced without an option"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import fields
-from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import click
@@ -19,6 +18,8 @@ from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Kind, Number, Percentiles, Truth
 from raytracer.fields import definitions
 from raytracer.settings import FILTERS
+from support.modules import PACKAGE
+from support.pages import DOCS
 
 PUBLIC = [
     getattr(raytracer, name)
@@ -52,16 +53,10 @@ def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> N
 
 
 def test_keyword_arguments_are_the_settings() -> None:
-    """The names that type checkers see are those of the dataclass."""
-    source = Path(raytracer.settings.__file__).read_text(encoding="utf-8")
-    (listed,) = (
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.ClassDef) and node.name == "Overrides"
+    stub = (PACKAGE / "keywords.pyi").read_text(encoding="utf-8")
+    assert stub == run_path(str(DOCS / "keyword_types.py"))["stub"](), (
+        "python docs/keyword_types.py"
     )
-    names = [node.target.id for node in listed.body
-             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]  # fmt: skip
-    assert names == list(definitions(RenderSettings))
 
 
 @pytest.mark.parametrize(

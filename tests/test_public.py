@@ -29,7 +29,7 @@ LAYERS = [
         "synonyms",
         "warning",
     },
-    {"settings", "layout", "resources"},
+    {"settings", "layout", "resources", "keywords"},
     {"memory"},
     {"files"},
     {"cuda_driver"},

@@ -110,10 +110,9 @@ class Animation:
         first, step = (0, 1) if part is None else _part(part, resume, plan)
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
         files = kind(plan, target, _digest(plan), poster=poster, is_part=part is not None)
-        with output.OutputSet() as outputs:
-            files.check(outputs)
-            with files.writing(resume):
-                self._write(files, list(plan.shots[first::step]), resume, progress)
+        files.check(output.OutputSet())
+        with files.writing(resume):
+            self._write(files, list(plan.shots[first::step]), resume, progress)
         return target
 
     def _write(
@@ -126,6 +125,7 @@ class Animation:
             stack.callback(writer.shutdown, cancel_futures=True)
             if missing:
                 renderer = stack.enter_context(Renderer(self._plan, hashed=files.hashed))
+                files.check(output.OutputSet())  # now that the scene's files are known
                 self.seconds = renderer.seconds
                 if resume and renderer.tone.automatic:
                     renderer.exposure = files.exposure()

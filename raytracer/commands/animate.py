@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @click.command(
     cls=options.SettingsCommand,
     settings=(
-        options.animation_options, options.view_options, options.motion_options,
-        options.style_options, options.render_options, options.tone_options,
-        options.annotation_options,
+        options.file_options, options.animation_options, options.view_options,
+        options.motion_options, options.style_options, options.render_options,
+        options.tone_options, options.annotation_options,
     ),
     common=(
         "output", "backend", "frames", "fps", "duration", "turntable", "follow", "view", "up",
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
     "exists.",
 )
-@options.source_options("format", "topology", "arrays")
 @options.backend_option
 @options.threads_option
 @click.option("--part", metavar="K/N",
@@ -87,8 +86,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
     with passed_to(tell):
         animation = animation_of(
             options.scene_paths(scenes), tone=given["tone"], backend=given["backend"],
-            threads=given["threads"], annotations=given["annotations"], format=given["format"],
-            topology=given["topology"], arrays=given["arrays"], **given["settings"],
+            threads=given["threads"], annotations=given["annotations"], **given["settings"],
         )  # fmt: skip
     target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
     with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:

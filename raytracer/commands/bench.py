@@ -105,11 +105,10 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> None:
     from raytracer.benchmark.run import bench as run
     from raytracer.files import output
 
-    with output.OutputSet(options["force"]) as outputs:
-        if options["save"]:
-            output.check_file(outputs.writes(options["save"], "--save"))
-        given = {name: value for name, value in options.items() if name not in OF_COMMAND}
-        record = run(*ops, progress=_tell, **given)
+    if options["save"]:
+        output.check_file(output.OutputSet(options["force"]).writes(options["save"], "--save"))
+    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
+    record = run(*ops, progress=_tell, **given)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     # The command line, with file names in place of absolute paths.

@@ -13,8 +13,8 @@ from raytracer.commands.report import file_size, print_json, print_lines
 @click.command(
     cls=options.SettingsCommand,
     settings=(
-        options.view_options, options.style_options, options.render_options,
-        options.annotation_options, options.tone_options,
+        options.source_options, options.view_options, options.style_options,
+        options.render_options, options.annotation_options, options.tone_options,
     ),
     common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
 )  # fmt: skip
@@ -26,7 +26,6 @@ from raytracer.commands.report import file_size, print_json, print_lines
     metavar="FILE",
     help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here.",
 )
-@options.source_options()
 @options.backend_option
 @options.threads_option
 @options.json_option
@@ -52,12 +51,10 @@ def export(
 
     from raytracer.commands.picture import free_path, stem_of
     from raytracer.exporting.export import export as library
-    from raytracer.files.output import OutputSet
     from raytracer.progress import StageLine
 
-    with OutputSet() as outputs, StageLine(False if quiet else progress) as line:
-        target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
-        outputs.writes(target, "the export")
+    target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
+    with StageLine(False if quiet else progress) as line:
         library(options.scene_paths(scenes), target, notice=line, **settings, **given)
     if as_json:
         print_json({"output": str(target), "bytes": target.stat().st_size})

@@ -12,7 +12,7 @@ from raytracer.commands.options import (
     SettingsCommand,
     json_option,
     scene_path,
-    source_options,
+    still_options,
 )
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from raytracer.scene.source import Source
 
 
-@click.command(cls=SettingsCommand)
+@click.command(cls=SettingsCommand, settings=[still_options])
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@source_options("frame", "format", "topology", "arrays")
 @json_option
-def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> None:
     """Print the contents of a data file or scene, or how a picture or film was made.
 
     Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Of large
@@ -45,7 +44,7 @@ def info(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     rows = []
     for file in files:
         with collected() as warnings:
-            contents = _about(file, options)
+            contents = _about(file, settings)
         rows.append((contents, warnings))
     if as_json:
         made = [each | ({"warnings": warnings} if warnings else {}) for each, warnings in rows]
@@ -93,7 +92,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     from raytracer.scene.particles.locate import locate
     from raytracer.scene.source import Source
 
-    path, frame = scene_path(name), options["frame"]
+    path, frame = scene_path(name), options.get("frame")
     source = Source.of(path, **options)
     files = _files_of(path) if is_scene(path) else [locate(path, frame).named]
     sizes = {str(each): _size(each) for each in files}

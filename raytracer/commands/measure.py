@@ -12,7 +12,7 @@ from raytracer.commands.report import file_size, print_json, print_outline
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=(options.view_options, options.style_options),
+    settings=(options.source_options, options.view_options, options.style_options),
     common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
 )
 @options.scenes_argument
@@ -46,7 +46,6 @@ from raytracer.commands.report import file_size, print_json, print_outline
     help="Radius of the ball that rolls over the particles, for the accessible area.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the points.")
-@options.source_options("frame", "format", "topology", "arrays")
 @options.backend_option
 @options.threads_option
 @options.json_option

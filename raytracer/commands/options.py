@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from raytracer.errors import DataFileError, UserError, suggestion
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import SETTINGS, STYLE
 
 if TYPE_CHECKING:
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
-
-ANNOTATIONS = {
-    "legend": ("The scale of colours that follow a column", "PLACE"),
-    "scale_bar": ("A bar of a known length", "LENGTH"),
-    "axes": ("A tripod of the axes, in a place of the picture or at the origin", "PLACE"),
-    "labels": ("A text at each sphere", "BY"),
-    "box": ("The simulation box as rods, or as lines over the picture", "STYLE"),
-    "outline": ("Lines around spheres", "WIDTH"),
-    "depth_cue": ("Fading into a colour with the distance", "COLOR"),
-}
-"""Options for what is drawn over the picture: help, and the field that a single value sets."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -85,49 +74,6 @@ threads_option = click.option(
 )
 
 
-def _names(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> dict[str, str] | None:
-    """Parse names of columns; a comma in one is no separator."""
-    if value is None:
-        return None
-    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
-    if not all(name.strip() and column.strip() for name, _, column in pairs):
-        raise click.BadParameter(f"{value!r} is not of the form x=NAME,y=NAME,radius=NAME")
-    names = [name.strip() for name, _, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise click.BadParameter(f"{value!r} names two columns for {twice}: give one of them")
-    return {name: column.strip() for name, (_, _, column) in zip(names, pairs, strict=True)}
-
-
-SOURCE_OPTIONS = {
-    "frame": click.option(
-        "--frame", type=int, metavar="N",
-        help="Frame of a trajectory, from 0, or back from -1; default: the first.",
-    ),
-    "smoothing": click.option(
-        "--smoothing", type=int, metavar="N",
-        help="Show each particle at its mean position over N frames; default: 1.",
-    ),
-    "unwrap": click.option(
-        "--unwrap", is_flag=True, default=None,
-        help="Follow particles out of a periodic box, from the first frame on.",
-    ),
-    "format": click.option(
-        "--format", metavar="SUFFIX",
-        help="Format of the file or standard input: xyz, csv, ...; default: by name and content.",
-    ),
-    "topology": click.option(
-        "--topology", type=FILE, metavar="FILE",
-        help="Atoms of a trajectory with coordinates only: a .psf, .prmtop, .pdb, .gro, ...",
-    ),
-    "arrays": click.option(
-        "--columns", "arrays", metavar="x=NAME,radius=NAME,...", callback=_names,
-        help="Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.",
-    ),
-}  # fmt: skip
-"""Options for how a file is read, by the argument of `Source.of`."""
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON.")
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
@@ -155,11 +101,6 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
-
-
-def source_options(*names: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds options for how a file is read; all of them by default."""
-    return _added([SOURCE_OPTIONS[name] for name in names or SOURCE_OPTIONS])
 
 
 picture_options = _added((
@@ -426,14 +367,15 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-SWITCHES = {flag(name) for name in (*ANNOTATIONS, "ribbons")}  # options that need no value
+DRAWN = [name for name in ANNOTATIONS if name != "texts"]
+SWITCHES = {flag(name) for name in (*DRAWN, "ribbons")}  # options that need no value
 
 
 class OptionGroup:
     """Options that are made when one of them is used or the help is printed.
 
     Args:
-        owner: "module:Class" of the settings; "" without settings.
+        owner: "module:Class" of the settings.
         names: the fields that are options; all by default.
         panel: title of their part of the help; `panels` has exceptions by field.
         extra: makes further options, which stand first.
@@ -443,7 +385,7 @@ class OptionGroup:
 
     def __init__(
         self,
-        owner: str = "",
+        owner: str,
         names: Sequence[str] = (),
         panel: str = "",
         panels: Mapping[str, str] | None = None,
@@ -459,7 +401,7 @@ class OptionGroup:
         from raytracer.field_types import loaded
         from raytracer.fields import definitions
 
-        return definitions(loaded(self.owner)) if self.owner else {}
+        return definitions(loaded(self.owner))
 
     @property
     def names(self) -> Sequence[str]:
@@ -519,42 +461,33 @@ def _with_camera(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _checked_tone(given: dict[str, Any]) -> dict[str, Any]:
-    from raytracer.film.tone_settings import ToneSettings
-
-    checked = ToneSettings(**given)
-    return {name: getattr(checked, name) for name in given}
+def _title_option() -> list[click.Option]:
+    return [SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
+                          help="A line of text at the top of the picture.")]  # fmt: skip
 
 
-def _parsed_annotations(given: dict[str, Any]) -> dict[str, Any]:
-    from raytracer.commands.annotation_options import parsed
-
-    return parsed(given)
-
-
-def _annotation_options() -> list[click.Option]:
-    title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
-                          help="A line of text at the top of the picture.")  # fmt: skip
-    switches = [
-        SettingOption(
-            [flag(name), name],
-            panel=DRAWN_PANEL,
-            metavar=f"[={first}|off]" if first else "[=off]",
-            help=f"{text}; fields of [{name}] as =NAME=VALUE,...",
-        )
-        for name, (text, first) in ANNOTATIONS.items()
-    ]
-    return [title, *switches]
+def _titled(given: dict[str, Any]) -> dict[str, Any]:
+    if "title" in given:
+        given["texts"] = [{"text": given.pop("title")}]
+    return given
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
-FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}  # further names of options
+# Further names of options, and names that are not those of the field.
+FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",), "arrays": ("--columns",)}
 
+SOURCE = "raytracer.scene.source_settings:SourceSettings"
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
 VIEW = "raytracer.scene.view_settings:ViewSettings"
+
+source_options = OptionGroup(SOURCE, panel="Options")
+
+file_options = OptionGroup(SOURCE, ("format", "topology", "arrays"), "Options")
+
+still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "Options")
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option, finish=_sized)
 
@@ -565,11 +498,9 @@ preview_options = OptionGroup(
     PANEL, extra=_size_option, finish=_sized,
 )  # fmt: skip
 
-tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone", finish=_checked_tone)
+tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone")
 
-preview_tone_options = OptionGroup(
-    TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone", finish=_checked_tone
-)
+preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone")
 
 view_options = OptionGroup(
     VIEW,
@@ -595,11 +526,13 @@ animation_options = OptionGroup(
 )  # fmt: skip
 
 annotation_options = OptionGroup(
-    extra=_annotation_options, part="annotations", finish=_parsed_annotations
-)
+    "raytracer.scene.annotations:Annotations", DRAWN, DRAWN_PANEL,
+    extra=_title_option, part="annotations", finish=_titled,
+)  # fmt: skip
 
 window_options = (
-    view_options, style_options, preview_options, preview_tone_options, annotation_options
+    source_options, view_options, style_options, preview_options, preview_tone_options,
+    annotation_options,
 )  # fmt: skip
 
 
@@ -630,6 +563,6 @@ def _option(definition: Definition, panel: str) -> click.Option:
     if attributes.pop("is_switch", False):
         long = f"{long}/--no-{long[2:]}"
     return SettingOption(
-        [long, *FLAGS.get(name, ()), name], default=None, panel=panel,
+        [*dict.fromkeys([long, *FLAGS.get(name, ())]), name], default=None, panel=panel,
         help=f"{definition.summary}  [{notes}]", **attributes,
     )  # fmt: skip

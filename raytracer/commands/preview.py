@@ -27,7 +27,6 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
     common=("frame", "backend", "watch", *options.COMMON_OF_VIEWS),
 )
 @options.scenes_argument
-@options.source_options()
 @options.backend_option
 @options.watch_option
 @options.threads_option

@@ -21,13 +21,11 @@ from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.files.output import OutputSet
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.source import Source
     from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
@@ -54,6 +52,7 @@ def numbers(
 @click.command(
     cls=options.SettingsCommand,
     settings=(
+        options.source_options,
         options.view_options,
         options.motion_options,
         options.style_options,
@@ -78,7 +77,6 @@ def numbers(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that shows another scene.",
 )
-@options.source_options()
 @options.backend_option
 @options.threads_option
 @options.picture_options
@@ -151,33 +149,26 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    call = SimpleNamespace(scene=scenes[0], scenes=scenes, **given)
+    from raytracer.scene.source import Source
+
+    call = SimpleNamespace(scene=scenes[0], **given)
+    call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
     call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
         return
-    from raytracer.files.output import OutputSet
-
-    with OutputSet() as outputs:
-        run(call, outputs)
+    run(call)
 
 
-def source_of(call: Call) -> Source:
-    from raytracer.scene.source import Source
-
-    return Source.of(
-        options.scene_paths(call.scenes), frame=call.frame, format=call.format,
-        topology=call.topology, arrays=call.arrays, smoothing=call.smoothing, unwrap=call.unwrap,
-    )  # fmt: skip
-
-
-def check(call: Call, path: Path, outputs: OutputSet) -> Path:
+def check(call: Call) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
     from raytracer.commands.picture import check_target, default_picture
+    from raytracer.files.output import OutputSet
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
+    outputs = OutputSet()
     check_bits(call.bits, ToneSettings.of(call.tone))
     if call.aov and not call.film:
         raise UserError("--aov changes what the film contains: give --film FILE too")
@@ -194,26 +185,24 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
     target = (
         Path(call.output)
         if call.output
-        else default_picture(call.scene, call.frame, scene_about(path)["file"])
+        else default_picture(call.scene, call.source.frame, scene_about(call.source.scene)["file"])
     )
     if call.film:
-        outputs.writes(call.film, "--film", replaces=call.resume)
+        outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
     settings = {"transparent": call.settings.get("transparent") is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
-def prepared(
-    call: Call, source: Source, crop: Crop | None, output: Output, keep: bool = False
-) -> Job:
+def prepared(call: Call, crop: Crop | None, output: Output, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
-            source, call.settings, annotations=call.annotations, backend=call.backend, crop=crop,
-            threads=call.threads, notice=line, keep=keep, memory_of=output,
+            call.source, call.settings, annotations=call.annotations, backend=call.backend,
+            crop=crop, threads=call.threads, notice=line, keep=keep, memory_of=output,
         )  # fmt: skip
     tell(call, job, warnings)
     return job
@@ -225,16 +214,16 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
         print_warnings(warnings)
 
 
-def run(call: Call, outputs: OutputSet) -> None:
+def run(call: Call) -> None:
     from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
+    from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
     from raytracer.progress import ProgressBar
 
     start = time.perf_counter()
-    source, aovs = source_of(call), check_aovs(call.aov)
-    target = check(call, source.scene, outputs)
+    aovs, target = check_aovs(call.aov), check(call)
     # The film is written, too, for a picture in OpenEXR.
     exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
@@ -246,11 +235,14 @@ def run(call: Call, outputs: OutputSet) -> None:
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
         film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
-    with prepared(call, source, crop, output) as job:
+    with prepared(call, crop, output) as job:
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
-        check_target(target, call.bits, call.quality, known)  # before the time is spent
+        # Before the time is spent, and now that the scene's files are known.
+        check_target(target, call.bits, call.quality, known)
+        if call.film:
+            film_file.check_target(call.film, call.resume)
         samples = height * width * job.settings.samples * call.repeat
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
@@ -272,7 +264,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         others = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         summary = _summary(job, film, target, others)
-        print_lines("\n".join([*summary, *_inferred(call, source, job), *lines]))
+        print_lines("\n".join([*summary, *_inferred(call, job), *lines]))
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
@@ -314,7 +306,7 @@ def run_pixel(call: Call) -> None:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
     output = Output(bits=call.bits)
-    with prepared(call, source_of(call), (0, 0, 1, 1), output, not sample) as job:
+    with prepared(call, (0, 0, 1, 1), output, not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
@@ -403,12 +395,13 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     return lines
 
 
-def _inferred(call: Call, source: Source, job: Job) -> list[str]:
+def _inferred(call: Call, job: Job) -> list[str]:
     """Return what is shown of particles without a scene and the call does not state, as a line."""
     from raytracer.scene.load import is_scene
     from raytracer.scene.views import AXES
 
-    if source.path is None or str(source.path) == "-" or is_scene(source.path):
+    path = call.source.path
+    if path is None or str(path) == "-" or is_scene(path):
         return []
     words, options = [], []
     camera = job.camera

@@ -17,7 +17,7 @@ from raytracer.commands.options import (
     SettingsCommand,
     force_option,
     json_option,
-    source_options,
+    still_options,
 )
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.files.inputs import noted
@@ -45,11 +45,11 @@ def scene() -> None:
     """
 
 
-@scene.command(short_help="Print the contents of a scene file, or its mistakes.")
+@scene.command(cls=SettingsCommand, settings=[still_options],
+               short_help="Print the contents of a scene file, or its mistakes.")  # fmt: skip
 @click.argument("file", type=FILE, metavar="FILE")
-@source_options("frame", "format", "topology", "arrays")
 @json_option
-def check(file: str, as_json: bool, **options: Any) -> None:
+def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
     """Read a scene or particle file with all its data; print its contents or its mistakes.
 
     \b
@@ -60,7 +60,7 @@ def check(file: str, as_json: bool, **options: Any) -> None:
     from raytracer.scene.source import Source
 
     with collected() as warnings:
-        contents = contents_of(Source.of(file, **options))
+        contents = contents_of(Source.of(file, **settings))
     if as_json:
         print_json(contents | {"warnings": warnings})
         return

@@ -20,7 +20,6 @@ from raytracer.progress import StageLine
     common=("frame", "port", "open_browser", "backend", *options.COMMON_OF_VIEWS),
 )
 @options.scenes_argument
-@options.source_options()
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")

@@ -23,7 +23,6 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import peak_memory
 
 if TYPE_CHECKING:
-    from raytracer.files.output import OutputSet
     from raytracer.film.film import Film
     from raytracer.film.image import Image
 
@@ -58,15 +57,12 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
       raytracer tone galaxy.npz --exposure 0.5 --bits 16 -o brighter.png
       raytracer tone frame*.npz --exposure 1.5
     """
-    from raytracer.files.output import OutputSet
-
     call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **options)
     call.bits = int(call.bits)
-    with OutputSet() as outputs:
-        run(call, targets_of(call, outputs))
+    run(call, targets_of(call))
 
 
-def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
+def targets_of(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
     from raytracer.commands.picture import check_target, default_picture
     from raytracer.film import film_file
@@ -86,8 +82,6 @@ def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
     ]
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
-    for name in names:
-        outputs.writes(name, "the picture")
     return [check_target(Path(name), call.bits, call.quality) for name in names]
 
 

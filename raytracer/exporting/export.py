@@ -18,10 +18,11 @@ from raytracer.pipeline import VIEW_SETTINGS, Notice, prepare
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.source import Source
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import FileKeywords
 
 PAGE = ".html"
 ENDINGS = (PAGE, ".usdc", ".usda", ".usd")
@@ -30,23 +31,17 @@ MAX_SPHERES = 20_000_000
 """Of a page: Chromium without a GPU took about 110 bytes of memory for each."""
 
 
-@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def export(
     scene: object,
     path: str | PathLike[str],
     *,
-    frame: int | None = None,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-    arrays: Mapping[str, str] | None = None,
-    smoothing: int | None = None,
-    unwrap: bool | None = None,
     backend: str = "auto",
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     notice: Notice | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[FileKeywords],
 ) -> Path:
     """Write a scene as one file that others can open.
 
@@ -61,7 +56,6 @@ def export(
 
     Args:
         scene, backend, threads, tone, annotations: as for `raytracer.render`.
-        frame, format, topology, arrays, smoothing, unwrap: as for `raytracer.render`.
         path: of the file; its ending says which kind it is.
         notice: called with a description of each stage when it begins.
         **settings: as for `raytracer.render`; those of sampling have no effect.
@@ -86,12 +80,9 @@ def export(
         from raytracer.exporting.usd import require_usd
 
         require_usd()
-    source = Source.of(
-        scene, frame=frame, format=format, topology=topology, arrays=arrays,
-        smoothing=smoothing, unwrap=unwrap,
-    )  # fmt: skip
+    source, given = Source.taken(scene, settings)
     with prepare(
-        source, dict(settings), backend=backend, threads=threads, annotations=annotations,
+        source, given, backend=backend, threads=threads, annotations=annotations,
         notice=notice, keep=True, hashed=False, blurs=False,
         memory_of=memory.Output(numbered=True),  # of periodic images, too
     ) as job:  # fmt: skip

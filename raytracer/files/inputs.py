@@ -1,14 +1,12 @@
 """The files that this process has read, which no output may replace.
 
 `access` notes each file that it opens, and `output` checks before it replaces one. Files are
-compared by device and inode, through symbolic and hard links. A command declares its outputs before
-it reads anything, and reading one of them is an error.
+compared by device and inode, through symbolic and hard links.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -24,15 +22,11 @@ class Input(NamedTuple):
 
 _inputs: dict[Identity, Input] = {}
 _written: set[Identity] = set()
-refusals: list[Callable[[Identity, str], None]] = []
-"""Called with identity and name of a file that is read; raise if it is an output."""
 
 
 def note(status: os.stat_result, path: Path, name: str) -> None:
-    """Note that a file is read; name: in messages. Raises OutputError: it is to be written."""
+    """Note that a file is read; name: in messages."""
     key = status.st_dev, status.st_ino
-    for refuse in refusals:
-        refuse(key, name)
     if key not in _written:
         _inputs.setdefault(key, Input(name, path.absolute(), status.st_size))
 
@@ -69,9 +63,3 @@ def identity(path: str | Path) -> Identity:
             return os.path.realpath(path)
         return str(path)
     return status.st_dev, status.st_ino
-
-
-def overwrites(name: str, what: str) -> str:
-    """Return the message that an output (option, kind or name) would replace an input."""
-    by = "" if what == name else f" by {what}"
-    return f"{name}: is read by this command and would be overwritten{by}: give another name"

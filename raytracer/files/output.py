@@ -13,11 +13,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from raytracer.errors import OutputError, WriteError
-from raytracer.files import inputs
-from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
+from raytracer.files.inputs import Identity, identity, input_at, note_written
 
 PREFIX = ".raytracer-"
 
@@ -25,50 +24,30 @@ _live: set[Path] = set()  # temporary files
 
 
 class OutputSet:
-    """The files that a command writes, checked before the work starts; none may be read meanwhile.
+    """The files that a command writes, declared before the work starts.
 
     force: False refuses existing files, for commands that write texts and data.
     """
 
     def __init__(self, force: bool = True) -> None:
         self._force = force
-        # By identity: the option or the kind of file, and the only input that it may replace.
-        self._written: dict[Identity, tuple[str, Identity | None]] = {}
+        self._written: dict[Identity, str] = {}  # the option or the kind of file
 
-    def __enter__(self) -> Self:
-        inputs.refusals.append(self._refuse)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        inputs.refusals.remove(self._refuse)
-
-    def _refuse(self, key: Identity, name: str) -> None:
-        """Refuse to read a file that is to be written. Raises OutputError."""
-        what, replaces = self._written.get(key, ("", key))
-        if key != replaces:
-            raise OutputError(overwrites(name, what))
-
-    def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
-        """Declare an output, an option or a kind of file in messages, and return its path.
-
-        replaces: the only input that the output may replace. Raises OutputError: it is an input or
-        another output, or it exists already.
-        """
+    def writes(self, path: str | Path, what: str) -> Path:
+        """Declare an output, an option or a kind of file in messages, and return its path. Raises
+        OutputError: it is an input or another output, or it exists already."""
         from raytracer.files.access import is_file
 
         path = _path(path)
-        key, replaced = identity(path), None if replaces is None else identity(replaces)
-        read = input_at(path)
-        if read is not None and key != replaced:
-            raise OutputError(overwrites(read, what))
-        if key in self._written:
-            other, _ = self._written[key]
+        if (read := input_at(path)) is not None:
+            raise _overwrites(read, what)
+        other = self._written.setdefault(identity(path), what)
+        if other is not what:
             raise OutputError(f"{path}: is written by {other} and by {what}: give two names")
         if not self._force and is_file(path):
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )
-        self._written[key] = what, replaced
         return path
 
 
@@ -120,6 +99,7 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
         with _beside(target) as new:
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
+            target = _target(path, replaces)  # it may have been read meanwhile
             status = new.stat()
             note_written((status.st_dev, status.st_ino))
             new.replace(target)
@@ -180,8 +160,15 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
         raise OutputError(f"{path}: is write-protected: give another name, or change its mode")
     read = input_at(target)
     if read is not None and (replaces is None or identity(replaces) != identity(target)):
-        raise OutputError(overwrites(read, str(path)))
+        raise _overwrites(read, str(path))
     return target
+
+
+def _overwrites(name: str, what: str) -> OutputError:
+    by = "" if what == name else f" by {what}"
+    return OutputError(
+        f"{name}: is read by this command and would be overwritten{by}: give another name"
+    )
 
 
 @contextmanager

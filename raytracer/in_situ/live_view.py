@@ -41,7 +41,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget  # of the extra `notebook`
     from raytracer.in_situ.recording import Pictures
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import Keywords
 
 KINDS = ("window", "page")  # what can be opened
 WIDTH, HEIGHT = 1280, 720  # size of the first picture, in pixels
@@ -61,7 +61,7 @@ def live(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
-    **settings: Unpack[Settings],
+    **settings: Unpack[Keywords],
 ) -> LiveView:
     """Open a view that follows a running simulation; it shows the points that are logged.
 

@@ -8,15 +8,16 @@ the same at any resolution.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind
-from raytracer.errors import SceneError, shown_value
-from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
-from raytracer.fields import Defined, check_fields, define, definitions, setting
+from raytracer.errors import SceneError, UserError, shown_value
+from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
+from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue
+from raytracer.scene.option_text import fields_of, value_of
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -135,7 +136,7 @@ class TextLabel(Defined, place="texts"):
         color: Colour of text and lines.
     """
 
-    text: str = field(metadata=define(Text()))
+    text: str = setting(MISSING, Text())
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
@@ -257,57 +258,83 @@ class DepthCue(Defined, place="depth_cue"):
             )
 
 
-KINDS: dict[str, type[Any]] = {
-    "legend": Legend,
-    "scale_bar": ScaleBar,
-    "axes": Axes,
-    "labels": Labels,
-    "box": SimulationBox,
-    "outline": Outline,
-    "depth_cue": DepthCue,
-}
-"""Annotations by their names in scene files and in Python; texts are a list."""
+class Part(Kind):
+    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn.
+
+    Args:
+        kind: the class.
+        alone: the field that a value without a name sets.
+    """
+
+    def __init__(self, kind: type[Defined], alone: str) -> None:
+        self.kind, self.alone = kind, alone
+        self.metavar = f"[={alone.upper()}|NAME=VALUE,...|off]"
+
+    def given(self, value: Any, name: str, error: type[UserError] = SceneError) -> Any:
+        """Return the object, None to leave it out, or the fields that are stated."""
+        if isinstance(value, str):
+            value = self._parsed(value, name)
+        if value is None or isinstance(value, bool):
+            return {} if value else None
+        if not isinstance(value, Mapping):
+            return of_kind(value, name, self.kind, error)
+        check_fields(value, definitions(self.kind), name, error)
+        return value
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        given = self.given(value, name, error)
+        return self.kind(**given) if isinstance(given, Mapping) else given
+
+    def _parsed(self, text: str, name: str) -> Any:
+        if text in ("on", "", "off"):
+            return text != "off"
+        known = definitions(self.kind)
+        if "=" in text:
+            return fields_of(text, known, f"{name}.")
+        return {self.alone: value_of(known[self.alone].kind, text, f"{name}.{self.alone}")}
 
 
-@dataclass(frozen=True)
-class Annotations:
+class Texts(Kind):
+    """A list of lines of text."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[TextLabel, ...]:
+        return tuple(
+            TextLabel(**each)
+            if isinstance(each, dict)
+            else of_kind(each, f"{name}[{index}]", TextLabel, error)
+            for index, each in enumerate(items(value, name, error))
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Annotations(Defined):
     """The annotations of a picture; None leaves one out.
 
     Args:
-        legend: colour scale.
-        scale_bar: bar of known length.
-        axes: directions of the axes.
-        texts: title, time and other texts.
-        labels: texts at spheres.
-        box: edges of the simulation box.
-        outline: lines around spheres.
-        depth_cue: fading with distance.
+        legend: The scale of colours that follow a column.
+        scale_bar: A bar of a known length.
+        axes: A tripod of the axes, in a place of the picture or at the origin.
+        texts: Title, time and other texts.
+        labels: A text at each sphere.
+        box: The simulation box as rods, or as lines over the picture.
+        outline: Lines around spheres.
+        depth_cue: Fading into a colour with the distance.
 
     Raises:
         SceneError: a part is of the wrong type.
     """
 
-    legend: Legend | None = None
-    scale_bar: ScaleBar | None = None
-    axes: Axes | None = None
-    texts: Sequence[TextLabel] = ()
-    labels: Labels | None = None
-    box: SimulationBox | None = None
-    outline: Outline | None = None
-    depth_cue: DepthCue | None = None
-
-    def __post_init__(self) -> None:
-        for name, kind in KINDS.items():
-            value = getattr(self, name)
-            if value is not None:
-                of_kind(value, name, kind)
-        texts = items(self.texts, "texts")
-        for index, value in enumerate(texts):
-            of_kind(value, f"texts[{index}]", TextLabel)
-        object.__setattr__(self, "texts", tuple(texts))
+    legend: Legend | None = setting(None, Part(Legend, "place"))
+    scale_bar: ScaleBar | None = setting(None, Part(ScaleBar, "length"))
+    axes: Axes | None = setting(None, Part(Axes, "place"))
+    texts: Sequence[TextLabel] = setting((), Texts())
+    labels: Labels | None = setting(None, Part(Labels, "by"))
+    box: SimulationBox | None = setting(None, Part(SimulationBox, "style"))
+    outline: Outline | None = setting(None, Part(Outline, "width"))
+    depth_cue: DepthCue | None = setting(None, Part(DepthCue, "color"))
 
     def __bool__(self) -> bool:
-        return any(getattr(self, each.name) for each in fields(self))
+        return any(self._values())
 
     @property
     def in_scene(self) -> bool:
@@ -321,27 +348,21 @@ class Annotations:
 
         Args:
             changes: by name: an annotation; None or False to leave it out; True for one with
-                defaults if there is none yet; or a mapping of fields to change. Texts given as
-                "texts" are added to the existing ones.
+                defaults if there is none yet; or fields to change, a mapping or a text such as
+                "place=left,size=12". Texts given as "texts" are added to the existing ones.
 
         Raises:
             SceneError: the annotation or field does not exist, or a value is out of range.
         """
-        known = [each.name for each in fields(self)]
+        known = definitions(Annotations)
         check_fields(mapping(changes, "annotations"), known, "annotations")
-        made = {name: self._changed(name, value) for name, value in changes.items()}
+        made: dict[str, Any] = {}
+        for name, value in changes.items():
+            kind, now = known[name].kind, getattr(self, name)
+            if not isinstance(kind, Part):
+                made[name] = (*now, *value)
+                continue
+            made[name] = kind.given(value, name)
+            if isinstance(made[name], Mapping) and now is not None and now is not PLAIN_BOX:
+                made[name] = replace(now, **made[name])
         return replace(self, **made)
-
-    def _changed(self, name: str, value: Any) -> Any:
-        if name == "texts":
-            return (*self.texts, *value)
-        now, kind = getattr(self, name), KINDS[name]
-        now = None if now is PLAIN_BOX else now
-        if value is None or value is False:
-            return None
-        if value is True:
-            return now or kind()
-        if not isinstance(value, Mapping):
-            return value
-        check_fields(value, definitions(kind), name)
-        return replace(now, **value) if now else kind(**value)

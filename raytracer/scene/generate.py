@@ -85,10 +85,9 @@ def write(
         raise OutputError(f"{target}: must end in .npz, or .xyz for atoms")
     if target.suffix == ".xyz" and maker.symbols is None:
         raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
-    outputs = output.OutputSet(force)
-    output.check_file(outputs.writes(target, "the spheres"))
+    output.check_file(output.OutputSet(force).writes(target, "the spheres"))
     made = arrays(name, count, seed)
-    with outputs, output.replacing(target) as file:
+    with output.replacing(target) as file:
         if maker.symbols is None or target.suffix == ".npz":
             np.savez(file, **made)  # type: ignore[arg-type]
         else:

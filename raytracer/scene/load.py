@@ -25,7 +25,7 @@ from raytracer.errors import (
 from raytracer.field_types import Mistakes, loaded
 from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
@@ -256,25 +256,13 @@ def _json(text: str, source: str) -> dict[str, Any]:
     import json
 
     try:
-        table = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+        table = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
     if not isinstance(table, dict):
         raise SceneError(f"{source}: does not hold an object; it must begin with '{{'")
     return table
-
-
-def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
-    """Return a JSON object. Raises SceneError: a key is repeated, or is not valid Unicode."""
-    values: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in values:
-            raise SceneError(f"{source}: the key '{shown(name)}' is repeated in an object")
-        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise SceneError(f"{source}: the key '{shown(name)}' has half a surrogate pair")
-        values[name] = value
-    return values
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:
@@ -403,16 +391,12 @@ class _Composer:
         return [self.make_typed(f"lights[{i}]", LIGHTS, values) for i, values in lights]
 
     def annotations(self) -> Annotations | None:
-        from raytracer.scene.tables import ANNOTATIONS
-
-        if not any(name in self.content for name in ANNOTATIONS):
+        if not (stated := {n: self.content[n] for n in ANNOTATIONS if n in self.content}):
             return None
-        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
+        from raytracer.scene.annotations import Annotations
 
-        parts = {n: self.make(n, kind, self.content.get(n)) for n, kind in KINDS.items()}
-        lines = enumerate(self.content.get("texts", ()))
-        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in lines]
-        return None if self.problems else Annotations(texts=texts, **parts)
+        annotations: Annotations | None = self.make("", Annotations, stated)
+        return annotations
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from raytracer.arguments import mapping, text, whole
+from raytracer.arguments import text
 from raytracer.errors import (
     DataFileError,
     SceneError,
@@ -17,23 +16,17 @@ from raytracer.errors import (
     naming,
     nearest,
     shown,
-    shown_value,
-    suggestion,
 )
+from raytracer.fields import definitions
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
 from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.locate import locate, may_be_series
+from raytracer.scene.source_settings import SourceSettings
 
 SCENE_SUFFIXES = (".toml", ".json")
 
 MESH_SUFFIXES = (".stl", ".obj", ".off")
 """Endings of files that hold nothing but a mesh; one in PLY is named by `--mesh`."""
-
-PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
-"""Parts of spheres that columns can be named for."""
-
-SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
-"""Other words for some parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,48 +56,40 @@ class Source:
     counted: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(
-        cls,
-        scene: object,
-        *,
-        frame: int | None = None,
-        format: str | None = None,  # noqa: A002
-        topology: str | PathLike[str] | None = None,
-        arrays: Mapping[str, str] | None = None,
-        smoothing: int | None = None,
-        unwrap: bool | None = None,
-    ) -> Source:
-        """Return the source for the arguments of a call; see `raytracer.render`."""
+    def taken(cls, scene: object, settings: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+        """Return the source for a scene and the settings of a call, and the other settings."""
+        others = dict(settings)
+        own = {name: others.pop(name) for name in definitions(SourceSettings) if name in others}
+        return cls.of(scene, **own), others
+
+    @classmethod
+    def of(cls, scene: object, **settings: Any) -> Source:
+        """Return the source for a scene and `SourceSettings`. Raises UserError."""
         if isinstance(scene, Source):
             return scene
+        given = SourceSettings(**settings)
+        frame, smoothing, unwrap = given.frame, given.smoothing or 1, bool(given.unwrap)
+        moved = "smoothing" if smoothing > 1 else "unwrap" if unwrap else ""
         further: tuple[Path, ...] = ()
         if isinstance(scene, (list, tuple)) and scene and all(map(is_path, scene)):
             scene, *others = scene
             further = tuple(path_of(each, "scene") for each in others)
-        if frame is not None:
-            frame = whole(frame, "frame", error=UserError)
-        smoothing, unwrap = _motion_of(smoothing, unwrap)
         if is_path(scene):
             path = path_of(scene, "scene")
-            moved = _moved(smoothing, unwrap)
             if moved and path == STANDARD_INPUT:
                 raise UserError(f"{moved}: standard input is read only once: save it to a file")
-            ending = "" if format is None else ending_of(format)
-            atoms = _topology_of(topology)
+            ending = "" if given.format is None else ending_of(given.format)
+            atoms = None if given.topology is None else _topology_at(Path(given.topology))
             _check_there(path, frame)
             for each in further:
                 _check_there(each)
             if further and (moved or atoms is not None or STANDARD_INPUT in (path, *further)):
                 what = moved or ("topology" if atoms is not None else "-")
                 raise UserError(f"{what}: is for one file; for several, write a scene file")
-            names = {} if arrays is None else names_of(arrays)
-            return cls(path, frame, ending, atoms, names, further, smoothing, unwrap)
-        given = {"format": format is not None, "topology": topology is not None}
-        given["arrays"] = arrays is not None
-        given |= {_moved(smoothing, unwrap): smoothing > 1 or unwrap}
-        for name, is_given in given.items():
-            if is_given:
-                raise UserError(f"{name}: is for a file, but this scene is an object")
+            return cls(path, frame, ending, atoms, given.arrays or {}, further, smoothing, unwrap)
+        stated = [name for name in ("format", "topology", "arrays") if getattr(given, name)]
+        if of_files := [*stated, *filter(None, [moved])]:
+            raise UserError(f"{of_files[0]}: is for a file, but this scene is an object")
         if scene is None:
             raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
         return cls(scene, frame)
@@ -160,35 +145,6 @@ class Source:
         return self.smoothing > 1 or self.unwrap
 
 
-def names_of(arrays: object) -> dict[str, str]:
-    """Return the checked names of arrays or columns by parts of spheres. Raises UserError."""
-    names = {SINGLE.get(key, key): name for key, name in mapping(arrays, "arrays").items()}
-    for key, name in names.items():
-        if key not in PARTS:
-            raise SceneError(
-                f"arrays: there is no {shown_value(key)}; {suggestion(str(key), PARTS)}"
-            )
-        if not isinstance(name, str):
-            raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
-    return names
-
-
-def _motion_of(smoothing: int | None, unwrap: bool | None) -> tuple[int, bool]:
-    if smoothing is None and unwrap is None:
-        return 1, False
-    from raytracer.scene.animation import AnimationSettings
-
-    settings = AnimationSettings(
-        smoothing=1 if smoothing is None else smoothing, unwrap=False if unwrap is None else unwrap
-    )
-    return settings.smoothing, settings.unwrap
-
-
-def _moved(smoothing: int, unwrap: bool) -> str:
-    """Return the name of the argument that moves particles, or ""."""
-    return "smoothing" if smoothing > 1 else "unwrap" if unwrap else ""
-
-
 def ending_of(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.scene.particles.registry import stated
@@ -203,11 +159,8 @@ def ending_of(name: str) -> str:
     return ending
 
 
-def _topology_of(path: str | PathLike[str] | None) -> Path | None:
-    """Return the path of a topology, None for None. Raises SceneError if there is no such file."""
-    if path is None:
-        return None
-    atoms = path_of(path, "topology")
+def _topology_at(atoms: Path) -> Path:
+    """Return the path of a topology. Raises SceneError if there is no such file."""
     if atoms == STANDARD_INPUT:
         raise SceneError("topology: cannot be standard input: give the path of a file")
     with naming("topology"):

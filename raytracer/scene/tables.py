@@ -22,7 +22,7 @@ from raytracer.field_types import (
     Vector3,
 )
 from raytracer.fields import Borrowed, Definition, definitions
-from raytracer.scene import GLYPHS
+from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
@@ -44,9 +44,8 @@ from raytracer.scene.lights import LIGHTS
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.scene import PARTS
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import MAX_SEED
-
-MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
 
 
 def _key(kind: Kind | str, summary: str = "", default_text: str = "", **options: Any) -> Definition:
@@ -141,17 +140,7 @@ SPHERES = Table(
             "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
             "pattern, `snap_*.h5`, for a series of files with one frame each.",
         ),
-        "topology": _key(Text(), "File with the atoms of a trajectory that has only coordinates."),
-        "frame": _key(
-            Integer(-MAX_FRAMES, MAX_FRAMES),
-            "Number of the frame of a trajectory, from 0, or from -1 backwards.",
-            "the first one",
-        ),
-        "format": _key(
-            Text(),
-            'Format of the data file, as an ending: "xyz".',
-            "by name and content",
-        ),
+        **{name: definitions(SourceSettings)[name] for name in ("topology", "frame", "format")},
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "Names of arrays or columns in the data file."),
         "labels": _key(
@@ -329,17 +318,14 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
-ANNOTATIONS = {
-    name: Table.of(f"raytracer.scene.annotations:{kind}")
-    for name, kind in {
-        "legend": "Legend", "scale_bar": "ScaleBar", "axes": "Axes", "texts": "TextLabel",
-        "labels": "Labels", "box": "SimulationBox", "outline": "Outline", "depth_cue": "DepthCue",
-    }.items()
-}  # fmt: skip
-
 
 def _part(name: str, text: str = "", **options: Any) -> Definition:
     return _key(Table.of(PARTS[name]), text, **options)
+
+
+def _annotation(name: str) -> Definition:
+    table = Table.of(f"raytracer.scene.annotations:{ANNOTATIONS[name]}")
+    return _key(Tables(table), "Texts over the picture.") if name == "texts" else _key(table)
 
 
 SCENE = Table(
@@ -373,10 +359,7 @@ SCENE = Table(
             NamedTables(ELEMENT), "Radii and colours of elements in files of atoms.", default={}
         ),
         **{name: _part(name) for name in GLYPHS},
-        **{
-            name: _key(Tables(t), "Texts over the picture.") if name == "texts" else _key(t)
-            for name, t in ANNOTATIONS.items()
-        },
+        **{name: _annotation(name) for name in ANNOTATIONS},
     },
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import hypot, radians, tan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, of_kind
 from raytracer.errors import SceneError, UserError
@@ -50,41 +50,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
     from raytracer.scene.transform import Triple
-
-    class ViewOverrides(TypedDict, total=False):
-        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
-
-        view: str | None
-        up: Triple | str | None
-        ortho: bool | None
-        zoom: float | None
-        look_at: Triple | None
-        fit: bool | str | None
-        camera: Camera | None
-        background: Color | Background | None
-        transparent: bool | None
-        ground: bool | float | str | Ground | None
-        shadow_catcher: bool | None
-        lights: Sequence[Light] | None
-        radius: float | str | None
-        color: Color | None
-        opacity: float | str | None
-        clip: str | Clip | None
-        cut: str | None
-        environment: str | Environment | None
-        material: str | None
-        aperture: float | None
-        focus: Triple | None
-        shutter: float | None
-        velocity: str | Sequence[str | float] | None
-        arrows: bool | str | Mapping[str, Any] | Arrows | None
-        trails: bool | str | Mapping[str, Any] | Trails | None
-        contacts: bool | str | Mapping[str, Any] | Contacts | None
-        shape: bool | str | Mapping[str, Any] | Shape | None
-        ribbons: bool | str | Mapping[str, Any] | Ribbons | None
-        polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None
-        isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None
-        mesh: str | Mesh | Sequence[str | Mesh] | None
 
 
 class Parts(Kind):
@@ -255,6 +220,25 @@ class ViewSettings(Defined, error=UserError):
         None, Glyph("isosurface")
     )
     mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, Meshes())
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that radius, opacity, motion and glyphs need."""
+        names: list[str] = []
+        if texts := [v for v in (self.radius, self.opacity) if isinstance(v, str)]:
+            from raytracer.scene.coloring.style import columns_in
+
+            names += columns_in(*texts)
+        if self.shutter or self.velocity is not None:
+            from raytracer.scene.glyphs.vectors import columns_needed
+            from raytracer.scene.motion import VELOCITY
+
+            names += ["id", *columns_needed(self.velocity or VELOCITY)]
+        if glyphs := [made for name in GLYPHS if (made := self._glyph(name, None))]:
+            from raytracer.scene.glyphs.settings import columns_of
+
+            names += columns_of(glyphs)
+        return names
 
     def applied_to(self, scene: Scene) -> Scene:
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from raytracer.arguments import function, truth
 from raytracer.errors import DataFileError, UserError
-from raytracer.fields import check_names, definitions, takes
+from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Notice
 from raytracer.resources import thread_count
@@ -16,12 +16,10 @@ from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.viewer.watch import Watch
-
-OF_SOURCE = ("frame", "format", "topology", "arrays", "smoothing", "unwrap")
-"""Settings of the source; see `Source.of`."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class ViewOptions:
     notice: Notice | None
 
     @classmethod
-    @takes(RenderSettings, ViewSettings, STYLE)
+    @takes(SourceSettings, RenderSettings, ViewSettings, STYLE)
     def of(
         cls,
         scene: object,
@@ -63,18 +61,14 @@ class ViewOptions:
         function(notice, "notice")
         thread_count(threads)
         ToneSettings.of(tone)
-        of_source = {name: settings.pop(name, None) for name in OF_SOURCE}
         check_names(cls.of, settings, caller)
-        source = Source.of(scene, **of_source)
-        others = dict(settings)
-        renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
-        RenderSettings().override(**renders)
-        ViewSettings(**SceneOverrides.of(others).settings)
-        check_shutter(others)
+        source, overrides = Source.taken(scene, settings)
+        SceneOverrides.of(overrides)  # checks them
+        check_shutter(overrides)
         if watch and source.path is None:
             raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
         also = [*source.further, *([source.topology] if source.topology else [])]
         watched = Watch(source.path, also) if watch and source.path else None
         return cls(
-            source, settings, backend, threads, tone, annotations, watched, adaptive, notice
+            source, overrides, backend, threads, tone, annotations, watched, adaptive, notice
         )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,6 +19,7 @@ from raytracer.pipeline import VIEW_SETTINGS, Notice
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
@@ -33,7 +33,7 @@ from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.pipeline import Settings
+    from raytracer.keywords import FileKeywords
     from raytracer.viewer.window import PreviewWindow
 
 START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
@@ -78,16 +78,10 @@ class PreviewResult:
         }
 
 
-@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def preview(
     scene: object,
     *,
-    frame: int | None = None,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-    arrays: Mapping[str, str] | None = None,
-    smoothing: int | None = None,
-    unwrap: bool | None = None,
     backend: str = "auto",
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
@@ -100,7 +94,7 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
-    **settings: Unpack[Settings],
+    **settings: Unpack[FileKeywords],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
@@ -109,12 +103,6 @@ def preview(
     Args:
         scene: a Scene, the path of a scene or particle file, or an object with particles
             (`Scene.from_object`).
-        frame: frame of a trajectory, from 0, or from -1 backwards; see `load`.
-        format: the ending that states the format of a file; see `load`.
-        topology: a file with the atoms of a trajectory; see `load`.
-        arrays: names of columns of a particle file by the parts of spheres that they are; see
-            `load`.
-        smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA if it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU with
             number 1, or "cuda:0,1" for several.
         threads: threads on the CPU; 0 uses all cores available to the process.
@@ -147,17 +135,12 @@ def preview(
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
     options = ViewOptions.of(
-        scene, frame=frame, format=format, topology=topology, arrays=arrays,
-        smoothing=smoothing, unwrap=unwrap,
-        backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
+        scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,
     )  # fmt: skip
-    outputs = output.OutputSet()
-    target = None
-    if screenshot is not None:
-        target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
+    target = None if screenshot is None else output.check_picture(screenshot)
     opening.open_display(offscreen is not None)
-    with outputs, ExitStack() as undo:
+    with ExitStack() as undo:
         frames = Frames.of(options)
         if offscreen is not None:
             loaded_scene = frames.first(backend, notice)

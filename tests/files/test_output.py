@@ -47,7 +47,7 @@ LINKS = {"soft.png": "stars.npz", "film.png": "film.npz"}
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
+        ("render ./stars.npz --film ../{name}/stars.npz", "would be overwritten"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
         ("preview scene.toml --screenshot soft.png", ""),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
 
 from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
@@ -17,33 +16,6 @@ from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue, Either, Table
 from raytracer.scene.option_text import fields_of
 from raytracer.scene.periodic import REPLICATE
-
-if TYPE_CHECKING:
-
-    class StyleOverrides(TypedDict, total=False):
-        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
-
-        color_by: str | None
-        map: str | Sequence[Color] | Mapping[str, Color] | None
-        range: str | tuple[Limit, Limit] | None
-        color_scale: str | None
-        color_steps: int | None
-        color_threshold: float | None
-        missing_color: Color | None
-        color_label: str | None
-        color_unit: str | None
-        palette: str | Mapping[str, Color] | None
-        select: str | None
-        rest: float | None
-        wrap: bool | None
-        replicate: int | str | Sequence[int] | None
-        style: str | None
-        bonds: bool | str | float | Mapping[str, float] | None
-        bond_radius: float | None
-        bond_color: Color | Mapping[str, Any] | None
-        bond_select: str | None
-        bond_orders: bool | None
-
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 MAX_STEPS = 256

@@ -326,16 +326,6 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
     return names
 
 
-def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns that the settings of a call need; glyphs: by name."""
-    made = []
-    for name, value in glyphs.items():
-        fields = glyph_fields(name, value, name, UserError)
-        if fields is not False:
-            made.append(GLYPHS[name](**fields) if isinstance(fields, dict) else fields)
-    return columns_of(made)
-
-
 ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
 
 

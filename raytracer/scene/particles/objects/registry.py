@@ -18,7 +18,7 @@ from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.objects.source import ObjectSource
 from raytracer.scene.particles.read import complete, spheres_of
 from raytracer.scene.particles.source import Particles, ParticleSource
-from raytracer.scene.source import names_of
+from raytracer.scene.source_settings import COLUMN_NAMES
 
 KINDS = {
     "ase": ("Atoms",),
@@ -48,7 +48,7 @@ def read_object(
     frame: int | None = None,
 ) -> Particles:
     """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
-    names = {} if arrays is None else names_of(arrays)
+    names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays", SceneError)
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)

@@ -1,0 +1,96 @@
+"""Settings of how a file is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from raytracer.arguments import mapping
+from raytracer.errors import UserError, shown_value, suggestion
+from raytracer.field_types import TEXT, Integer, Kind, Text, Truth, of_types
+from raytracer.fields import Defined, setting
+from raytracer.files.access import path_of
+
+MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
+MAX_SMOOTHED = 1001
+
+PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
+"""Parts of spheres that columns can be named for."""
+
+SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
+"""Other words for some parts."""
+
+
+class FrameNumber(Integer):
+    def __init__(self) -> None:
+        super().__init__(-MAX_FRAMES, MAX_FRAMES)
+
+    def limits(self) -> str:
+        return ""
+
+
+class FilePath(Kind):
+    plain = of_types({str: TEXT})
+    metavar = "FILE"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return path_of(value, name)
+
+
+class ColumnNames(Kind):
+    """Names of arrays or columns by parts of spheres: {x = "px"}, or "x=px,radius=rad"."""
+
+    metavar = "x=NAME,radius=NAME,..."
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, str]:
+        given = _pairs(value, name, error) if isinstance(value, str) else value
+        names = {SINGLE.get(k, k): each for k, each in mapping(given, name, error).items()}
+        for key, each in names.items():
+            if key not in PARTS:
+                raise error(f"{name}: there is no {shown_value(key)}; {suggestion(key, PARTS)}")
+            if not isinstance(each, str):
+                raise error(f"{name}.{key}: {shown_value(each)} is not the name of a column")
+        return names
+
+
+def _pairs(text: str, name: str, error: type[UserError]) -> dict[str, str]:
+    """Parse names of columns; a comma in one is no separator."""
+    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", text)]
+    if not all(part.strip() and column.strip() for part, _, column in pairs):
+        raise error(f"{name}: {shown_value(text)} is not of the form x=NAME,y=NAME,radius=NAME")
+    names = [part.strip() for part, _, _ in pairs]
+    if twice := next((part for part in names if names.count(part) > 1), None):
+        raise error(f"{name}: {shown_value(text)} names two columns for {twice}: give one of them")
+    return {part: column.strip() for part, (_, _, column) in zip(names, pairs, strict=True)}
+
+
+COLUMN_NAMES = ColumnNames()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SourceSettings(Defined, error=UserError):
+    """How a particle file is read.
+
+    Args:
+        frame: Frame of a trajectory, from 0, or back from -1.
+        smoothing: Show each particle at its mean position over so many frames of a trajectory, the
+            shown frame in the middle.
+        unwrap: Follow particles out of a periodic box, from the first frame on. This reads all
+            frames before the shown one.
+        format: Format of the file, or of standard input, by an ending: xyz, csv, ...
+        topology: File with the atoms of a trajectory with coordinates only: .psf, .prmtop, .pdb,
+            .gro, ...
+        arrays: Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.
+    """
+
+    frame: int | None = setting(None, FrameNumber(), default_text="the first")
+    smoothing: int | None = setting(None, Integer(1, MAX_SMOOTHED), default_text="1")
+    unwrap: bool | None = setting(None, Truth(), default_text="false")
+    format: str | None = setting(None, Text(), default_text="by name and content")
+    topology: str | PathLike[str] | None = setting(None, FilePath(), default_text="none")
+    arrays: Mapping[str, str] | None = setting(
+        None, COLUMN_NAMES, default_text="by usual names", flag="--columns"
+    )
