@@ -128,7 +128,7 @@ def focus_picked(viewer: ViewerState) -> None:
     else:
         pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(viewer))
         viewer.set_view(replace(viewer.view, pose=pose))
-        viewer.notify(f"in focus: sphere {viewer.loaded_scene.number_of(viewer.picked.id):,}")
+        viewer.notify(f"in focus: sphere {viewer.picked.number:,}")
 
 
 @action()

@@ -81,10 +81,10 @@ def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: boo
 @action(undo=True)
 def select_picked(viewer: ViewerState) -> None:
     """Select the picked particles."""
-    if not viewer.picks:
+    if chosen := _of_picks(viewer):
+        _select(viewer, chosen)
+    else:
         viewer.notify("click a particle first")
-        return
-    _select(viewer, _chosen(viewer, list(viewer.picks)))
 
 
 @action(undo=True)
@@ -99,6 +99,10 @@ def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> 
     """Return particles by number; None without any."""
     ascending = np.sort(np.asarray(numbers, np.int64))
     return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
+
+
+def _of_picks(viewer: ViewerState) -> Chosen | None:
+    return _chosen(viewer, [each.number for each in viewer.picks])
 
 
 def _select(viewer: ViewerState, chosen: Chosen | None) -> None:
@@ -142,7 +146,7 @@ def fade_rest(viewer: ViewerState) -> None:
 
 def _leave_out(viewer: ViewerState, how: str, rest: bool) -> None:
     content = viewer.content
-    chosen = content.selection or _chosen(viewer, list(viewer.picks))
+    chosen = content.selection or _of_picks(viewer)
     if chosen is None:
         viewer.notify("select or click particles first")
         return

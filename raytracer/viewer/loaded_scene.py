@@ -179,8 +179,7 @@ class LoadedScene:
         if self.numbers is None:
             return number if number < self.scene.count else None
         place = int(np.searchsorted(self.numbers, number))
-        is_there = place < len(self.numbers) and int(self.numbers[place]) == number
-        return place if is_there else None
+        return place if number in self.numbers[place : place + 1] else None
 
     def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         """Return the packed scene for a view and edits; it shares the spheres."""

@@ -13,7 +13,7 @@ import pyglet
 from raytracer.viewer import panel
 from raytracer.viewer.help_pages import help_pages
 from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
-from raytracer.viewer.picking import measures, picked_lines
+from raytracer.viewer.picking import measures
 from raytracer.viewer.state import ViewerState
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
@@ -140,7 +140,8 @@ class Overlay:
             viewer.help_pages = len(pages)
             self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
             return
-        picked = picked_lines(viewer) + measures(viewer)
+        described = viewer.picked.lines if viewer.picked else []
+        picked = [*described, *measures(viewer)]
         self._draw_corners(status if viewer.overlay else [], picked, room, max(panel_top, used))
 
     def _draw_panel(self, viewer: ViewerState, room: Box) -> int:

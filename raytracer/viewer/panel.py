@@ -157,10 +157,10 @@ def _selection(viewer: ViewerState) -> list[Row]:
 
 def _of_picked(viewer: ViewerState) -> list[Row]:
     """Return the rows of the picked particle; none for a ground or without a pick."""
-    sphere, loaded = viewer.picked, viewer.loaded_scene
-    if sphere is None or sphere.id >= loaded.scene.count:
+    pick = viewer.picked
+    if pick is None or pick.id >= viewer.loaded_scene.scene.count:
         return []
-    name, alike = _kind(viewer, loaded.number_of(sphere.id))
+    name, alike = _kind(viewer, pick.number)
     buttons = [Button("select", "select what is picked", "select-picked")]
     if alike:
         every = {"condition": alike}

@@ -220,14 +220,11 @@ class Session:
 
     def _picks(self) -> list[dict[str, Any]]:
         """Return the shown picks and their descriptions."""
-        loaded = self.viewer.loaded_scene
-        picks = []
-        for number, lines in self.viewer.picks.items():
-            prim_id = loaded.id_of(number)
-            if prim_id is not None:
-                position = center_of(loaded.scene, prim_id).tolist()
-                picks.append({"id": number, "position": position, "lines": lines})
-        return picks
+        scene = self.viewer.loaded_scene.scene
+        return [
+            {"id": each.number, "position": center_of(scene, each.id).tolist(), "lines": each.lines}
+            for each in picking.picked_spheres(self.viewer)
+        ]
 
     # End
 

@@ -14,14 +14,13 @@ from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.camera import Camera
-from raytracer.scene.describe import SphereInfo
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Frame, RenderRequest
+from raytracer.viewer.messages import HIDDEN, Frame, Pick, RenderRequest
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
 
@@ -100,11 +99,7 @@ class ViewerState:
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
     cut: str = ""  # axes that `next-slice` has used
 
-    picked: SphereInfo | None = None
-    # The point of `picked` that was hit, scene units.
-    hit_point: tuple[float, float, float] | None = None
-    # Numbers of the picked particles, the latest last, with their descriptions.
-    picks: dict[int, list[str]] = field(default_factory=dict)
+    picks: list[Pick] = field(default_factory=list)  # the latest last
 
     overlay: int = PLAIN  # level of the text
     panel: bool = False
@@ -156,6 +151,11 @@ class ViewerState:
     @property
     def camera(self) -> Camera:
         return view.camera_of(self.view, self.loaded_scene.buffers)
+
+    @property
+    def picked(self) -> Pick | None:
+        """The latest pick, if it is shown."""
+        return self.picks[-1] if self.picks and self.picks[-1].id != HIDDEN else None
 
     @property
     def moving(self) -> bool:

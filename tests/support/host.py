@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.describe import SphereInfo
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml
+from raytracer.viewer.messages import Pick
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class State:
     camera: Camera
     tone: ToneSettings
     edits: Edits
-    picked: SphereInfo | None
+    picked: Pick | None
     rest: bool
     turning: bool
     save_job: bool
@@ -110,7 +110,7 @@ class Host:
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
             "style": dict(content.style), "selected": data_actions.selected(viewer),
-            "slice": content.slice, "picks": list(viewer.picks), "views": list(viewer.views),
+            "slice": content.slice, "picks": len(viewer.picks), "views": list(viewer.views),
             "keyframes": len(viewer.keyframes), "busy": viewer.loader.busy,
             "name": viewer.loaded_scene.name, "notice": viewer.notice,
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
@@ -165,10 +165,10 @@ class Host:
         """Everything as when the window was opened."""
         viewer = self._window.viewer
         viewer.do("reset")
-        viewer.picked = viewer.prompt = None
+        viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
-        viewer.picks, viewer.panel = {}, False
+        viewer.picks, viewer.panel = [], False
         viewer.time.playing = False
         first = replace(
             viewer.content,
@@ -186,14 +186,14 @@ class Host:
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
         """What the window draws now, with or without the overlay."""
         viewer, hides = self._window.viewer, self._window.hides_text
-        kept = viewer.picked, viewer.help
+        kept = viewer.picks, viewer.help
         self._window.hides_text = not text
         if not text:
-            viewer.picked, viewer.help = None, 0
+            viewer.picks, viewer.help = [], 0
         try:
             return np.asarray(self._window.screenshot())
         finally:
-            viewer.picked, viewer.help = kept
+            viewer.picks, viewer.help = kept
             self._window.hides_text = hides
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

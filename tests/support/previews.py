@@ -16,7 +16,7 @@ from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Message, Picked, RenderRequest
+from raytracer.viewer.messages import Message, Pick, Picked, RenderRequest
 from raytracer.viewer.receive import receive
 from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.state import ViewerState
@@ -151,4 +151,7 @@ def hit_id(
 
 
 def picked(viewer: ViewerState, prim_id: int) -> None:
-    receive(viewer, Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))
+    """Have a viewer hear that a sphere was picked."""
+    sphere = viewer.loaded_scene.scene.describe(prim_id)
+    pick = Pick(prim_id, prim_id, sphere.lines(), sphere.position)
+    receive(viewer, Picked(viewer.loaded_scene, pick))
