@@ -47,13 +47,6 @@ class Server:
         """The address for a browser on this machine, or at the other end of a tunnel."""
         return address_of(self.port, self.token)
 
-    def app(self) -> web.Application:
-        app = web.Application(middlewares=[self._guard])
-        app.router.add_get("/", self._page)
-        app.router.add_get("/socket", self._socket)
-        app.router.add_get("/file/{key}", self._file)
-        return app
-
     def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
         """Store a file for download outside the socket, where it would delay pictures."""
         if len(self._files) >= MAX_FILES:
@@ -65,7 +58,11 @@ class Server:
     async def start(self, listening: sockets.socket) -> None:
         """Start on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
-        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get("/", self._page)
+        app.router.add_get("/socket", self._socket)
+        app.router.add_get("/file/{key}", self._file)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listening).start()
 
@@ -73,9 +70,8 @@ class Server:
         leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
-                await asyncio.wait_for(
-                    asyncio.gather(*leaving, return_exceptions=True), CLOSE_SECONDS
-                )
+                every = asyncio.gather(*leaving, return_exceptions=True)
+                await asyncio.wait_for(every, CLOSE_SECONDS)
         if self._runner is not None:
             await self._runner.cleanup()
 

@@ -244,9 +244,9 @@ class Writer:
             UserError: there are too many sets, or there is no room.
             BackendError: the driver of the GPU cannot be used.
         """
-        kept = self._sets.get(name)
-        if kept is None:
-            kept = self._add(name)
+        if name not in self._sets and len(self._sets) >= MAX_SETS:
+            raise UserError(f"log_points: at most {MAX_SETS} names; log several sets as one")
+        kept = self._sets.setdefault(name, _Set(len(self._sets)))
         here, there = list[tuple[str, Any]](), list[tuple[str, Any]]()
         for key, array in arrays.items():
             (there if isinstance(array, DeviceArray) else here).append((key, array))
@@ -311,12 +311,6 @@ class Writer:
         if waits:
             self._wake()
         return True
-
-    def _add(self, name: str) -> _Set:
-        if len(self._sets) >= MAX_SETS:
-            raise UserError(f"log_points: at most {MAX_SETS} names; log several sets as one")
-        self._sets[name] = kept = _Set(len(self._sets))
-        return kept
 
 
 def array_of(memory: Memory, start: int, part: Part) -> NDArray[Any]:

@@ -295,8 +295,9 @@ class Movie(_Outlet):
         self.flush(self._about)
         self._step += 1
         self.is_taken = self._step % self._every == 0
-        if self.is_taken:
-            self._wait()
+        if self.is_taken:  # when the state before is taken, or the movie has failed
+            while not (self.writer.is_taken or self.runner.has_ended):
+                sleep(LOOK)
         return self.is_taken
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
@@ -313,8 +314,3 @@ class Movie(_Outlet):
         error = self.error or self.runner.error()
         if error is not None:
             raise error
-
-    def _wait(self) -> None:
-        """Wait until the state before is taken, or the movie has failed."""
-        while not (self.writer.is_taken or self.runner.has_ended):
-            sleep(LOOK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from textwrap import wrap
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
@@ -50,6 +51,8 @@ MOUSE = (
 
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
 SLICE = 0.3  # of the extent, per second
+
+MIN_MEANING = 14  # least letters for the meaning of a key
 
 
 def _arrows(
@@ -160,6 +163,26 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     rows = [(drag.group, drag.label, drag.help) for drag in MOUSE]
     rows += [(control.group, control.label, control.help) for control in CONTROLS if control.help]
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
+
+
+def help_pages(columns: int, rows: int) -> list[list[str]]:
+    """Return the lines of the help by page, at most `rows` of `columns` letters each."""
+    lines = [line for group in help_groups() for line in ("", *_block(*group, columns))][1:]
+    height = max(rows - 2, 1)
+    pages = [lines[first : first + height] for first in range(0, len(lines), height)]
+    count = len(pages)
+    ends = (f"{n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1))
+    return [[*page, "", end] for page, end in zip(pages, ends, strict=True)]
+
+
+def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:
+    """Return the lines of a group, its keys at the left."""
+    keys_wide = max(len(keys) for keys, _ in rows)
+    lines = [heading]
+    for keys, meaning in rows:
+        first, *more = wrap(meaning, max(columns - keys_wide - 4, MIN_MEANING))
+        lines += [f"  {keys:<{keys_wide}}  {first}", *(" " * (keys_wide + 4) + m for m in more)]
+    return lines
 
 
 @cache

@@ -109,16 +109,13 @@ class Loaded(NamedTuple):
 
 class Shown(NamedTuple):
     loaded_scene: LoadedScene
-    content: Content
 
 
-@dataclass(frozen=True)
-class Counted:
-    count: int
+class Counted(NamedTuple):
+    frames: int
 
 
-@dataclass(frozen=True)
-class Changed:
+class Changed(NamedTuple):
     """A simulation that is followed has another state, or has ended."""
 
 

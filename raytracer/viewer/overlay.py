@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyglet
 
 from raytracer.viewer import panel
-from raytracer.viewer.help_pages import help_pages
+from raytracer.viewer.controls import help_pages
 from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
 from raytracer.viewer.picking import measures
 from raytracer.viewer.state import ViewerState
@@ -210,8 +210,8 @@ def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
 
 def _message(viewer: ViewerState) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
-    if viewer.prompt is not None and viewer.question is not None:
-        return viewer.question.lines(viewer.prompt)
+    if viewer.prompt is not None:
+        return str(viewer.prompt)
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
         lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")

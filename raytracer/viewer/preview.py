@@ -158,9 +158,9 @@ def preview(
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
     with outputs, ExitStack() as undo:
-        frames = Frames.of(options)
+        frames = Frames(options)
         if offscreen is not None:
-            loaded_scene = frames.first(backend, notice)
+            loaded_scene = frames.first(notice)
             undo.callback(loaded_scene.close)
             window = opening.open_window(_size_of(loaded_scene), "raytracer", True)
             undo.callback(window.close)
@@ -170,7 +170,7 @@ def preview(
             size = stated.get("width") or START.width, stated.get("height") or START.height
             window = opening.open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
-            loaded_scene = _loaded_in(window, name, frames, backend, notice)
+            loaded_scene = _loaded_in(window, name, frames)
             undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
@@ -182,7 +182,7 @@ def preview(
         window.switch_to()
         # Before the render thread uses the GPU.
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
-        session = Session(options, frames, loaded_scene, size, window.wake, say)
+        session = Session(frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
         window.hides_text = offscreen is not None if text is None else not text
         undo.pop_all()  # now the session closes everything
@@ -192,11 +192,9 @@ def preview(
         window.close()
 
 
-def _loaded_in(
-    window: PreviewWindow, name: str, frames: Frames, backend: str, notice: Notice | None
-) -> LoadedScene:
+def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
     """Load the first frame while a window shows the stages; then resize it to the picture."""
-    size = window.get_size()
+    size, notice = window.get_size(), frames.options.notice
 
     def stage(text: str) -> None:
         if notice is not None:
@@ -207,7 +205,7 @@ def _loaded_in(
 
     stage("")
     try:
-        loaded_scene = frames.first(backend, stage)
+        loaded_scene = frames.first(stage)
     except ClosedError:  # which some stages name the file in
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it

@@ -89,9 +89,9 @@ def _receive(viewer: ViewerState, message: Message) -> None:
     elif isinstance(message, messages.Loaded):
         _receive_loaded(viewer, message.loaded_scene)
     elif isinstance(message, messages.Shown):
-        _receive_shown(viewer, message)
+        _receive_shown(viewer, message.loaded_scene)
     elif isinstance(message, messages.Counted):
-        receive_count(viewer, message.count)
+        receive_count(viewer, message.frames)
     elif isinstance(message, messages.Broken):
         viewer.reload_error = message.sentence
         viewer.notify("")  # an older message would seem to refer to this change
@@ -121,19 +121,18 @@ def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
         viewer.notify(f"there is no sphere here{ended}")
 
 
-def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
+def _receive_shown(viewer: ViewerState, shown: LoadedScene) -> None:
     """Show another frame, or other particles or colours of it; the camera stays."""
-    shown = message.loaded_scene
     if not shown.owns_memory and shown.job.scene is not viewer.loaded_scene.job.scene:
         viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
         return
-    old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
-    if viewer.view.fits_all and old.content.drawn.get("box") != message.content.drawn.get("box"):
+    old, viewer.loaded_scene = viewer.loaded_scene, shown
+    if viewer.view.fits_all and old.content.drawn.get("box") != shown.content.drawn.get("box"):
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
+        viewer.view = view.rebased(viewer.view, old.buffers, shown.buffers)
     viewer.submit(viewer.pack())
-    for sentence in message.loaded_scene.job.warnings[:1]:
+    for sentence in shown.job.warnings[:1]:
         viewer.notify(sentence)
     follow_picks(viewer, old)
 

@@ -55,14 +55,13 @@ class Session:
 
     def __init__(
         self,
-        options: ViewOptions,
         frames: Frames,
         loaded_scene: LoadedScene,
         size: tuple[int, int],
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
-        device = loaded_scene.job.device
+        options, device = frames.options, loaded_scene.job.device
         if device.can_interrupt:
             device.budget = CPU_SLICE
         self._rang, self._wake = Event(), wake
@@ -99,12 +98,11 @@ class Session:
         """Load a scene and start rendering it; `settings` as for `ViewOptions.of`."""
         if size is not None:
             settings |= {"width": size[0], "height": size[1]}
-        options = ViewOptions.of(scene, **settings)
-        frames = Frames.of(options)
-        loaded_scene = frames.first(options.backend, options.notice)
+        frames = Frames(ViewOptions.of(scene, **settings))
+        loaded_scene = frames.first(frames.options.notice)
         full = loaded_scene.job.settings
         try:
-            return cls(options, frames, loaded_scene, (full.width, full.height), wake, say)
+            return cls(frames, loaded_scene, (full.width, full.height), wake, say)
         except BaseException:
             loaded_scene.close()
             raise

@@ -31,18 +31,18 @@ MAX_STEPS = 200
 SAME_SECONDS = 0.7  # within which repetitions of an action, such as a drag, are one step
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question whose answer is typed."""
+@dataclass
+class Prompt:
+    """A question, and its answer as far as it is typed."""
 
     label: str  # the question
     hint: str  # examples, and what Enter does
     answer: Callable[[str], None]  # handles the answer; may raise UserError
-    default: str = ""  # shown while the prompt is empty
+    default: str  # shown while nothing is typed
+    typed: str = ""
 
-    def lines(self, typed: str) -> str:
-        """Return the question with the answer so far, for display."""
-        return f"{self.label}: {typed or self.default}▏\n{self.hint}"
+    def __str__(self) -> str:
+        return f"{self.label}: {self.typed or self.default}▏\n{self.hint}"
 
 
 @dataclass
@@ -106,8 +106,7 @@ class ViewerState:
     full_screen: bool = False
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1
-    prompt: str | None = None  # typed as an answer to `question`
-    question: Question | None = None
+    prompt: Prompt | None = None
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread

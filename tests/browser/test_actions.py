@@ -12,14 +12,14 @@ import pytest
 
 import raytracer
 from raytracer.browser.client import script, style
-from raytracer.browser.host import _control
+from raytracer.browser.host import hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
-from raytracer.viewer.controls import CONTROLS, MOUSE, Control
+from raytracer.viewer.controls import CONTROLS, Control
 from raytracer.viewer.session import Session
 
 if TYPE_CHECKING:
@@ -128,9 +128,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_content(PAGE.format(style=style(), script=script()))
     page.wait_for_function("window.view && window.take")
-    controls, mouse = [_control(each) for each in CONTROLS], [vars(each) for each in MOUSE]
-    page.evaluate("message => view.receive(message, null)",
-                  {"type": "hello", "controls": controls, "mouse": mouse})  # fmt: skip
+    page.evaluate("message => view.receive(message, null)", hello())
     page.evaluate("state => view.receive({ type: 'state', state }, null)", state())
     page.evaluate("view.full = [400, 400]")
     found: set[str] = set()

@@ -96,7 +96,7 @@ class Host:
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
             rest=rest, turning=viewer.turning,
             save_job=worker.save_job is not None,
-            help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
+            help=viewer.help, prompt=viewer.prompt and viewer.prompt.typed, notice=viewer.notice,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,
             points=(self._window.width, self._window.height),

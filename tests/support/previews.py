@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message, Pick, Picked, RenderRequest
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.state import ViewerState
@@ -131,7 +131,7 @@ def viewer_of(
 ) -> ViewerState:
     """A viewer whose worker is a `FakeWorker`."""
     worker: Any = FakeWorker()
-    frames = Frames(Source(loaded_scene.scene))
+    frames = Frames(ViewOptions.of(loaded_scene.scene))
     frames._plain = None, loaded_scene.scene
     loader = FrameLoader(frames, worker.post)
     return ViewerState(loaded_scene, worker, size, loader, **more)

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 from raytracer.viewer import session  # noqa: F401 - it imports all actions
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import CONTROLS, GROUPS, MOUSE, find, help_groups
-from raytracer.viewer.help_pages import MIN_MEANING, help_pages
+from raytracer.viewer.controls import (
+    CONTROLS,
+    GROUPS,
+    MIN_MEANING,
+    MOUSE,
+    find,
+    help_groups,
+    help_pages,
+)
 
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:

@@ -165,7 +165,8 @@ def test_a_png_of_the_size_that_is_typed(
     for text in ("1", "3", "0\n", "x", "2", "0", " ", "55"):
         type_text(viewer, text)
     erase(viewer)
-    assert viewer.prompt == "130x20 5"
+    assert viewer.prompt is not None
+    assert viewer.prompt.typed == "130x20 5"
     enter(viewer)
     assert viewer.prompt is None
     worker.save_job.render(lambda: None)

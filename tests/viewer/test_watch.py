@@ -13,6 +13,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Broken, Loaded, Message
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
 from support.previews import wait_for
 
@@ -87,7 +88,7 @@ class Reloads:
         self.posted: list[Message] = []
         self.shown = LoadedScene.load(Source(path), {}, "cpu", 2)
         self.watch = Watch(path)
-        self.loader = FrameLoader(Frames(Source(path), threads=2), self.posted.append)
+        self.loader = FrameLoader(Frames(ViewOptions.of(path, threads=2)), self.posted.append)
 
     def again(self) -> Any:
         """Reload; gives the message."""
