@@ -30,7 +30,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.sphere_update import ColorMap, SphereUpdate
+from raytracer.sphere_update import SphereUpdate
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
@@ -80,13 +80,12 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [[sets[k]] for k in moved]
     first_color = first_rows(buffers, sets)
     for group in groups:
-        device_scene.update(
-            _update(buffers, group, ends[sets.index(group[0])], positions=_centers(group),
-                    radii=_radii(group))
-        )  # fmt: skip
+        first = ends[sets.index(group[0])]
+        arrays = {"positions": _centers(group), "radii": _radii(group)}
+        device_scene.update(update_of(buffers, group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = _update(buffers, [other], first, first_color=row, **_coloring(other))
+            change = update_of(buffers, [other], first, first_color=row, **_coloring(other))
             device_scene.update(change)
 
 
@@ -171,17 +170,14 @@ def _filled(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
 
 
-def _update(
-    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, *, positions: Any = None,
-    radii: Any = None, colors: Any = None, color_space: str = "linear",
-    color_map: ColorMap | None = None, first_color: int = 0,
-) -> SphereUpdate:  # fmt: skip
-    transform = sets[0].transform
+def update_of(
+    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, **given: Any
+) -> SphereUpdate:
+    """Return an update of sets of one transform, from a sphere on; `given`: its other fields."""
+    transform, count = sets[0].transform, sum(each.count for each in sets)
     linear, offset = Space.of(buffers).placing(transform)
-    return SphereUpdate(
-        first, sum(each.count for each in sets), positions, radii, colors, color_space,
-        first_color, linear, offset, transform.scale / buffers.scale, color_map=color_map,
-    )  # fmt: skip
+    scale = transform.scale / buffers.scale
+    return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
 
 
 def _coloring(spheres: SphereSet) -> dict[str, Any]:

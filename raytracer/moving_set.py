@@ -165,7 +165,6 @@ class ValueScale:
         return StyleSettings(color_by=VALUES, **self._settings)
 
     def _made(self, values: NDArray[Any]) -> ColorScale:
-        """Return the scale that the settings make of values."""
         column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
         try:
             return by_scale([column], SetStyle(self._style()))[1]

@@ -309,10 +309,7 @@ def hello() -> dict[str, Any]:
     """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
-        "controls": [
-            vars(each) | {"action": each.action.replace("_", "-"), "label": each.label}
-            for each in CONTROLS
-        ],
+        "controls": [vars(each) | {"label": each.label} for each in CONTROLS],
         "mouse": [vars(each) for each in MOUSE],
     }
 

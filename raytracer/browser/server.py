@@ -139,8 +139,6 @@ class Server:
 
 
 class _Outlet:
-    """Sends the messages for one client."""
-
     deaf = False
 
     def __init__(

@@ -153,7 +153,6 @@ def unseen(**settings: Any) -> LiveView:
 
 
 def _gpu_of(backend: str, threads: int) -> int | None:
-    """Return the number of the GPU that renders, or None."""
     device = select(backend, threads)
     return device.number if device.has_own_memory else None
 
@@ -414,7 +413,6 @@ class LiveView:
                     outlet.flush(self._said)
 
     def _end(self) -> None:
-        """End all outlets, and free their memory."""
         outlets, self._outlets = self._outlets, []
         if self._shell is not None:
             with suppress(ValueError):  # by an earlier call

@@ -77,7 +77,6 @@ class Memory:
 
 
 def _unnamed() -> int:
-    """Return the descriptor of an unnamed file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("raytracer")
     with tempfile.TemporaryFile() as file:
@@ -184,8 +183,6 @@ class _Room:
 
 @dataclass(eq=False)
 class _Set:
-    """A set of the writer."""
-
     index: int
     slot: int = NONE  # published
     entry: Entry | None = None  # to be published

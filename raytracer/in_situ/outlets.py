@@ -200,7 +200,6 @@ class _Outlet:
         self._about: Mapping[str, Any] = {}  # of the latest state
 
     def _write(self, name: str) -> None:
-        """Copy a set of points, to be published."""
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
         self.writer.write(name, points.arrays, points.values, points.stream)

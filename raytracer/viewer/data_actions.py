@@ -96,7 +96,6 @@ def invert_selection(viewer: ViewerState) -> None:
 
 
 def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
-    """Return particles by number; None without any."""
     ascending = np.sort(np.asarray(numbers, np.int64))
     return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
 

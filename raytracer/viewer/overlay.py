@@ -128,7 +128,10 @@ class Overlay:
         draw_picks(viewer, window)
         width, height = window
         used = round(self.time_line.draw(viewer, width))
-        panel_top = used + self._draw_panel(viewer, Box(0, used, width, height - used))
+        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
+        self._rows = [row for _, row in lines]
+        room = Box(0, used, width, height - used)
+        panel_top = used + self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
         used += self._notice.draw(_message(viewer), Box(left, used, width - left, height - used))
@@ -143,12 +146,6 @@ class Overlay:
         described = viewer.picked.lines if viewer.picked else []
         picked = [*described, *measures(viewer)]
         self._draw_corners(status if viewer.overlay else [], picked, room, max(panel_top, used))
-
-    def _draw_panel(self, viewer: ViewerState, room: Box) -> int:
-        """Draw the panel, if it is shown, and return its height with the margin."""
-        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
-        self._rows = [row for _, row in lines]
-        return self.panel.draw("\n".join(text for text, _ in lines), room)
 
     def row_at(self, y: float) -> panel.Row | None:
         """Return the row at a height of the panel, if it is not a title."""
@@ -202,7 +199,6 @@ def _broken(text: str, columns: int) -> list[str]:
 
 
 def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
-    """Cut a text to a number of letters and lines."""
     if len(lines) > rows:
         lines = [*lines[: rows - 1], f"{CUT} {len(lines) - rows + 1} more"]
     return [line if len(line) <= columns else line[: columns - 1] + CUT for line in lines]

@@ -106,7 +106,6 @@ def _choices(viewer: ViewerState, section: str) -> list[Row]:
 
 
 def _chosen(viewer: ViewerState, choice: Choice) -> Row:
-    """Return the row of a choice."""
     value, values = choice.get(viewer), list(choice.values(viewer))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import acos, atan2, degrees
+from math import atan2, degrees
 
 import numpy as np
 
@@ -123,10 +123,7 @@ def measures(viewer: ViewerState) -> list[str]:
 def angle(one: Vector, middle: Vector, other: Vector) -> float:
     """Return the angle at a middle point in degrees; 0 if two points coincide."""
     first, second = one - middle, other - middle
-    size = float(np.linalg.norm(first) * np.linalg.norm(second))
-    if not size:
-        return 0.0
-    return degrees(acos(min(max(float(first @ second) / size, -1.0), 1.0)))
+    return degrees(atan2(np.linalg.norm(np.cross(first, second)), first @ second))
 
 
 def dihedral(a: Vector, b: Vector, c: Vector, d: Vector) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -45,8 +46,21 @@ class SaveJob:
         request, loaded = self._request, self._request.loaded_scene
         if loaded.closed:
             raise UserError(f"{self.path}: not saved, because the scene was reloaded")
-        job = loaded.job_for(request.buffers, request.samples, request.settings)
-        job.about["view"] = self._view
+        width, height = request.size
+        settings = (request.settings or loaded.job.settings).override(
+            width=width, height=height, samples=request.samples
+        )
+        digest = loaded.packed.seen(request.buffers.view).digest()
+        about = loaded.job.about | {
+            "scene": loaded.job.about["scene"] | {"digest": digest},
+            "settings": vars(settings).copy(), "view": self._view,
+        }  # fmt: skip
+        del about["camera"]  # of the scene, not of the saved view
+        view = request.buffers.view.with_samples(0, request.samples)
+        job = replace(
+            loaded.job, settings=settings, view=view, about=about, timings={}, camera=None,
+            kept=None,
+        )  # fmt: skip
 
         def progress(fraction: float) -> None:
             self.fraction = fraction

@@ -217,7 +217,6 @@ class Session:
         return panel.about(self.viewer)
 
     def _picks(self) -> list[dict[str, Any]]:
-        """Return the shown picks and their descriptions."""
         scene = self.viewer.loaded_scene.scene
         return [
             {"id": each.number, "position": center_of(scene, each.id).tolist(), "lines": each.lines}
@@ -244,7 +243,6 @@ class Session:
                 loaded_scene.close()
 
     def _unshown(self) -> list[LoadedScene]:
-        """Return loaded scenes that were never shown."""
         queue = self.worker.messages
         messages = [queue.get() for _ in range(queue.qsize())]
         return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

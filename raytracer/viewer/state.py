@@ -15,6 +15,7 @@ from raytracer.errors import SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
@@ -152,6 +153,11 @@ class ViewerState:
         return view.camera_of(self.view, self.loaded_scene.buffers)
 
     @property
+    def edited(self) -> Scene:
+        """The scene with the edits."""
+        return self.edits.applied_to(self.loaded_scene.scene)
+
+    @property
     def picked(self) -> Pick | None:
         """The latest pick, if it is shown."""
         return self.picks[-1] if self.picks and self.picks[-1].id != HIDDEN else None
@@ -211,11 +217,10 @@ class ViewerState:
     def submit(self, buffers: SceneBuffers) -> None:
         self.buffers = buffers  # those of the latest request
         self._requested = self.view, self.edits
-        settings = self.edits.applied_to(self.loaded_scene.scene).render
-        request = RenderRequest(
-            self.loaded_scene, buffers, self.tone, self.samples, settings=settings
+        settings = self.edited.render
+        self.worker.show(
+            RenderRequest(self.loaded_scene, buffers, self.tone, self.samples, settings=settings)
         )
-        self.worker.show(request)
 
     def request_render(self) -> None:
         """Submit the current state; a state that cannot be packed is undone, with a message."""

@@ -208,7 +208,6 @@ class Worker:
         return self._request is not self.current
 
     def _is_due(self, request: RenderRequest) -> bool:
-        """Return whether a request may be rendered now."""
         if self.current is None or request is self.current:
             return self.current is None
         return request is self._of_hand or perf_counter() >= self._rests_until

@@ -63,7 +63,7 @@ window.take = async () => {{ // movements are sent once per picture of the scree
 
 def actions_of_the_window() -> set[str]:
     """Names of the actions that keys, mouse, bars and panel of the window call."""
-    found = {control.action.replace("_", "-") for control in CONTROLS}
+    found = {control.action for control in CONTROLS}
     folder = Path(raytracer.__file__).parent / "viewer"  # importing the window needs a display
     for name in ("window.py", "panel.py"):
         for node in ast.walk(ast.parse((folder / name).read_text())):
@@ -148,7 +148,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
 
     sent = page.evaluate(PRESS, [pressed(control) for control in CONTROLS])
     for control, messages in zip(CONTROLS, sent, strict=True):
-        name, names = control.action.replace("_", "-"), names_of(messages)
+        name, names = control.action, names_of(messages)
         if name in OF_THE_PAGE or name in OF_THE_WINDOW:
             assert names == [], (name, names)
         else:

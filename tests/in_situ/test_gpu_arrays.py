@@ -21,7 +21,7 @@ from raytracer.sphere_update import SphereUpdate
 from raytracer.viewer.session import Session
 from support.device_arrays import ByDlpack, ByInterface, with_host_memory
 from support.live import SETTINGS, grid
-from support.previews import wait_for
+from support.previews import finished, opened, wait_for
 
 
 def on_host(value: Any) -> Any:
@@ -75,19 +75,13 @@ def feed_of(view: raytracer.LiveView) -> Feed:
 
 def shown(session: Session, number: int) -> Any:
     """The pixels of the finished picture of a state."""
-
-    def last() -> Any:
-        found = session.picture(1.0)
-        is_there = session.viewer.loaded_scene.content.frame == number
-        return (found.pixels,) if is_there and found is not None and found.finished else None
-
-    return wait_for(last, f"the picture of state {number}")[0]
+    return finished(session, lambda loaded: loaded.content.frame == number).pixels
 
 
-def opened(view: raytracer.LiveView, **settings: Any) -> Session:
+def followed(view: raytracer.LiveView, **settings: Any) -> Session:
     """A session that shows the first state."""
-    session = Session.open(feed_of(view), say=lambda _: None, **SETTINGS, **settings)
-    wait_for(lambda: (f := session.picture(1.0)) and f.finished, "the first picture")
+    session = opened(feed_of(view), **settings)
+    finished(session)
     return session
 
 
@@ -104,7 +98,7 @@ def test_arrays_stay_on_the_gpu_until_something_asks(gpu: Gpu, kind: Any) -> Non
             memory[:] = np.nan  # the simulation goes on
 
         log(0.0)
-        with opened(view) as session, opened(other) as host:
+        with followed(view) as session, followed(other) as host:
             before = gpu.copies
             for number in (1, 2, 3, 4):
                 log(0.5 * number)
@@ -136,7 +130,7 @@ def test_values_of_a_column_are_colored_on_the_gpu(gpu: Gpu) -> None:
             view.log_points("points", ByDlpack(memory), radii=0.5, columns=columns)
 
         log(0)
-        with opened(view, **style) as session, opened(other, **style) as host:
+        with followed(view, **style) as session, followed(other, **style) as host:
             log(1)  # packed with a colour for each sphere
             for each in (session, host):
                 shown(each, 1)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
@@ -19,6 +21,7 @@ from raytracer.viewer.messages import Message, Pick, Picked, RenderRequest
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View, camera_of, initial_view
 from raytracer.viewer.worker import Task
@@ -75,6 +78,30 @@ def wait_for(condition: Callable[[], Any], what: str = "what is waited for") -> 
         sleep(pause)
         pause = min(1.5 * pause, 0.02)  # conditions take processor time
     return found
+
+
+def opened(scene: Any, **options: Any) -> Session:
+    """A small session on the CPU that prints nothing."""
+    settings: dict[str, Any] = {"size": (64, 48), "samples": 2, "threads": 1, "backend": "cpu"}
+    return Session.open(scene, say=lambda _: None, **settings | options)
+
+
+def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> Picture:
+    """The next finished picture, of a scene for which something is true."""
+
+    def last() -> Picture | None:
+        found = session.picture(PATIENCE)
+        is_there = found is not None and found.finished and of(session.viewer.loaded_scene)
+        return found if is_there else None
+
+    found: Picture = wait_for(last, "the finished picture")
+    return found
+
+
+def pixels_of(path: str | Path) -> NDArray[np.uint8]:
+    """The pixels of a file, uint8 (h, w, 3 or 4)."""
+    with Image.open(path) as picture:
+        return np.asarray(picture)
 
 
 def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[np.float64]:
