@@ -109,7 +109,7 @@ async def until(true: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "%ff", "%CF%80"])
+@pytest.mark.parametrize("token", ["", TOKEN.upper(), TOKEN[:-1], TOKEN + "%20", "%ff", "%CF%80"])
 def test_without_the_token_nobody_gets_in(token: str) -> None:
     async def test(site: Site) -> None:
         for path in ("/", "/socket", "/elsewhere"):
@@ -126,16 +126,18 @@ def test_only_a_page_of_the_server_opens_a_socket() -> None:
         address = f"{site.base}/socket?token={TOKEN}"
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
                    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
-        foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", None]
+        foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", None,
+                   f"{site.base}@evil.example", f"ftp{site.base[4:]}", "http://["]  # fmt: skip
         for origin in foreign:
             headers = upgrade | ({"Origin": origin} if origin else {})
             assert (await site.browser.get(address, headers=headers)).status == 403
-        # A name that resolves to 127.0.0.1, whose page has the right token.
-        evil = {"Host": f"evil.example:{site.server.port}"}
-        page = {"Origin": f"http://evil.example:{site.server.port}"}
-        for path in ("/", "/socket"):
-            whole = f"{site.base}{path}?token={TOKEN}"
-            assert (await site.browser.get(whole, headers=upgrade | evil | page)).status == 403
+        # Names that resolve to 127.0.0.1, whose pages have the right token.
+        for host in ("evil.example", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1@evil.example"):
+            evil = {"Host": f"{host}:{site.server.port}"}
+            evil["Origin"] = f"http://{evil['Host']}"
+            for path in ("/", "/socket"):
+                whole = f"{site.base}{path}?token={TOKEN}"
+                assert (await site.browser.get(whole, headers=upgrade | evil)).status == 403
         # The other end of a tunnel has another port, and perhaps another name of this machine.
         far = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
         async with site.connect(**far) as page:

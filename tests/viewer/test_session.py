@@ -102,9 +102,7 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     [
         (("orbitt",), "there is no action 'orbitt'; did you mean 'orbit'?"),
         (("orbit", 1.0), "orbit: missing a required argument: 'up'; its arguments: right, up"),
-        (("orbit", 1.0, "far"), "orbit: up: 'far' is not a number"),
         (("orbit", 1.0, float("nan")), "orbit: up: must be a finite number"),
-        (("orbit", 1, 2, 3), "orbit: too many positional arguments"),
         (("along", 0, 0, 0), "along: 0, 0, 0 is not a direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
         (("look", "nice"), "look: there is no look 'nice'"),
@@ -112,7 +110,6 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
         (("slice", "x", 2), "slice: position: must be at most 1"),
         (("select", "speeed > 1"), "select: there is no column 'speeed'"),
         (("keep-view", "iso"), "keep-view: name: 'iso' is a standard view"),
-        (("next-lok",), "there is no action 'next-lok'; did you mean 'next-look'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
