@@ -73,7 +73,10 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
     pairs = list(zip(_filled(old), _filled(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
-    moved = [k for k, (one, other) in enumerate(pairs) if _is_moved(one, other)]
+    moved = [
+        k for k, (one, other) in enumerate(pairs)
+        if any(not _is_same(given(one, n), given(other, n)) for n in ("centers", "radius"))
+    ]  # fmt: skip
     if len(moved) > 1 and not any(map(_is_there, sets)):
         groups = [sets]  # the tree is refitted once
     else:
@@ -193,10 +196,6 @@ def _coloring(spheres: SphereSet) -> dict[str, Any]:
 def _is_there(spheres: SphereSet) -> bool:
     """Return whether centres or radii are on a GPU alone."""
     return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
-
-
-def _is_moved(one: SphereSet, other: SphereSet) -> bool:
-    return any(not _is_same(given(one, name), given(other, name)) for name in ("centers", "radius"))
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:

@@ -84,7 +84,11 @@ def changed(
         is_row = sizes.ndim == 1 and len(sizes) == count
         moved.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
     if count != spheres.count:
-        _check_other_count(spheres, count, radii)
+        others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
+        if radii is None and isinstance(spheres.radius, np.ndarray):
+            raise SceneError(f"positions: {others} radii: give radii too")
+        if isinstance(spheres.opacity, np.ndarray):
+            raise SceneError(f"positions: {others} opacities: make a new LiveScene")
         moved = moved.without_columns()
     if values is not None:
         colored = SetColors(scale.colors(as_array(values, VALUES, WHERE), count))
@@ -93,15 +97,6 @@ def changed(
         found = colors_of(colors, None, color_space, count, WHERE)
         return _recolored(moved, found, color_space)
     return moved
-
-
-def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
-    """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-    replaced = f"positions: {counted(count, 'sphere')} in place of {spheres.count:,} with different"
-    if radii is None and isinstance(spheres.radius, np.ndarray):
-        raise SceneError(f"{replaced} radii: give radii too")
-    if isinstance(spheres.opacity, np.ndarray):
-        raise SceneError(f"{replaced} opacities: make a new LiveScene")
 
 
 def check(spheres: SphereSet) -> None:

@@ -159,7 +159,11 @@ class Host:
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
-                self._check()
+                if self._session.failure is not None:
+                    raise self._session.failure
+                if self._session.viewer.closing and not self._stopped:  # the simulation has ended
+                    self._stopped = True
+                    self.on_end()
         except BaseException as error:
             self.failure = error
             self.on_end()
@@ -172,13 +176,6 @@ class Host:
                 self._calls.get_nowait()()
         except Empty:
             return
-
-    def _check(self) -> None:
-        if self._session.failure is not None:
-            raise self._session.failure
-        if self._session.viewer.closing and not self._stopped:  # the simulation has ended
-            self._stopped = True
-            self.on_end()
 
     def _leave(self, outlet: Outlet) -> None:
         self._clients.pop(outlet, None)

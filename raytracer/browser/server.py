@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hmac
 import secrets
 import socket as sockets
 from collections.abc import Callable
@@ -80,7 +81,8 @@ class Server:
         """Refuse requests that are not from a page of this server."""
         if not security.is_local(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
-        if not security.is_token(request.query.get("token", ""), self.token):
+        given = request.query.get("token", "").encode(errors="replace")
+        if not hmac.compare_digest(given, self.token.encode()):
             raise web.HTTPForbidden(text="the address needs the token that the server printed\n")
         response: web.StreamResponse = await handler(request)
         return response

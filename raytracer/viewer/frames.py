@@ -288,7 +288,12 @@ class FrameLoader:
             loaded = self.frames.load(content, like)
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
-        return self._unless_late(messages.Shown(loaded), self._is_worth(content))
+        wanted = self._content
+        is_worth = (  # later requests differ in frame or slice only
+            "show" not in self._requests or wanted is None
+            or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
+        )  # fmt: skip
+        return self._unless_late(messages.Shown(loaded), is_worth)
 
     def _unless_late(self, message: Loaded | Shown, is_worth: bool = True) -> Message | None:
         """Return a message, or close its scene if nobody wants it any more."""
@@ -296,10 +301,3 @@ class FrameLoader:
             return message
         message.loaded_scene.close()
         return None
-
-    def _is_worth(self, content: Content) -> bool:
-        """Whether a content should be shown: later requests differ in frame or slice only."""
-        wanted = self._content
-        if "show" not in self._requests or wanted is None:
-            return True
-        return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

@@ -95,7 +95,6 @@ def preview(
     watch: bool = False,
     offscreen: int | None = None,
     screenshot: str | Path | None = None,
-    text: bool | None = None,
     adaptive: bool = True,
     interop: bool = True,
     notice: Notice | None = None,
@@ -126,7 +125,6 @@ def preview(
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
         screenshot: write the contents of the window at the end to this PNG.
-        text: draw text over the picture; None draws it in a window and not offscreen.
         adaptive: False renders at full size even during interaction.
         interop: False copies frames of CUDA through the host.
         notice: called with a few words at the start of each long stage of loading.
@@ -141,8 +139,6 @@ def preview(
     """
     check_names(preview, settings)
     truth(interop, "interop", UserError)
-    if text is not None:
-        truth(text, "text", UserError)
     function(say, "say")
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
@@ -184,7 +180,6 @@ def preview(
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
         session = Session(frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
-        window.hides_text = offscreen is not None if text is None else not text
         undo.pop_all()  # now the session closes everything
     try:
         return _run(window, session, offscreen, target)

@@ -36,15 +36,14 @@ class ResolutionController:
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
         self._retry, self._wait = RETRY_FRAMES, 0  # frames before a finer level is tried
 
-    def choose(self, full: Size) -> Size:
-        """Return width and height of the next frame, in pixels, in a window of size `full`."""
-        return size_at(self.level, full)
+    def choose(self, full: Size, seconds: float = 0.0) -> Size:
+        """Return width and height of the next frame, in pixels, in a window of size `full`.
 
-    def finest(self, full: Size, seconds: float) -> Size:
-        """Return the largest size that takes at most so long, at least that of `choose`."""
+        It is that of the level, or the largest one that takes at most so many seconds.
+        """
         sizes = (size_at(level, full) for level in range(self.level))
         fitting = (size for size in sizes if self.per_pixel and self.seconds(size) <= seconds)
-        return next(fitting, self.choose(full))
+        return next(fitting, size_at(self.level, full))
 
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
         """Learn from a frame of one sample per pixel."""

@@ -239,10 +239,8 @@ class Session:
 
     def free(self) -> None:
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
-            for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
+            queue = self.worker.messages
+            unread = [queue.get() for _ in range(queue.qsize())]
+            unshown = [each.loaded_scene for each in unread if isinstance(each, (Loaded, Shown))]
+            for loaded_scene in (*self.worker.loaded_scenes, *unshown):
                 loaded_scene.close()
-
-    def _unshown(self) -> list[LoadedScene]:
-        queue = self.worker.messages
-        messages = [queue.get() for _ in range(queue.qsize())]
-        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

@@ -168,11 +168,6 @@ def dolly(view: View, factor: float) -> View:
     return replace(view, pose=replace(view.pose, eye=eye), fits_all=False)
 
 
-def with_pivot(view: View, pivot: Vector) -> View:
-    """Return the same view with another pivot, anywhere in front of it."""
-    return replace(view, pivot=pivot, fits_all=False)
-
-
 def zoom(view: View, factor: float) -> View:
     """Multiply the tangent of half the field of view; the eye stays."""
     if view.orthographic:

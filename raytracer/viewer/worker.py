@@ -261,7 +261,7 @@ class Worker:
         """Restart the film with one sample at the size of interaction, or a finer one in time."""
         size = request.size
         if self._adaptive:
-            size = self.resolution.finest(request.size, seconds)
+            size = self.resolution.choose(request.size, seconds)
         self._film.restart(request, size, draft=True)
         self._rest(self._film.expose(request, 1, self._check_stop))
 
@@ -311,7 +311,9 @@ class Worker:
         check = partial(self._check_interrupt, start)
         self._rest(film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS))
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        is_clean = film.draft or film.samples >= min(_min_samples(request), request.samples)
+        rays = request.buffers.view.occlusion_rays
+        least = max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays) if rays else 0)
+        is_clean = film.draft or film.samples >= min(least, request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start))
@@ -425,9 +427,3 @@ class Worker:
 def _frame_of(request: RenderRequest) -> int | None:
     """Return the number of the frame of a trajectory, or of the state of a simulation."""
     return request.loaded_scene.content.frame
-
-
-def _min_samples(request: RenderRequest) -> int:
-    """Return the fewest samples per pixel that are shown in place of a draft."""
-    rays = request.buffers.view.occlusion_rays
-    return max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays)) if rays else MIN_IDLE_SAMPLES

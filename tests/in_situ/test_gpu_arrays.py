@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,22 +9,14 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuScene
 from raytracer.device_array import DeviceArray
 from raytracer.in_situ import live_view, outlets
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.outlets import InlineRunner
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_rgb
-from raytracer.sphere_update import SphereUpdate
 from raytracer.viewer.session import Session
-from support.device_arrays import ByDlpack, ByInterface, with_host_memory
+from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory
 from support.live import SETTINGS, grid
 from support.previews import finished, opened, wait_for
-
-
-def on_host(value: Any) -> Any:
-    return value.to_host() if isinstance(value, DeviceArray) else value
 
 
 class Gpu:
@@ -33,31 +24,16 @@ class Gpu:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.driver = with_host_memory(monkeypatch)
-        self.updates, self._own = list[SphereUpdate](), 0
-        update = CpuScene.update
-
-        def take(scene: CpuScene, given: SphereUpdate) -> None:
-            self.updates.append(given)
-            before = self.copies
-            here = {n: on_host(getattr(given, n)) for n in ("positions", "radii", "colors")}
-            colors: Any = here["colors"]
-            if isinstance(given.color_map, ColorScale):
-                here["colors"] = given.color_map.rgb(colors)
-            elif isinstance(given.colors, DeviceArray):
-                here["colors"] = linear_rgb(colors, given.color_space)
-            self._own += self.copies - before
-            update(scene, replace(given, **here))
-
-        monkeypatch.setattr(CpuScene, "update", take)
-        monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
+        self.updates = taking_updates(monkeypatch)
         monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
         monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(0))
 
     @property
     def copies(self) -> int:
         """Copies to the host so far, without those of the updates."""
-        names = [call[0] for call in self.driver.calls]
-        return names.count("cuMemcpyDtoH_v2") - self._own
+        arrays = [array for each in self.updates for array in vars(each).values()]
+        own = sum(isinstance(array, DeviceArray) for array in arrays)
+        return [call[0] for call in self.driver.calls].count("cuMemcpyDtoH_v2") - own
 
 
 @pytest.fixture

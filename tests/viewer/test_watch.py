@@ -144,9 +144,6 @@ def test_a_change_while_it_is_loaded_is_not_lost(
     reloads.loader.stop()
 
 
-# A load that is in compiled code while Python ends.
-
-
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
     scene, atoms, data = (tmp_path / name for name in ("a.toml", "atoms.psf", "a.hdf5"))
     change(data, "")
