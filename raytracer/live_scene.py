@@ -668,12 +668,13 @@ class LiveScene:
         """See the scene as it is now from another camera."""
         self._settle()
         job, (scene, buffers) = self._open(), self._kept
-        scene = _with_camera(scene, camera)
+        scene = copy(scene)
+        scene.camera = camera
         with naming(scene.source):
             sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
             space, around = Space.of(buffers), with_boxes(scene, self._surroundings)
             pose, camera = posed(camera, place(sets, space), space, _aspect(self._settings), around)
-        scene = _with_camera(scene, camera)
+        scene.camera = camera
         buffers = retake(buffers, scene, self._settings, pose)
         job.scene.take_sky(buffers.sky)
         job.view, job.kept = buffers.view, (scene, buffers)
@@ -683,12 +684,6 @@ class LiveScene:
 def _needs_host(job: Job) -> bool:
     """Whether the host has a part in the pictures of a device."""
     return job.plan is not None or job.settings.denoise or job.settings.noise is not None
-
-
-def _with_camera(scene: Scene, camera: Camera) -> Scene:
-    changed = copy(scene)
-    changed.camera = camera
-    return changed
 
 
 def _aspect(settings: RenderSettings) -> float:

@@ -40,16 +40,12 @@ WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors
 def moving_set(scene: Scene, number: int | None) -> int:
     """Return the place of the set that moves. Raises SceneError."""
     filled = [place for place, each in enumerate(scene.spheres) if each.count]
-    if number is not None:
-        place = whole(number, "set", 0, max(len(scene.spheres) - 1, 0))
-        if not scene.spheres:
-            raise SceneError("set: the scene has no sets of spheres")
-    elif len(filled) == 1:
-        place = filled[0]
-    elif len(scene.spheres) == 1:
-        place = 0
-    elif not scene.spheres:
+    if not scene.spheres:
         raise SceneError("scene: has no set of spheres")
+    if number is not None:
+        place = whole(number, "set", 0, len(scene.spheres) - 1)
+    elif len(filled) == 1 or len(scene.spheres) == 1:
+        place = (*filled, 0)[0]
     else:
         raise SceneError(
             f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "

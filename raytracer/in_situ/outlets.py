@@ -19,7 +19,7 @@ from typing import Any
 from raytracer.errors import BackendError, UserError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.gpu_memory import GpuMemory
-from raytracer.in_situ.mailbox import FileLock, Memory, Writer, control_memory, mailbox
+from raytracer.in_situ.mailbox import Control, Memory, Writer, mailbox
 from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
@@ -46,7 +46,7 @@ class ProcessRunner:
     """
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
-        control = control_memory()
+        control = Control()
         self.gpu, handle = gpu, None
         self._trial: GpuMemory | None = None
         if gpu is not None:
@@ -70,7 +70,7 @@ class ProcessRunner:
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            self._connection.send((kind, dict(settings), control.size, handle))
+            self._connection.send((kind, dict(settings), handle))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
             self._process.wait()
@@ -78,7 +78,7 @@ class ProcessRunner:
                 f"live: a setting cannot be sent to another process ({error})"
             ) from None
         send_handle(self._connection, control.descriptor, self._process.pid)
-        self.writer = Writer(control, FileLock(control), self._share, self._wake)
+        self.writer = Writer(control, self._share, self._wake)
 
     def _share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
         """Send the descriptor or the handle of memory."""

@@ -242,13 +242,9 @@ class FrameLoader:
         with suppress(RuntimeError):  # it was stopped
             self._executor.submit(self._perform)
 
-    def cancel(self) -> None:
+    def stop(self, wait: bool = True) -> None:
         self._stopped = True
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def stop(self) -> None:
-        self.cancel()
-        self._executor.shutdown()
+        self._executor.shutdown(wait, cancel_futures=True)
 
     def _perform(self) -> None:
         """Perform a request; there is none if a later one has replaced it."""

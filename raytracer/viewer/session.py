@@ -227,7 +227,7 @@ class Session:
 
     def stop(self) -> bool:
         """End all threads; return whether they have ended, so that memory may be freed."""
-        self.viewer.loader.cancel()
+        self.viewer.loader.stop(wait=False)
         stopped = self.worker.stop()
         self.viewer.loader.stop()
         return stopped
