@@ -249,8 +249,9 @@ class LiveView:
             scene_of(self._state({name: points}))  # for its errors
         if begins:
             self._last, self._step = self._step, []
-            taken = [outlet.begin() for outlet in self._outlets]
-            self._is_wanted = any(taken)
+            for outlet in self._outlets:
+                outlet.begin()
+            self._is_wanted = any(outlet.is_taken for outlet in self._outlets)
         self._logged[name] = given
         self._step.append(name)
         is_last = not self._last or name == self._last[-1]

@@ -26,7 +26,7 @@ from raytracer.warning import warn
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
 PATIENCE = 5.0  # seconds in which a process that was told to end must end before it is killed
-LOOK = 0.001  # seconds between two looks whether a process has ended, or a movie has taken a state
+LOOK = 0.001  # seconds between two looks whether a movie has taken a state
 
 
 class ProcessRunner:
@@ -55,7 +55,6 @@ class ProcessRunner:
                 handle = self._trial.handle()
             except BackendError:  # arrays come to the host
                 self.gpu = self._trial = None
-        self._look_at = 0.0  # when the process is looked at again
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
         with other:
@@ -109,11 +108,7 @@ class ProcessRunner:
 
     @property
     def has_ended(self) -> bool:
-        now = perf_counter()
-        if self._process.returncode is None and now >= self._look_at:  # at most every `LOOK`
-            self._look_at = now + LOOK
-            self._process.poll()
-        return self._process.returncode is not None
+        return self._process.poll() is not None
 
     def close(self) -> None:
         """Tell it to end."""
@@ -237,13 +232,12 @@ class View(_Outlet):
     _spent = 0.0
     """Seconds of copying in this step."""
 
-    def begin(self) -> bool:
-        """Begin a step; whether it is taken."""
+    def begin(self) -> None:
+        """Begin a step, which is taken if it is time."""
         self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
             self._publish()  # of fewer sets than in the step before, or the reader was looking
             self._spent = 0.0
-        return self.is_taken
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         """Take a set of points of a step that is taken.
@@ -290,14 +284,13 @@ class Movie(_Outlet):
         super().__init__(runner, logged)
         self._every, self._step = every, -1
 
-    def begin(self) -> bool:
+    def begin(self) -> None:
         self.flush(self._about)
         self._step += 1
         self.is_taken = self._step % self._every == 0
         if self.is_taken:  # when the state before is taken, or the movie has failed
             while not (self.writer.is_taken or self.runner.has_ended):
                 sleep(LOOK)
-        return self.is_taken
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

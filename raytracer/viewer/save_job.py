@@ -13,7 +13,7 @@ from raytracer.errors import UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.film.image import Image
-from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.settings import RenderSettings
 from raytracer.viewer.messages import RenderRequest
 
 Deliver = Callable[[Image], object]
@@ -80,17 +80,15 @@ class SaveJob:
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
-    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text."""
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
+
+    Raises UserError.
+    """
     number = r"(\d{1,12})"
     pattern = rf"(?:{number}[x×]{number}(?:\s+{number})?)?"
     if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:
         raise UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
     typed = zip(match.groups(), (*size, samples), strict=True)
     width, height, count = (int(number or usual) for number, usual in typed)
-    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
-        raise UserError(
-            f"{text!r}: give sides of 1 to {MAX_SIDE:,} pixels, and 1 to {MAX_SAMPLES:,} samples"
-        )
-    if width * height > 2**32:
-        raise UserError(f"{text!r}: give at most {2**32:,} pixels")
+    RenderSettings().override(width=width, height=height, samples=count)  # refuses others
     return (width, height), count
