@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,12 @@ from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Message, Pick, Picked, RenderRequest
+from raytracer.viewer.messages import Pick, Picked, RenderRequest
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
-from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View, camera_of, initial_view
-from raytracer.viewer.worker import Task
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -119,54 +117,28 @@ def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[
     return np.array([pose.eye, direction / np.linalg.norm(direction)])
 
 
-class FakeWorker:
-    """A render thread that renders nothing and remembers what it was asked for."""
-
-    def __init__(self) -> None:
-        self.requests: list[RenderRequest] = []
-        self.tasks: list[Callable[[], Message]] = []
-        self.saved: list[SaveJob | None] = []
-        self.save_job: SaveJob | None = None
-        self.meters = 0
-        self.messages: SimpleQueue[Message] = SimpleQueue()
-
-    def show(self, request: RenderRequest) -> None:
-        self.requests.append(request)
-
-    def post(self, message: Message) -> None:
-        self.messages.put(message)
-
-    def run_task(self, task: Task) -> None:
-        self.tasks.append(lambda: _answer(task))
-
-    def meter(self) -> None:
-        self.meters += 1
-
-    def save(self, save_job: SaveJob | None) -> bool:
-        self.saved.append(save_job)
-        self.save_job = save_job
-        return True
-
-
-def _answer(task: Task) -> Message:
-    found = task()
-    return _answer(found) if callable(found) else found
-
-
 def viewer_of(
     loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any
 ) -> ViewerState:
-    """A viewer whose worker is a `FakeWorker`."""
-    worker: Any = FakeWorker()
+    """A viewer whose render thread only remembers what it was asked for."""
+    worker: Any = MagicMock(save_job=None)
     frames = Frames(ViewOptions.of(loaded_scene.scene))
     frames._plain = None, loaded_scene.scene
-    loader = FrameLoader(frames, worker.post)
-    return ViewerState(loaded_scene, worker, size, loader, **more)
+    return ViewerState(loaded_scene, worker, size, FrameLoader(frames, worker.post), **more)
 
 
 def requests(viewer: ViewerState) -> list[RenderRequest]:
     worker: Any = viewer.worker
-    return list(worker.requests)
+    return [call.args[0] for call in worker.show.call_args_list]
+
+
+def perform(viewer: ViewerState) -> None:
+    """Have a viewer hear what the latest task of its render thread returns."""
+    worker: Any = viewer.worker
+    found = worker.run_task.call_args.args[0]
+    while callable(found):
+        found = found()
+    receive(viewer, found)
 
 
 def hit_id(

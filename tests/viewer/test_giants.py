@@ -20,7 +20,7 @@ from raytracer.viewer.messages import Loaded
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.timeline import tick
-from support.previews import loaded_scene_of, viewer_of
+from support.previews import loaded_scene_of, perform, viewer_of
 
 SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
 NAMES = ("three_balls", "weekend", "molecule", "pile")
@@ -39,8 +39,7 @@ def new_viewer(name: str) -> ViewerState:
 
 def click(viewer: ViewerState, x: int, y: int, go: bool) -> None:
     viewer.do("pick", x, y, go=go)
-    worker: Any = viewer.worker
-    receive(viewer, worker.tasks.pop()())
+    perform(viewer)
 
 
 def act(viewer: ViewerState, chance: random.Random) -> str:

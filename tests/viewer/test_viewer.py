@@ -26,6 +26,7 @@ from support.previews import (
     first_camera,
     hit_id,
     loaded_scene_of,
+    perform,
     picked,
     pixels_of,
     requests,
@@ -105,7 +106,7 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
     viewer.do("expose", -1 / 3)
     viewer.do("expose", -1 / 3)
     assert viewer.tone.automatic, "until it is known what the automatic exposure is"
-    assert worker.meters == 2
+    assert worker.meter.call_count == 2
     receive(viewer, Metered(1.75))
     assert viewer.tone.exposure == 1.08
     assert viewer.notice == "exposure +1.08"
@@ -114,14 +115,13 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
     viewer.do("toggle-automatic")
     receive(viewer, Refused("there is no picture yet"))
     viewer.do("expose", 1 / 3)
-    assert worker.meters == 4, "asked again"
+    assert worker.meter.call_count == 4, "asked again"
 
 
 # Picking
 
 
 def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
-    worker: Any = viewer.worker
     seen_buffers = requests(viewer)[0].buffers
     hits = np.array(
         [
@@ -133,7 +133,7 @@ def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState
 
     def click(x: int, y: int) -> None:
         viewer.do("pick", x, y)
-        receive(viewer, worker.tasks.pop()())
+        perform(viewer)
 
     click(x - 3, 24)
     assert viewer.picked is not None
@@ -161,7 +161,7 @@ def test_a_png_of_the_size_that_is_typed(
             type_text(viewer, text)
         erase(viewer)
         enter(viewer)
-        job, worker.save_job = worker.save_job, None  # as the render thread does when it is done
+        job = worker.save.call_args.args[0]
         job.render(lambda: None)
         job.write()
         size: Any = {"width": 130, "height": 20, "samples": 5}
@@ -186,8 +186,7 @@ def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
 
 
 def last(viewer: ViewerState) -> Any:
-    worker: Any = viewer.worker
-    return worker.requests[-1]
+    return requests(viewer)[-1]
 
 
 def seen_by(viewer: ViewerState) -> Scene:
@@ -232,11 +231,12 @@ def test_the_picked_sphere_is_described_again() -> None:
     picked(viewer, 7)
     before = viewer.view
     loaded_scene = reload(viewer, seed=6)
-    receive(viewer, worker.tasks.pop()())
+    perform(viewer)
     assert viewer.picked is not None
     assert viewer.picked.lines == loaded_scene.scene.describe(7).lines()
     assert viewer.view.pose.axes is before.pose.axes, "the camera does not go there"
     picked(viewer, 39)
+    worker.run_task.reset_mock()
     reload(viewer, count=39)
-    assert worker.tasks == []
+    worker.run_task.assert_not_called()
     assert viewer.picked is None
