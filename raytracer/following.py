@@ -30,7 +30,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.sphere_update import ColorMap, SphereUpdate
+from raytracer.sphere_update import SphereUpdate
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
@@ -73,20 +73,22 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
     pairs = list(zip(_filled(old), _filled(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
-    moved = [k for k, (one, other) in enumerate(pairs) if _is_moved(one, other)]
+    moved = [
+        k for k, (one, other) in enumerate(pairs)
+        if any(not _is_same(given(one, n), given(other, n)) for n in ("centers", "radius"))
+    ]  # fmt: skip
     if len(moved) > 1 and not any(map(_is_there, sets)):
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
     first_color = first_rows(buffers, sets)
     for group in groups:
-        device_scene.update(
-            _update(buffers, group, ends[sets.index(group[0])], positions=_centers(group),
-                    radii=_radii(group))
-        )  # fmt: skip
+        first = ends[sets.index(group[0])]
+        arrays = {"positions": _centers(group), "radii": _radii(group)}
+        device_scene.update(update_of(buffers, group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = _update(buffers, [other], first, first_color=row, **_coloring(other))
+            change = update_of(buffers, [other], first, first_color=row, **_coloring(other))
             device_scene.update(change)
 
 
@@ -171,17 +173,14 @@ def _filled(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
 
 
-def _update(
-    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, *, positions: Any = None,
-    radii: Any = None, colors: Any = None, color_space: str = "linear",
-    color_map: ColorMap | None = None, first_color: int = 0,
-) -> SphereUpdate:  # fmt: skip
-    transform = sets[0].transform
+def update_of(
+    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, **given: Any
+) -> SphereUpdate:
+    """Return an update of sets of one transform, from a sphere on; `given`: its other fields."""
+    transform, count = sets[0].transform, sum(each.count for each in sets)
     linear, offset = Space.of(buffers).placing(transform)
-    return SphereUpdate(
-        first, sum(each.count for each in sets), positions, radii, colors, color_space,
-        first_color, linear, offset, transform.scale / buffers.scale, color_map=color_map,
-    )  # fmt: skip
+    scale = transform.scale / buffers.scale
+    return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
 
 
 def _coloring(spheres: SphereSet) -> dict[str, Any]:
@@ -197,10 +196,6 @@ def _coloring(spheres: SphereSet) -> dict[str, Any]:
 def _is_there(spheres: SphereSet) -> bool:
     """Return whether centres or radii are on a GPU alone."""
     return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
-
-
-def _is_moved(one: SphereSet, other: SphereSet) -> bool:
-    return any(not _is_same(given(one, name), given(other, name)) for name in ("centers", "radius"))
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:

@@ -24,7 +24,7 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import first_rows, is_listed
+from raytracer.following import first_rows, is_listed, update_of
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
 from raytracer.moving_set import ValueScale, changed, check, moving_set
@@ -52,7 +52,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
+from raytracer.sphere_update import OutOfRangeError, is_readable
 
 if TYPE_CHECKING:
     from raytracer.keywords import Keywords
@@ -254,12 +254,11 @@ class LiveScene:
         if not in_place:
             self._pack_anew(given, in_graph)
             return
-        change = SphereUpdate(
-            self._first, spheres.count,
-            there.get("positions", spheres.centers if "positions" in here else None),
-            there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
-            first_color=self._first_color, linear=self._linear, offset=self._offset,
-            scale=self._radius_scale, stream=stream, in_graph=in_graph,
+        change = update_of(
+            self._kept[1], [spheres], self._first,
+            positions=there.get("positions", spheres.centers if "positions" in here else None),
+            radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
+            first_color=self._first_color, stream=stream, in_graph=in_graph,
             **self._coloring(spheres, old, there),
         )  # fmt: skip
         try:
@@ -535,11 +534,9 @@ class LiveScene:
 
     @property
     def _spheres(self) -> SphereSet:
-        """The set that moves, as it is now."""
         return self._kept[0].spheres[self._place]
 
     def _changed(self, **given: Any) -> SphereSet:
-        """Return the set as an update makes it; see `changed`."""
         return changed(self._spheres, self._color_space, self._values, **given)
 
     def _examine(self) -> None:
@@ -547,7 +544,6 @@ class LiveScene:
         job, (scene, buffers) = self._open(), self._kept
         place, spheres = self._place, self._spheres
         self._first = sum(each.count for each in scene.spheres[:place])
-        self._linear, self._offset = Space.of(buffers).placing(spheres.transform)
         self._radius_scale = spheres.transform.scale / buffers.scale
         first, last, total = self._first, self._first + spheres.count, buffers.count
         ranges = [buffers.radii(slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
@@ -672,12 +668,13 @@ class LiveScene:
         """See the scene as it is now from another camera."""
         self._settle()
         job, (scene, buffers) = self._open(), self._kept
-        scene = _with_camera(scene, camera)
+        scene = copy(scene)
+        scene.camera = camera
         with naming(scene.source):
             sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
             space, around = Space.of(buffers), with_boxes(scene, self._surroundings)
             pose, camera = posed(camera, place(sets, space), space, _aspect(self._settings), around)
-        scene = _with_camera(scene, camera)
+        scene.camera = camera
         buffers = retake(buffers, scene, self._settings, pose)
         job.scene.take_sky(buffers.sky)
         job.view, job.kept = buffers.view, (scene, buffers)
@@ -687,13 +684,6 @@ class LiveScene:
 def _needs_host(job: Job) -> bool:
     """Whether the host has a part in the pictures of a device."""
     return job.plan is not None or job.settings.denoise or job.settings.noise is not None
-
-
-def _with_camera(scene: Scene, camera: Camera) -> Scene:
-    """Return a scene with another camera, unchecked."""
-    changed = copy(scene)
-    changed.camera = camera
-    return changed
 
 
 def _aspect(settings: RenderSettings) -> float:

@@ -40,16 +40,12 @@ WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors
 def moving_set(scene: Scene, number: int | None) -> int:
     """Return the place of the set that moves. Raises SceneError."""
     filled = [place for place, each in enumerate(scene.spheres) if each.count]
-    if number is not None:
-        place = whole(number, "set", 0, max(len(scene.spheres) - 1, 0))
-        if not scene.spheres:
-            raise SceneError("set: the scene has no sets of spheres")
-    elif len(filled) == 1:
-        place = filled[0]
-    elif len(scene.spheres) == 1:
-        place = 0
-    elif not scene.spheres:
+    if not scene.spheres:
         raise SceneError("scene: has no set of spheres")
+    if number is not None:
+        place = whole(number, "set", 0, len(scene.spheres) - 1)
+    elif len(filled) == 1 or len(scene.spheres) == 1:
+        place = (*filled, 0)[0]
     else:
         raise SceneError(
             f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
@@ -84,7 +80,11 @@ def changed(
         is_row = sizes.ndim == 1 and len(sizes) == count
         moved.radius = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
     if count != spheres.count:
-        _check_other_count(spheres, count, radii)
+        others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
+        if radii is None and isinstance(spheres.radius, np.ndarray):
+            raise SceneError(f"positions: {others} radii: give radii too")
+        if isinstance(spheres.opacity, np.ndarray):
+            raise SceneError(f"positions: {others} opacities: make a new LiveScene")
         moved = moved.without_columns()
     if values is not None:
         colored = SetColors(scale.colors(as_array(values, VALUES, WHERE), count))
@@ -93,15 +93,6 @@ def changed(
         found = colors_of(colors, None, color_space, count, WHERE)
         return _recolored(moved, found, color_space)
     return moved
-
-
-def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
-    """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-    replaced = f"positions: {counted(count, 'sphere')} in place of {spheres.count:,} with different"
-    if radii is None and isinstance(spheres.radius, np.ndarray):
-        raise SceneError(f"{replaced} radii: give radii too")
-    if isinstance(spheres.opacity, np.ndarray):
-        raise SceneError(f"{replaced} opacities: make a new LiveScene")
 
 
 def check(spheres: SphereSet) -> None:
@@ -165,7 +156,6 @@ class ValueScale:
         return StyleSettings(color_by=VALUES, **self._settings)
 
     def _made(self, values: NDArray[Any]) -> ColorScale:
-        """Return the scale that the settings make of values."""
         column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
         try:
             return by_scale([column], SetStyle(self._style()))[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -91,14 +91,14 @@ class SphereUpdate:
 
     first: int
     count: int
-    positions: Array | None
-    radii: Array | None
-    colors: Array | None
-    color_space: str
-    first_color: int
-    linear: Doubles
-    offset: Doubles
-    scale: float
+    positions: Array | None = None
+    radii: Array | None = None
+    colors: Array | None = None
+    color_space: str = "linear"
+    first_color: int = 0
+    linear: Doubles = field(default_factory=lambda: np.eye(3))
+    offset: Doubles = field(default_factory=lambda: np.zeros(3))
+    scale: float = 1.0
     stream: int | None = None
     color_map: ColorMap | None = None
     in_graph: bool = False

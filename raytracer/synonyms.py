@@ -106,6 +106,7 @@ REMOVED = {
     "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
     "schema": "raytracer/benchmark/record.py describes the keys of a record",
     "sustained": "'--hot --min-time 2' reaches the power limit",
+    "text": "the key I of a preview shows and hides the text over the picture",
     "workers": _PARTS,
 }
 """Options and arguments of earlier versions, and what to use in their place."""

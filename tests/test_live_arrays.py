@@ -5,7 +5,6 @@ The GPU is one that packs where arrays are and renders on the CPU.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
-from raytracer.scene.colors import linear_rgb
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate
-from support.device_arrays import ByDlpack, ByInterface, with_host_memory
+from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory
 
 COUNT = 50
 SIZE: dict[str, Any] = {"width": 40, "height": 30, "samples": 2, "backend": "cpu"}
@@ -34,29 +32,11 @@ def live(**settings: Any) -> raytracer.LiveScene:
 @pytest.fixture
 def on_gpu(monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
     """A GPU; the updates that it got."""
-    from raytracer.backends.cpu import CpuDevice, CpuScene
+    from raytracer.backends.cpu import CpuDevice
 
-    updates: list[SphereUpdate] = []
-    original = CpuScene.update
-
-    def there(array: Any) -> Any:
-        return array.to_host() if isinstance(array, DeviceArray) else array
-
-    def update(scene: CpuScene, change: SphereUpdate) -> None:
-        updates.append(change)
-        colors = there(change.colors)
-        if change.color_map is not None:
-            colors = scale.rgb(colors)
-        elif colors is not None:
-            colors = linear_rgb(colors, change.color_space)
-        positions, radii = there(change.positions), there(change.radii)
-        original(scene, replace(change, positions=positions, radii=radii, colors=colors))
-
-    scale = raytracer.ColorScale("viridis", low=-1.0, high=1.0)
     with_host_memory(monkeypatch)
     monkeypatch.setattr(CpuDevice, "has_own_memory", True)
-    monkeypatch.setattr(CpuScene, "update", update)
-    return updates
+    return taking_updates(monkeypatch)
 
 
 def picture(changes: list[dict[str, Any]], kind: Any = lambda array: array) -> NDArray[np.uint8]:

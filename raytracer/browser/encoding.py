@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from math import sqrt
 
-from PIL import Image, features
+from PIL import Image
 
 from raytracer.viewer.session import Picture
 
@@ -65,14 +65,12 @@ def _image(picture: Picture) -> Image.Image:
 
 
 def _lossy(image: Image.Image, draft: bool) -> Encoded:
-    """Return a JPEG, or for a picture with alpha a WebP; PNG without WebP support."""
+    """Return a JPEG, or a WebP for a picture with alpha."""
     file, quality = BytesIO(), DRAFT_QUALITY if draft else FINE_QUALITY
     if image.mode == "RGBX":
         # Without chroma subsampling the edges of spheres look final.
         image.save(file, "JPEG", quality=quality, subsampling=2 if draft else 0)
         return Encoded("image/jpeg", file.getvalue(), image.size)
-    if not features.check("webp"):
-        return _png(image)
     image.save(file, "WEBP", quality=quality, method=0)
     return Encoded("image/webp", file.getvalue(), image.size)
 

@@ -22,7 +22,7 @@ from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.image import Image
 from raytracer.viewer.actions import named
-from raytracer.viewer.controls import CONTROLS, MOUSE, Control
+from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import file_name, save
 from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
@@ -52,10 +52,7 @@ Result = TypeVar("Result")
 class Host:
     """Shows a session to clients until it is closed. Public methods are thread-safe."""
 
-    def __init__(
-        self,
-        open_session: Callable[[Callable[[], None]], Session],
-    ) -> None:
+    def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -93,7 +90,12 @@ class Host:
 
     def join(self, outlet: Outlet) -> None:
         """Add a client; it gets the state at once, and pictures once it has sent its size."""
-        self._calls.put(lambda: self._join(outlet))
+
+        def add() -> None:
+            self._clients[outlet] = client = Client(outlet)
+            self._send_changes(client, self._current_state())
+
+        self._calls.put(add)
 
     def leave(self, outlet: Outlet) -> None:
         self._calls.put(lambda: self._leave(outlet))
@@ -157,34 +159,23 @@ class Host:
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
-                self._check()
+                if self._session.failure is not None:
+                    raise self._session.failure
+                if self._session.viewer.closing and not self._stopped:  # the simulation has ended
+                    self._stopped = True
+                    self.on_end()
         except BaseException as error:
             self.failure = error
             self.on_end()
 
     def _take_calls(self) -> None:
         try:
-            self._calls.get(timeout=self._patience())()
+            patience = TICK if self._session.viewer.moving else STATE_INTERVAL
+            self._calls.get(timeout=patience if self._clients else None)()
             while True:
                 self._calls.get_nowait()()
         except Empty:
             return
-
-    def _patience(self) -> float | None:
-        if not self._clients:
-            return None
-        return TICK if self._session.viewer.moving else STATE_INTERVAL
-
-    def _check(self) -> None:
-        if self._session.failure is not None:
-            raise self._session.failure
-        if self._session.viewer.closing and not self._stopped:  # the simulation has ended
-            self._stopped = True
-            self.on_end()
-
-    def _join(self, outlet: Outlet) -> None:
-        self._clients[outlet] = client = Client(outlet)
-        self._send_changes(client, self._current_state())
 
     def _leave(self, outlet: Outlet) -> None:
         self._clients.pop(outlet, None)
@@ -279,7 +270,10 @@ class Host:
         file = self._file_of(picture)
         if file is None:
             return
-        header = _header(picture) | {"rings": _rings(self._session.viewer)}
+        names = ("number", "samples", "of", "draft", "finished")
+        header = {name: getattr(picture, name) for name in names} | {
+            "type": "frame", "full": list(picture.size), "rings": _rings(self._session.viewer)
+        }  # fmt: skip
         for client in wanting:
             client.show(picture, header, file)
 
@@ -312,7 +306,7 @@ def hello() -> dict[str, Any]:
     """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
-        "controls": [_control(each) for each in CONTROLS],
+        "controls": [vars(each) | {"label": each.label} for each in CONTROLS],
         "mouse": [vars(each) for each in MOUSE],
     }
 
@@ -324,19 +318,6 @@ def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
         [(round(x / width, DIGITS), round(1.0 - y / height, DIGITS)) for x, y in corners]
         for corners in rings(viewer, viewer.size)
     ]
-
-
-def _header(picture: Picture) -> dict[str, Any]:
-    """Return what a page needs to draw a picture, beside its file."""
-    names = ("number", "samples", "of", "draft", "finished")
-    values = {name: getattr(picture, name) for name in names}
-    return {"type": "frame", "full": list(picture.size), **values}
-
-
-def _control(control: Control) -> dict[str, Any]:
-    return vars(control) | {
-        "action": control.action.replace("_", "-"), "label": control.label
-    }  # fmt: skip
 
 
 def _nothing() -> None:

@@ -108,7 +108,6 @@ class Client:
         self._send(header | {"mime": file.mime, "size": list(file.size)}, file.data)
 
     def _limit_of(self, picture: Picture) -> float:
-        """Return the byte limit of a picture."""
         is_first = picture.stamp != self._stamp
         rate = median(self._rates) if self._rates else 0.0
         return max(rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)

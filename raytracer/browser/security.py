@@ -8,7 +8,6 @@ WebSocket is opened only for a page of this server.
 
 from __future__ import annotations
 
-import hmac
 import re
 import secrets
 from urllib.parse import urlsplit
@@ -20,10 +19,6 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 
 def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
-
-
-def is_token(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 
 def is_local(host: str) -> bool:

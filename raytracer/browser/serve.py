@@ -6,6 +6,7 @@ import asyncio
 import signal
 import socket
 import threading
+import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -106,7 +107,7 @@ def require_library() -> None:
         raise UserError("serve: needs aiohttp: pip install 'raytracer[serve]'") from None
 
 
-def ssh_line(port: int) -> str:
+def ssh_line(port: int | None) -> str:
     """Return the command that forwards a port of this machine to the user's."""
     import getpass
 
@@ -139,17 +140,11 @@ async def _run(
         say(f"from another machine: {ssh_line(server.port)}")
         say("Ctrl-C ends the server")
         if open_browser:
-            await loop.run_in_executor(None, _open, server.address)
+            with suppress(webbrowser.Error):
+                await asyncio.to_thread(webbrowser.open, server.address)
         if not server.host.has_ended:
             await ended.wait()
     finally:
         await server.stop()
         await asyncio.to_thread(server.host.close)  # further signals must not interrupt it
     return numbers[0] if numbers else None
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    with suppress(webbrowser.Error):
-        webbrowser.open(address)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hmac
 import secrets
 import socket as sockets
 from collections.abc import Callable
@@ -47,13 +48,6 @@ class Server:
         """The address for a browser on this machine, or at the other end of a tunnel."""
         return address_of(self.port, self.token)
 
-    def app(self) -> web.Application:
-        app = web.Application(middlewares=[self._guard])
-        app.router.add_get("/", self._page)
-        app.router.add_get("/socket", self._socket)
-        app.router.add_get("/file/{key}", self._file)
-        return app
-
     def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
         """Store a file for download outside the socket, where it would delay pictures."""
         if len(self._files) >= MAX_FILES:
@@ -65,7 +59,11 @@ class Server:
     async def start(self, listening: sockets.socket) -> None:
         """Start on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
-        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get("/", self._page)
+        app.router.add_get("/socket", self._socket)
+        app.router.add_get("/file/{key}", self._file)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listening).start()
 
@@ -73,9 +71,8 @@ class Server:
         leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
-                await asyncio.wait_for(
-                    asyncio.gather(*leaving, return_exceptions=True), CLOSE_SECONDS
-                )
+                every = asyncio.gather(*leaving, return_exceptions=True)
+                await asyncio.wait_for(every, CLOSE_SECONDS)
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -84,7 +81,8 @@ class Server:
         """Refuse requests that are not from a page of this server."""
         if not security.is_local(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
-        if not security.is_token(request.query.get("token", ""), self.token):
+        given = request.query.get("token", "").encode(errors="replace")
+        if not hmac.compare_digest(given, self.token.encode()):
             raise web.HTTPForbidden(text="the address needs the token that the server printed\n")
         response: web.StreamResponse = await handler(request)
         return response
@@ -143,8 +141,6 @@ class Server:
 
 
 class _Outlet:
-    """Sends the messages for one client."""
-
     deaf = False
 
     def __init__(

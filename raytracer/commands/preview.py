@@ -38,8 +38,6 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
     metavar="FILE.png",
     help="Write a screenshot of the window at the end.",
 )
-@click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
-              "but not offscreen.")  # fmt: skip
 @options.adaptive_option
 @click.option("--interop/--no-interop", default=True, show_default=True,
               help="CUDA: pass frames to the window within the GPU.")  # fmt: skip

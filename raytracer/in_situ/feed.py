@@ -69,7 +69,7 @@ class Feed(LiveSource):
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
         number = 0
-        while (state := self._take()).number != number and IS_FIRST in state.about:
+        while IS_FIRST in (state := self._take()).about and state.number != number:
             number = state.number
             sleep(STEP_WAIT)
         return self._scene()

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, Unpack
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -130,7 +131,7 @@ def live(
             view._open(View(ProcessRunner(open, shown, gpu), view._logged))
             if view.address:
                 say(f"{TITLE} is shown at {view.address}")
-                say(f"from another machine: {ssh_line(_port_of(view.address))}")
+                say(f"from another machine: {ssh_line(urlsplit(view.address).port)}")
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
             view._open(Movie(ProcessRunner("record", to_file, gpu), view._logged, every))
@@ -152,7 +153,6 @@ def unseen(**settings: Any) -> LiveView:
 
 
 def _gpu_of(backend: str, threads: int) -> int | None:
-    """Return the number of the GPU that renders, or None."""
     device = select(backend, threads)
     return device.number if device.has_own_memory else None
 
@@ -164,10 +164,6 @@ def _spared(threads: int) -> dict[str, int]:
     threads, at the lowest priority too, and 1.03 to 1.07 beside one with one thread.
     """
     return {"threads": threads or max(thread_count() - 1, 1)}
-
-
-def _port_of(address: str) -> int:
-    return int(address.partition("/?")[0].rpartition(":")[2])
 
 
 class LiveView:
@@ -253,7 +249,9 @@ class LiveView:
             scene_of(self._state({name: points}))  # for its errors
         if begins:
             self._last, self._step = self._step, []
-            self._is_wanted = self._begin_step()
+            for outlet in self._outlets:
+                outlet.begin()
+            self._is_wanted = any(outlet.is_taken for outlet in self._outlets)
         self._logged[name] = given
         self._step.append(name)
         is_last = not self._last or name == self._last[-1]
@@ -264,11 +262,6 @@ class LiveView:
         finally:
             running = (each.due for each in self._outlets if not each.has_ended)
             self._due = min(running, default=inf)
-
-    def _begin_step(self) -> bool:
-        """Let outlets begin a step; whether one takes it."""
-        taken = [outlet.begin() for outlet in self._outlets]
-        return any(taken)
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -421,7 +414,6 @@ class LiveView:
                     outlet.flush(self._said)
 
     def _end(self) -> None:
-        """End all outlets, and free their memory."""
         outlets, self._outlets = self._outlets, []
         if self._shell is not None:
             with suppress(ValueError):  # by an earlier call

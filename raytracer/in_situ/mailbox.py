@@ -6,7 +6,7 @@ writer copies into the free one and publishes it under a lock, which either side
 microseconds. It never waits: where the reader has the lock, the state is published with the next
 one. Memory grows with the largest number of points, and not with the number of states.
 
-The two sides are threads of one process, which share a `FileLock`, or two processes.
+The two sides are threads of one process, which share a `Control`, or two processes.
 """
 
 from __future__ import annotations
@@ -76,8 +76,43 @@ class Memory:
             os.close(self.descriptor)
 
 
+class Control(Memory):
+    """The control memory: words and held slots of the head, and the table behind it.
+
+    It is a lock too, among threads and processes; the system releases it when its holder ends.
+    """
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        super().__init__(HEAD_BYTES + TABLE_BYTES, descriptor)
+        self.words = self.bytes[:HELD_FROM].view(np.int64)
+        self.held = self.bytes[HELD_FROM:HEAD_BYTES]
+        self.table = self.bytes[HEAD_BYTES:]
+        self._threads = Lock()  # a process has the lock as a whole
+
+    def try_lock(self) -> bool:
+        """Lock, or return False at once."""
+        if not self._threads.acquire(blocking=False):
+            return False
+        try:
+            fcntl.lockf(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._threads.release()
+            return False
+        return True
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        fcntl.lockf(self.descriptor, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        self.unlock()
+
+    def unlock(self) -> None:
+        fcntl.lockf(self.descriptor, fcntl.LOCK_UN)
+        self._threads.release()
+
+
 def _unnamed() -> int:
-    """Return the descriptor of an unnamed file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("raytracer")
     with tempfile.TemporaryFile() as file:
@@ -184,8 +219,6 @@ class _Room:
 
 @dataclass(eq=False)
 class _Set:
-    """A set of the writer."""
-
     index: int
     slot: int = NONE  # published
     entry: Entry | None = None  # to be published
@@ -197,21 +230,18 @@ class Writer:
     """The side of the simulation; it is used by one thread.
 
     Args:
-        control: memory of `HEAD_BYTES + TABLE_BYTES`, all zero.
-        lock: of the control memory.
+        control: that both sides share.
         share: hands memory of a set and generation to the reader.
         wake: wakes the reader.
     """
 
     def __init__(
-        self, control: Memory, lock: FileLock,
-        share: Callable[[int, int, Memory | GpuMemory], None], wake: Callable[[], None],
+        self, control: Control, share: Callable[[int, int, Memory | GpuMemory], None],
+        wake: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._control, self._lock, self._share, self._wake = control, lock, share, wake
-        self._words = control.bytes[:HELD_FROM].view(np.int64)
-        self._held = control.bytes[HELD_FROM:HEAD_BYTES]
-        self._held[:] = NONE
-        self._table = control.bytes[HEAD_BYTES:]
+        self._control, self._share, self._wake = control, share, wake
+        self._words = control.words
+        control.held[:] = NONE
         self._sets: dict[str, _Set] = {}
         # Memory of a GPU that was outgrown, with the last state in it: it is freed after the
         # reader, which maps it.
@@ -244,16 +274,16 @@ class Writer:
             UserError: there are too many sets, or there is no room.
             BackendError: the driver of the GPU cannot be used.
         """
-        kept = self._sets.get(name)
-        if kept is None:
-            kept = self._add(name)
+        if name not in self._sets and len(self._sets) >= MAX_SETS:
+            raise UserError(f"log_points: at most {MAX_SETS} names; log several sets as one")
+        kept = self._sets.setdefault(name, _Set(len(self._sets)))
         here, there = list[tuple[str, Any]](), list[tuple[str, Any]]()
         for key, array in arrays.items():
             (there if isinstance(array, DeviceArray) else here).append((key, array))
         self._find_room(kept.index, kept.host, here, [(k, a.dtype, a.shape) for k, a in here])
         shapes = [(k, a.dtype, a.shape, a.strides) for k, a in there]
         self._find_room(kept.index, kept.gpu, there, shapes)
-        held = self._held[kept.index]
+        held = self._control.held[kept.index]
         slot = next(each for each in range(SLOTS) if each != kept.slot and each != held)
         kept.host.write(slot, [array for _, array in here], stream)
         kept.gpu.write(slot, [array for _, array in there], stream)
@@ -296,27 +326,21 @@ class Writer:
                 f"log_points: names and single colours of all sets take {len(table):,} bytes; at "
                 f"most {TABLE_BYTES:,}: give colours as an array (N, 3)"
             )
-        if not self._lock.try_lock():
+        if not self._control.try_lock():
             return False
         try:
-            self._table[: len(table)] = np.frombuffer(table, np.uint8)
+            self._control.table[: len(table)] = np.frombuffer(table, np.uint8)
             self._words[SIZE] = len(table)
             self._words[NUMBER] += 1
             waits, self._words[WAITS] = self._words[WAITS], 0
         finally:
-            self._lock.unlock()
+            self._control.unlock()
         for entry in entries:
             self._sets[entry.name].slot = entry.slot
         self._outgrown = [each for each in self._outgrown if each[0] >= self._words[BEFORE]]
         if waits:
             self._wake()
         return True
-
-    def _add(self, name: str) -> _Set:
-        if len(self._sets) >= MAX_SETS:
-            raise UserError(f"log_points: at most {MAX_SETS} names; log several sets as one")
-        self._sets[name] = kept = _Set(len(self._sets))
-        return kept
 
 
 def array_of(memory: Memory, start: int, part: Part) -> NDArray[Any]:
@@ -329,10 +353,8 @@ def array_of(memory: Memory, start: int, part: Part) -> NDArray[Any]:
 class Reader:
     """The side of the view. Threads may use it; one of them takes states."""
 
-    def __init__(self, control: Memory, lock: FileLock) -> None:
-        self._control, self._lock = control, lock
-        self._words = control.bytes[:HELD_FROM].view(np.int64)
-        self._held = control.bytes[HELD_FROM:HEAD_BYTES]
+    def __init__(self, control: Control) -> None:
+        self._control, self._words = control, control.words
         self._memories: dict[tuple[int, bool, int], AnyMemory] = {}
         self._arrived = Condition()
         self.on_change: Callable[[], None] = lambda: None
@@ -351,19 +373,18 @@ class Reader:
 
     def awaits(self) -> bool:
         """Return whether there is a state that was not taken yet; without one, be woken by it."""
-        with self._lock:
+        with self._control:
             is_there = bool(self._words[NUMBER] > self._words[TAKEN])
             self._words[WAITS] = not is_there
         return is_there
 
     def take(self) -> State:
         """Return the state that was published last, and release the one before."""
-        with self._lock:
+        with self._control:
             number = int(self._words[NUMBER])
-            table = bytes(self._control.bytes[HEAD_BYTES : HEAD_BYTES + int(self._words[SIZE])])
-            entries, about = pickle.loads(table)
+            entries, about = pickle.loads(bytes(self._control.table[: int(self._words[SIZE])]))
             for entry in entries:
-                self._held[entry.number] = entry.slot
+                self._control.held[entry.number] = entry.slot
             self._words[BEFORE], self._words[TAKEN] = self._words[TAKEN], number
         sets = {entry.name: (self._arrays(entry), entry.values) for entry in entries}
         return State(number, sets, about)
@@ -395,45 +416,8 @@ class Reader:
         return memory
 
 
-class FileLock:
-    """A lock of the control memory, among threads and processes; the system releases it when its
-    holder ends."""
-
-    def __init__(self, control: Memory) -> None:
-        self._descriptor = control.descriptor
-        self._threads = Lock()  # a process has the lock as a whole
-
-    def try_lock(self) -> bool:
-        """Lock, or return False at once."""
-        if not self._threads.acquire(blocking=False):
-            return False
-        try:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._threads.release()
-            return False
-        return True
-
-    def __enter__(self) -> None:
-        self._threads.acquire()
-        fcntl.lockf(self._descriptor, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        self.unlock()
-
-    def unlock(self) -> None:
-        fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
-        self._threads.release()
-
-
-def control_memory() -> Memory:
-    """Return the control memory of a mailbox."""
-    return Memory(HEAD_BYTES + TABLE_BYTES)
-
-
 def mailbox() -> tuple[Writer, Reader]:
     """Return both sides of a mailbox in this process."""
-    control = control_memory()
-    lock = FileLock(control)
-    reader = Reader(control, lock)
-    return Writer(control, lock, reader.add, lambda: reader.on_change()), reader
+    control = Control()
+    reader = Reader(control)
+    return Writer(control, reader.add, lambda: reader.on_change()), reader

@@ -19,14 +19,14 @@ from typing import Any
 from raytracer.errors import BackendError, UserError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.gpu_memory import GpuMemory
-from raytracer.in_situ.mailbox import FileLock, Memory, Writer, control_memory, mailbox
+from raytracer.in_situ.mailbox import Control, Memory, Writer, mailbox
 from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
 PATIENCE = 5.0  # seconds in which a process that was told to end must end before it is killed
-LOOK = 0.001  # seconds between two looks whether a process has ended, or a movie has taken a state
+LOOK = 0.001  # seconds between two looks whether a movie has taken a state
 
 
 class ProcessRunner:
@@ -46,7 +46,7 @@ class ProcessRunner:
     """
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
-        control = control_memory()
+        control = Control()
         self.gpu, handle = gpu, None
         self._trial: GpuMemory | None = None
         if gpu is not None:
@@ -55,7 +55,6 @@ class ProcessRunner:
                 handle = self._trial.handle()
             except BackendError:  # arrays come to the host
                 self.gpu = self._trial = None
-        self._look_at = 0.0  # when the process is looked at again
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
         with other:
@@ -70,7 +69,7 @@ class ProcessRunner:
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            self._connection.send((kind, dict(settings), control.size, handle))
+            self._connection.send((kind, dict(settings), handle))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
             self._process.wait()
@@ -78,7 +77,7 @@ class ProcessRunner:
                 f"live: a setting cannot be sent to another process ({error})"
             ) from None
         send_handle(self._connection, control.descriptor, self._process.pid)
-        self.writer = Writer(control, FileLock(control), self._share, self._wake)
+        self.writer = Writer(control, self._share, self._wake)
 
     def _share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
         """Send the descriptor or the handle of memory."""
@@ -109,11 +108,7 @@ class ProcessRunner:
 
     @property
     def has_ended(self) -> bool:
-        now = perf_counter()
-        if self._process.returncode is None and now >= self._look_at:  # at most every `LOOK`
-            self._look_at = now + LOOK
-            self._process.poll()
-        return self._process.returncode is not None
+        return self._process.poll() is not None
 
     def close(self) -> None:
         """Tell it to end."""
@@ -200,7 +195,6 @@ class _Outlet:
         self._about: Mapping[str, Any] = {}  # of the latest state
 
     def _write(self, name: str) -> None:
-        """Copy a set of points, to be published."""
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
         self.writer.write(name, points.arrays, points.values, points.stream)
@@ -238,13 +232,12 @@ class View(_Outlet):
     _spent = 0.0
     """Seconds of copying in this step."""
 
-    def begin(self) -> bool:
-        """Begin a step; whether it is taken."""
+    def begin(self) -> None:
+        """Begin a step, which is taken if it is time."""
         self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
             self._publish()  # of fewer sets than in the step before, or the reader was looking
             self._spent = 0.0
-        return self.is_taken
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         """Take a set of points of a step that is taken.
@@ -291,13 +284,13 @@ class Movie(_Outlet):
         super().__init__(runner, logged)
         self._every, self._step = every, -1
 
-    def begin(self) -> bool:
+    def begin(self) -> None:
         self.flush(self._about)
         self._step += 1
         self.is_taken = self._step % self._every == 0
-        if self.is_taken:
-            self._wait()
-        return self.is_taken
+        if self.is_taken:  # when the state before is taken, or the movie has failed
+            while not (self.writer.is_taken or self.runner.has_ended):
+                sleep(LOOK)
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about
@@ -313,8 +306,3 @@ class Movie(_Outlet):
         error = self.error or self.runner.error()
         if error is not None:
             raise error
-
-    def _wait(self) -> None:
-        """Wait until the state before is taken, or the movie has failed."""
-        while not (self.writer.is_taken or self.runner.has_ended):
-            sleep(LOOK)

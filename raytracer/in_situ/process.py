@@ -20,7 +20,7 @@ from typing import Any
 from raytracer.errors import BackendError, ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.gpu_memory import MappedMemory
-from raytracer.in_situ.mailbox import FileLock, Memory, Reader
+from raytracer.in_situ.mailbox import Control, Memory, Reader
 
 NICENESS = 19
 """The lowest priority: on a core that the simulation wants too, 1.5% of the time on Linux."""
@@ -37,9 +37,8 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes its files
     os.nice(NICENESS)
     connection = Connection(descriptor)
-    kind, settings, size, gpu_memory = connection.recv()
-    control = Memory(size, recv_handle(connection))
-    reader = Reader(control, FileLock(control))
+    kind, settings, gpu_memory = connection.recv()
+    reader = Reader(Control(recv_handle(connection)))
     feed = Feed(reader)
     Thread(target=_listen, args=(connection, reader, feed), name="listen", daemon=True).start()
 

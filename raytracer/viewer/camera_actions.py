@@ -112,7 +112,7 @@ def turn_about_picked(viewer: ViewerState) -> None:
         return
     sphere = viewer.loaded_scene.sphere(viewer.picked.id)
     pivot = hit_place(viewer) if giant_picked(viewer) else sphere[0]
-    viewer.set_view(moves.with_pivot(viewer.view, pivot))
+    viewer.set_view(replace(viewer.view, pivot=pivot, fits_all=False))
     viewer.notify("the camera turns about it")
 
 
@@ -128,7 +128,7 @@ def focus_picked(viewer: ViewerState) -> None:
     else:
         pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(viewer))
         viewer.set_view(replace(viewer.view, pose=pose))
-        viewer.notify(f"in focus: sphere {viewer.loaded_scene.number_of(viewer.picked.id):,}")
+        viewer.notify(f"in focus: sphere {viewer.picked.number:,}")
 
 
 @action()

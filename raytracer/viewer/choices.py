@@ -89,16 +89,7 @@ class Choice:
 
 
 def _render(name: str) -> Callable[[ViewerState, Any], None]:
-    """Return a function that changes a setting of the render."""
     return lambda viewer, value: viewer.set_edits(viewer.edits.rendered(**{name: value}))
-
-
-def _integrator(viewer: ViewerState) -> str:
-    return viewer.edits.applied_to(viewer.loaded_scene.scene).render.resolved_integrator
-
-
-def _denoises(viewer: ViewerState) -> bool:
-    return viewer.edits.applied_to(viewer.loaded_scene.scene).render.denoise
 
 
 def _set_denoise(viewer: ViewerState, wanted: bool) -> None:
@@ -110,7 +101,7 @@ def _set_denoise(viewer: ViewerState, wanted: bool) -> None:
 
 
 def _catches_shadows(viewer: ViewerState) -> bool:
-    ground = viewer.edits.applied_to(viewer.loaded_scene.scene).ground
+    ground = viewer.edited.ground
     return ground is not None and ground.shadow_catcher
 
 
@@ -161,7 +152,6 @@ def _scaled(name: str) -> Callable[[ViewerState, Any], None]:
 
 
 def _range(viewer: ViewerState) -> str:
-    """Return the range of colours as typed, or its ends."""
     typed, scales = viewer.content.style.get("range"), viewer.loaded_scene.scene.color_scales
     if isinstance(typed, str):
         return typed
@@ -241,9 +231,11 @@ SWITCH = _among(False, True)
 CHOICES = (
     Choice(LOOK, "Look", "look", lambda viewer: viewer.edits.look_of(viewer.loaded_scene.scene),
            _render("look"), lambda viewer: viewer.edits.looks(viewer.loaded_scene.scene)),
-    Choice(LOOK, "Integrator", "integrator", _integrator, _render("integrator"),
+    Choice(LOOK, "Integrator", "integrator",
+           lambda viewer: viewer.edited.render.resolved_integrator, _render("integrator"),
            _among(*INTEGRATORS)),
-    Choice(LOOK, "Denoise", "denoise", _denoises, _set_denoise, SWITCH, "switch"),
+    Choice(LOOK, "Denoise", "denoise", lambda viewer: viewer.edited.render.denoise, _set_denoise,
+           SWITCH, "switch"),
     Choice(LOOK, "Background", "background", lambda viewer: viewer.edits.background,
            _edit("background"), _among(*BACKGROUNDS)),
     Choice(LOOK, "Only shadows", "shadow-catcher", _catches_shadows, _edit("shadow_catcher"),
@@ -278,8 +270,6 @@ def short(text: str, letters: int) -> str:
 
 
 def _define(choice: Choice) -> None:
-    """Define the actions of a choice."""
-
     def set_text(viewer: ViewerState, value: str | None) -> None:
         choice.set(viewer, value)
 

@@ -254,7 +254,6 @@ def extent(places: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:
-    """Change sets by their parts of a mask over all particles."""
     changed, first = [], 0
     for spheres in sets:
         changed.append(change(spheres, mask[first : first + spheres.count]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from textwrap import wrap
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
@@ -51,6 +52,8 @@ MOUSE = (
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
 SLICE = 0.3  # of the extent, per second
 
+MIN_MEANING = 14  # least letters for the meaning of a key
+
 
 def _arrows(
     group: str, prefix: str, action: str, help_text: str, step: float, shown: str
@@ -73,11 +76,11 @@ CONTROLS = (
     Control(MOVE, ("PAGEDOWN",), "fly", "fly back", (-SIDE,), True, "Page down"),
     Control(MOVE, ("V",), "zoom", "wider field of view", (RATE,), True),
     Control(MOVE, ("SHIFT+V",), "zoom", "narrower field of view", (-RATE,), True),
-    Control(MOVE, ("SPACE",), "toggle_turntable", "turntable", shown="Space"),
-    Control(GO, ("F", "HOME"), "fit_all", "show all spheres except a ground ball"),
-    Control(GO, ("SHIFT+F", "SHIFT+HOME"), "fit_giants", "show all spheres"),
+    Control(MOVE, ("SPACE",), "toggle-turntable", "turntable", shown="Space"),
+    Control(GO, ("F", "HOME"), "fit-all", "show all spheres except a ground ball"),
+    Control(GO, ("SHIFT+F", "SHIFT+HOME"), "fit-giants", "show all spheres"),
     Control(GO, ("R",), "reset", "reset to the scene"),
-    Control(GO, ("O",), "toggle_projection", "perspective or orthographic"),
+    Control(GO, ("O",), "toggle-projection", "perspective or orthographic"),
     Control(GO, ("X",), "along", "look along +x; with Shift along -x", (1, 0, 0)),
     Control(GO, ("Y",), "along", "look along +y; with Shift along -y", (0, 1, 0)),
     Control(GO, ("Z",), "along", "look along +z; with Shift along -z", (0, 0, 1)),
@@ -87,72 +90,71 @@ CONTROLS = (
     Control(GO, ("_0", "NUM_0"), "view", "isometric view", ("iso",), shown="0"),
     *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", "go to a saved view" * (n == 1), (str(n),),
               shown="1 to 9") for n in range(1, 10)),
-    *(Control(GO, (f"CTRL+_{n}",), "keep_view", "save the view" * (n == 1), (str(n),),
+    *(Control(GO, (f"CTRL+_{n}",), "keep-view", "save the view" * (n == 1), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
-    Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
-    Control(PICK, ("SHIFT+O",), "focus_picked", "focus through a lens; no pick: all is sharp"),
-    Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
-    Control(DATA, ("M",), "next_color_by", "colour by the next column", (1,)),
-    Control(DATA, ("SHIFT+M",), "next_color_by", "colour by the previous column", (-1,)),
+    Control(PICK, ("G",), "fit-picked", "go to the picked sphere"),
+    Control(PICK, ("SHIFT+O",), "focus-picked", "focus through a lens; no pick: all is sharp"),
+    Control(PICK, ("SHIFT+G",), "select-picked", "select the picked spheres"),
+    Control(DATA, ("M",), "next-color-by", "colour by the next column", (1,)),
+    Control(DATA, ("SHIFT+M",), "next-color-by", "colour by the previous column", (-1,)),
     Control(DATA, ("CTRL+M",), "ask", "type a column or an expression",
             ("color-by",)),
-    Control(DATA, ("J",), "next_map", "next colour map; with Shift back", (1,)),
-    Control(DATA, ("SHIFT+J",), "next_map", "", (-1,)),
+    Control(DATA, ("J",), "next-map", "next colour map; with Shift back", (1,)),
+    Control(DATA, ("SHIFT+J",), "next-map", "", (-1,)),
     Control(DATA, ("CTRL+J",), "ask", "type a colour map", ("map",)),
-    Control(DATA, ("K",), "next_color_scale", "next colour scale: linear, log, ..."),
-    Control(DATA, ("U",), "next_range", "range: all values, 98 %, 90 %"),
+    Control(DATA, ("K",), "next-color-scale", "next colour scale: linear, log, ..."),
+    Control(DATA, ("U",), "next-range", "range: all values, 98 %, 90 %"),
     Control(DATA, ("CTRL+U",), "ask", "type a range", ("range",)),
-    Control(DATA, ("SHIFT+U",), "next_legend", "legend"),
-    Control(DATA, ("SHIFT+S",), "next_style", "style of atoms and bonds; Ctrl: back", (1,)),
-    Control(DATA, ("CTRL+SHIFT+S",), "next_style", "", (-1,), shown="Shift S"),
-    Control(DATA, ("CTRL+B",), "next_bonds", "bonds"),
-    Control(DATA, ("SHIFT+A",), "next_arrows", "arrows along the next vector"),
-    Control(DATA, ("SHIFT+I",), "next_box", "simulation box"),
+    Control(DATA, ("SHIFT+U",), "next-legend", "legend"),
+    Control(DATA, ("SHIFT+S",), "next-style", "style of atoms and bonds; Ctrl: back", (1,)),
+    Control(DATA, ("CTRL+SHIFT+S",), "next-style", "", (-1,), shown="Shift S"),
+    Control(DATA, ("CTRL+B",), "next-bonds", "bonds"),
+    Control(DATA, ("SHIFT+A",), "next-arrows", "arrows along the next vector"),
+    Control(DATA, ("SHIFT+I",), "next-box", "simulation box"),
     Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask", "type a condition",
             ("select",), shown="/"),
-    Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
-    Control(SHOW, ("D",), "hide_selected", "hide the selected"),
-    Control(SHOW, ("SHIFT+D",), "hide_rest", "hide the rest"),
-    Control(SHOW, ("CTRL+F",), "fade_selected", "fade the selected"),
-    Control(SHOW, ("CTRL+G",), "fade_rest", "fade the rest"),
-    Control(SHOW, ("CTRL+D",), "show_all", "show all"),
-    Control(SHOW, ("W",), "next_slice", "slice off the front; again: other axes, none"),
-    Control(SHOW, ("SHIFT+W",), "flip_slice", "show the other side of the slice"),
-    Control(SHOW, ("BRACKETRIGHT",), "move_slice", "move the slice", (SLICE,), True, "[ ]"),
-    Control(SHOW, ("BRACKETLEFT",), "move_slice", "", (-SLICE,), True, "[ ]"),
+    Control(SHOW, ("CTRL+I",), "invert-selection", "invert the selection"),
+    Control(SHOW, ("D",), "hide-selected", "hide the selected"),
+    Control(SHOW, ("SHIFT+D",), "hide-rest", "hide the rest"),
+    Control(SHOW, ("CTRL+F",), "fade-selected", "fade the selected"),
+    Control(SHOW, ("CTRL+G",), "fade-rest", "fade the rest"),
+    Control(SHOW, ("CTRL+D",), "show-all", "show all"),
+    Control(SHOW, ("W",), "next-slice", "slice off the front; again: other axes, none"),
+    Control(SHOW, ("SHIFT+W",), "flip-slice", "show the other side of the slice"),
+    Control(SHOW, ("BRACKETRIGHT",), "move-slice", "move the slice", (SLICE,), True, "[ ]"),
+    Control(SHOW, ("BRACKETLEFT",), "move-slice", "", (-SLICE,), True, "[ ]"),
     Control(TIME, ("P",), "play", "play, pause"),
     Control(TIME, ("PERIOD",), "step", "next and previous frame", (1,), shown=". ,"),
     Control(TIME, ("COMMA",), "step", "", (-1,), shown=". ,"),
     Control(TIME, ("CTRL+PERIOD",), "frame", "last frame", (2**31,), shown="Ctrl ."),
     Control(TIME, ("CTRL+COMMA",), "frame", "first frame", (0,), shown="Ctrl ,"),
-    *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
-    Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
-    Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light", (1,)),
-    Control(LOOK, ("SHIFT+N",), "next_integrator", "next integrator: direct, ao, path"),
-    Control(LOOK, ("CTRL+N",), "next_denoise", "remove noise at rest"),
-    Control(LOOK, ("B",), "next_background", "next background", (1,)),
-    Control(LOOK, ("SHIFT+B",), "next_shadow_catcher", "ground: only its shadows, or all of it"),
+    *_arrows(LOOK, "CTRL+", "turn-light", "turn the light", TURN, "Ctrl arrows"),
+    Control(LOOK, ("L",), "light-from-viewer", "light from the viewer's upper left"),
+    Control(LOOK, ("N",), "next-look", "next look: ambient occlusion and light", (1,)),
+    Control(LOOK, ("SHIFT+N",), "next-integrator", "next integrator: direct, ao, path"),
+    Control(LOOK, ("CTRL+N",), "next-denoise", "remove noise at rest"),
+    Control(LOOK, ("B",), "next-background", "next background", (1,)),
+    Control(LOOK, ("SHIFT+B",), "next-shadow-catcher", "ground: only its shadows, or all of it"),
     Control(EXPOSE, ("E",), "expose", "brighter by 1/3 stop", (1 / 3,)),
     Control(EXPOSE, ("SHIFT+E",), "expose", "darker by 1/3 stop", (-1 / 3,)),
-    Control(EXPOSE, ("A",), "toggle_automatic", "automatic exposure"),
-    Control(EXPOSE, ("T",), "next_tone", "next tone curve"),
-    Control(KEEP, ("C",), "print_camera", "print camera, edits, keyframes as TOML; copy"),
+    Control(EXPOSE, ("A",), "toggle-automatic", "automatic exposure"),
+    Control(EXPOSE, ("T",), "next-tone", "next tone curve"),
+    Control(KEEP, ("C",), "print-camera", "print camera, edits, keyframes as TOML; copy"),
     Control(KEEP, ("S",), "ask", "save a PNG of any size", ("size",)),
     Control(KEEP, ("SHIFT+C",), "keyframe", "keyframe of the camera"),
     Control(KEEP, ("CTRL+Z",), "undo", "undo"),
     Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "redo"),
-    Control(WINDOW, ("I",), "toggle_overlay", "text: scene, technical details, none"),
-    Control(WINDOW, ("TAB",), "toggle_panel", "panel of colours and selection"),
-    Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
-    Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
+    Control(WINDOW, ("I",), "toggle-overlay", "text: scene, technical details, none"),
+    Control(WINDOW, ("TAB",), "toggle-panel", "panel of colours and selection"),
+    Control(WINDOW, ("F11",), "toggle-full-screen", "full screen"),
+    Control(WINDOW, ("H", "F1"), "toggle-help", "this help"),
     Control(WINDOW, ("ESCAPE",), "cancel", "cancel, or clear the selection", shown="Esc"),
     Control(WINDOW, ("Q", "CTRL+W"), "close", "close"),
 )  # fmt: skip
 
 
-def find(name: str) -> Control | None:
-    """Return the control of a key with its modifiers, named as in `Control.keys`."""
-    return _BY_KEY.get(name)
+BY_KEY = {key: control for control in CONTROLS for key in control.keys}
+"""Controls by keys with their modifiers, as in `Control.keys`."""
 
 
 def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -162,12 +164,28 @@ def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
+def help_pages(columns: int, rows: int) -> list[list[str]]:
+    """Return the lines of the help by page, at most `rows` of `columns` letters each."""
+    lines = [line for group in help_groups() for line in ("", *_block(*group, columns))][1:]
+    height = max(rows - 2, 1)
+    pages = [lines[first : first + height] for first in range(0, len(lines), height)]
+    count = len(pages)
+    ends = (f"{n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1))
+    return [[*page, "", end] for page, end in zip(pages, ends, strict=True)]
+
+
+def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:
+    """Return the lines of a group, its keys at the left."""
+    keys_wide = max(len(keys) for keys, _ in rows)
+    lines = [heading]
+    for keys, meaning in rows:
+        first, *more = wrap(meaning, max(columns - keys_wide - 4, MIN_MEANING))
+        lines += [f"  {keys:<{keys_wide}}  {first}", *(" " * (keys_wide + 4) + m for m in more)]
+    return lines
+
+
 @cache
 def key_of(action: str, *amount: float | str | None) -> str:
     """Return the label of the key of an action with arguments, or ""."""
-    name = action.replace("-", "_")
-    labels = {each.amount: each.label for each in reversed(CONTROLS) if each.action == name}
+    labels = {each.amount: each.label for each in reversed(CONTROLS) if each.action == action}
     return labels.get(amount) or labels.get((), "")
-
-
-_BY_KEY = {key: control for control in CONTROLS for key in control.keys}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,10 +81,10 @@ def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: boo
 @action(undo=True)
 def select_picked(viewer: ViewerState) -> None:
     """Select the picked particles."""
-    if not viewer.picks:
+    if chosen := _of_picks(viewer):
+        _select(viewer, chosen)
+    else:
         viewer.notify("click a particle first")
-        return
-    _select(viewer, _chosen(viewer, list(viewer.picks)))
 
 
 @action(undo=True)
@@ -96,9 +96,12 @@ def invert_selection(viewer: ViewerState) -> None:
 
 
 def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
-    """Return particles by number; None without any."""
     ascending = np.sort(np.asarray(numbers, np.int64))
     return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
+
+
+def _of_picks(viewer: ViewerState) -> Chosen | None:
+    return _chosen(viewer, [each.number for each in viewer.picks])
 
 
 def _select(viewer: ViewerState, chosen: Chosen | None) -> None:
@@ -116,39 +119,31 @@ def selected(viewer: ViewerState) -> int:
 # What is shown
 
 
-@action(undo=True)
-def hide_selected(viewer: ViewerState) -> None:
-    """Hide the selected particles, or else the picked ones."""
-    _leave_out(viewer, "hidden", rest=False)
+def _leave_out(how: str, which: str) -> Callable[[ViewerState], None]:
+    """Return a function that hides or fades what is selected, or the rest."""
+    name, more = {"hide": ("hidden", ()), "fade": ("faded", (FADED,))}[how]
+
+    def leave_out(viewer: ViewerState) -> None:
+        content = viewer.content
+        chosen = content.selection or _of_picks(viewer)
+        if chosen is None:
+            viewer.notify("select or click particles first")
+            return
+        parts = (*getattr(content, name), (chosen, which == "rest", *more))
+        said = "rest" if which == "rest" else "selection"
+        _change(viewer, f"the {said} is {name}", selection=None, **{name: parts})
+
+    return leave_out
 
 
-@action(undo=True)
-def hide_rest(viewer: ViewerState) -> None:
-    """Hide all but the selected particles, or else all but the picked ones."""
-    _leave_out(viewer, "hidden", rest=True)
-
-
-@action(undo=True)
-def fade_selected(viewer: ViewerState) -> None:
-    """Fade the selected particles, or else the picked ones."""
-    _leave_out(viewer, "faded", rest=False)
-
-
-@action(undo=True)
-def fade_rest(viewer: ViewerState) -> None:
-    """Fade all but the selected particles, or else all but the picked ones."""
-    _leave_out(viewer, "faded", rest=True)
-
-
-def _leave_out(viewer: ViewerState, how: str, rest: bool) -> None:
-    content = viewer.content
-    chosen = content.selection or _chosen(viewer, list(viewer.picks))
-    if chosen is None:
-        viewer.notify("select or click particles first")
-        return
-    more = (chosen, rest) if how == "hidden" else (chosen, rest, FADED)
-    changes = {how: (*getattr(content, how), more), "selection": None}
-    _change(viewer, f"the {'rest' if rest else 'selection'} is {how}", **changes)
+LEAVE_OUT = (
+    ("hide-selected", "Hide the selected particles, or else the picked ones."),
+    ("hide-rest", "Hide all but the selected particles, or else all but the picked ones."),
+    ("fade-selected", "Fade the selected particles, or else the picked ones."),
+    ("fade-rest", "Fade all but the selected particles, or else all but the picked ones."),
+)
+for name, about in LEAVE_OUT:
+    action(undo=True, name=name, about=about)(_leave_out(*name.split("-")))
 
 
 @action(undo=True)

@@ -5,7 +5,7 @@ A thread does this because loading takes long. It always loads the latest reques
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +19,6 @@ from raytracer.backends.base import Device
 from raytracer.errors import ClosedError, RaytracerError, UserError
 from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
-from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.glyphs.make import FADING
@@ -28,7 +27,6 @@ from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.scene import Scene
-from raytracer.scene.source import Source
 from raytracer.settings import AUTO
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
@@ -46,20 +44,14 @@ MORE_FRAMES = "the first is shown: for another one give --frame"  # useless besi
 class Frames:
     """The frames of a source; thread-safe."""
 
-    def __init__(
-        self,
-        source: Source,
-        overrides: Mapping[str, Any] | None = None,
-        threads: int = 0,
-        annotations: Annotations | Mapping[str, Any] | None = None,
-    ) -> None:
-        self.source, self.initial = source, source.frame
-        self._given = dict(overrides or {})
-        holds_particles = self.live or (source.path is not None and not is_scene(source.path))
+    def __init__(self, options: ViewOptions) -> None:
+        self.options, self.source = options, options.source
+        self.initial, path = self.source.frame, self.source.path
+        self._given = dict(options.overrides)
+        holds_particles = self.live or (path is not None and not is_scene(path))
         if self._given.get("ao_samples") is None and holds_particles:
             self._given["ao_samples"] = 1  # samples add up here; the first picture is faster
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
-        self._threads, self._annotations = threads, annotations
         self._lock = RLock()
         self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as loaded
         self._inferred = InferredDefaults()  # of frames
@@ -68,15 +60,16 @@ class Frames:
         self._first_style: dict[str, Any] = {}
         self._first_range: tuple[float, float] | None = None  # for the style of the call
 
-    @classmethod
-    def of(cls, options: ViewOptions) -> Frames:
-        return cls(options.source, options.overrides, options.threads, options.annotations)
+    def first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
+        """Load the first frame, as `raytracer render` does.
 
-    def first(self, backend: str | Device, notice: Notice | None = None) -> LoadedScene:
-        """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`."""
+        device: that is used already; None: that of the options.
+        """
+        options = self.options
         with self._lock, inferring(self._inferred):
             loaded = LoadedScene.load(
-                self.source, self._given, backend, self._threads, notice, self._annotations
+                self.source, self._given, device or options.backend, options.threads, notice,
+                options.annotations,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         style = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -120,7 +113,7 @@ class Frames:
             self._plain = None
             self.source = replace(self.source, counted={})
             if content == Content(self.initial):
-                return self.first(like.job.device, step)
+                return self.first(step, like.job.device)
             return self.load(content, like, step)
 
     def load(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
@@ -140,7 +133,7 @@ class Frames:
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
         if loaded is None:
             loaded = LoadedScene.load(
-                scene, glyphs, like.job.device, self._threads, step, annotations=drawn
+                scene, glyphs, like.job.device, self.options.threads, step, drawn
             )
         numbers, selection = applied.numbers, applied.marked
         if scene.ribbons is not None and loaded.scene.count < scene.count:
@@ -164,7 +157,7 @@ class Frames:
         if self._plain is None or self._plain[0] != frame:
             with inferring(self._inferred):
                 scene = self._read(frame)
-            overrides = SceneOverrides.of(self._overrides, self._annotations)
+            overrides = SceneOverrides.of(self._overrides, self.options.annotations)
             self._plain = frame, apply_overrides(scene, overrides)
         return self._plain[1]
 
@@ -223,15 +216,12 @@ class FrameLoader:
     @property
     def busy(self) -> bool:
         """Whether a requested content is not loaded yet."""
-        return self._is_pending("show")
+        return "show" in self._requests or self._current == "show"
 
     @property
     def reloads(self) -> bool:
         """Whether files are being reloaded, from the request to its message."""
-        return self._is_pending("reload")
-
-    def _is_pending(self, kind: str) -> bool:
-        return kind in self._requests or self._current == kind
+        return "reload" in self._requests or self._current == "reload"
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Shown` or `Refused`."""
@@ -252,13 +242,9 @@ class FrameLoader:
         with suppress(RuntimeError):  # it was stopped
             self._executor.submit(self._perform)
 
-    def cancel(self) -> None:
+    def stop(self, wait: bool = True) -> None:
         self._stopped = True
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def stop(self) -> None:
-        self.cancel()
-        self._executor.shutdown()
+        self._executor.shutdown(wait, cancel_futures=True)
 
     def _perform(self) -> None:
         """Perform a request; there is none if a later one has replaced it."""
@@ -298,7 +284,12 @@ class FrameLoader:
             loaded = self.frames.load(content, like)
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
-        return self._unless_late(messages.Shown(loaded, content), self._is_worth(content))
+        wanted = self._content
+        is_worth = (  # later requests differ in frame or slice only
+            "show" not in self._requests or wanted is None
+            or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
+        )  # fmt: skip
+        return self._unless_late(messages.Shown(loaded), is_worth)
 
     def _unless_late(self, message: Loaded | Shown, is_worth: bool = True) -> Message | None:
         """Return a message, or close its scene if nobody wants it any more."""
@@ -306,10 +297,3 @@ class FrameLoader:
             return message
         message.loaded_scene.close()
         return None
-
-    def _is_worth(self, content: Content) -> bool:
-        """Whether a content should be shown: later requests differ in frame or slice only."""
-        wanted = self._content
-        if "show" not in self._requests or wanted is None:
-            return True
-        return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

@@ -51,7 +51,6 @@ def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
 
 
 def _animation(viewer: ViewerState) -> dict[str, Any]:
-    """Return the table of the keyframes; {} without any."""
     times = sorted(viewer.keyframes)
     keys = [{"time": t} | as_toml.camera_values(viewer.keyframes[t]) for t in times]
     for each in keys:
@@ -114,8 +113,7 @@ def save(
         shown = view.to_all(shown, scene.packed, aspect, around=around)
     buffers = scene.buffers_for(shown, size, viewer.edits)
     path = path or new_path(scene.stem)
-    settings = viewer.edits.applied_to(scene.scene).render
-    request = RenderRequest(scene, buffers, viewer.tone, samples, settings=settings)
+    request = RenderRequest(scene, buffers, viewer.tone, samples, settings=viewer.edited.render)
     viewer.worker.save(SaveJob(request, path, camera_toml(viewer, shown), deliver))
 
 

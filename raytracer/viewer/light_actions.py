@@ -32,7 +32,7 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
 @action(undo=True)
 def light_from_viewer(viewer: ViewerState) -> None:
     """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-    render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
+    render = viewer.edited.render
     direction = triple(-towards_key(viewer.view.pose.axes, render.light))
     light = DirectionalLight(direction, intensity=render.rig.key or LOOKS["plain"].key)
     viewer.set_edits(replace(viewer.edits, lights=(light,)))

@@ -26,7 +26,6 @@ from raytracer.scene.packing.pose import with_up
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
-from raytracer.settings import RenderSettings
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.giants import Giants
@@ -179,8 +178,7 @@ class LoadedScene:
         if self.numbers is None:
             return number if number < self.scene.count else None
         place = int(np.searchsorted(self.numbers, number))
-        is_there = place < len(self.numbers) and int(self.numbers[place]) == number
-        return place if is_there else None
+        return place if number in self.numbers[place : place + 1] else None
 
     def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         """Return the packed scene for a view and edits; it shares the spheres."""
@@ -188,7 +186,10 @@ class LoadedScene:
         cached = self._cached
         # the frame lists the glass around the camera
         if cached is None or cached[:3] != (edits, size, shown) or cached[3].view.nests:
-            self._cached = cached = edits, size, shown, self._pack(view, size, edits)
+            scene = edits.applied_to(self.scene)
+            settings = scene.render.override(width=size[0], height=size[1])
+            packed = retake(self.buffers, scene, settings, view.pose)
+            self._cached = cached = edits, size, shown, packed
         packed = cached[3]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
@@ -202,27 +203,6 @@ class LoadedScene:
         shown = self.buffers.frame["environment"]["background_up"][0].tolist()
         up = world_up(self.scene.background, self.scene.camera, shown)
         return rig_axes(settings, view.pose.axes, up)
-
-    def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        scene = edits.applied_to(self.scene)
-        settings = scene.render.override(width=size[0], height=size[1])
-        return retake(self.buffers, scene, settings, view.pose)
-
-    def job_for(
-        self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None
-    ) -> Job:
-        """Return a job that renders a view to a file."""
-        width, height = seen_buffers.view.size
-        view = seen_buffers.view.with_samples(0, samples)
-        settings = settings or self.job.settings
-        settings = settings.override(width=width, height=height, samples=samples)
-        digest = self.packed.seen(seen_buffers.view).digest()
-        scene = self.job.about["scene"] | {"digest": digest}
-        about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
-        del about["camera"]  # of the scene, not of the saved view
-        return replace(
-            self.job, settings=settings, view=view, about=about, timings={}, camera=None, kept=None
-        )
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None also for a closed scene."""

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.describe import SphereInfo
 from raytracer.settings import RenderSettings
 from raytracer.viewer.content import Content
 from raytracer.viewer.loaded_scene import LoadedScene
 
 Size = tuple[int, int]
+
+HIDDEN = -1  # the index of a picked particle that is not shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,20 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Pick:
+    """A picked particle, or another solid of a scene."""
+
+    number: int  # among all particles
+    id: int  # among the shown ones; HIDDEN if it is not
+    lines: list[str]  # its description
+    point: tuple[float, float, float]  # that was hit, scene units
+
+
+@dataclass(frozen=True)
 class Picked:
     loaded_scene: LoadedScene  # the scene that was clicked
-    sphere: SphereInfo | None  # the picked one, or None
+    pick: Pick | None
     go: bool = False  # whether to centre it
-    # The point that was hit, scene units; None without a click.
-    point: tuple[float, float, float] | None = None
     add: bool = False  # whether earlier picks stay
 
 
@@ -100,16 +109,13 @@ class Loaded(NamedTuple):
 
 class Shown(NamedTuple):
     loaded_scene: LoadedScene
-    content: Content
 
 
-@dataclass(frozen=True)
-class Counted:
-    count: int
+class Counted(NamedTuple):
+    frames: int
 
 
-@dataclass(frozen=True)
-class Changed:
+class Changed(NamedTuple):
     """A simulation that is followed has another state, or has ended."""
 
 

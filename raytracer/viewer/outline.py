@@ -6,7 +6,7 @@ from math import pi, sqrt
 
 import numpy as np
 
-from raytracer.viewer.picking import giant_picked, hit_place, pick_ids
+from raytracer.viewer.picking import giant_picked, hit_place, picked_spheres
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import Vector, View, project
 
@@ -53,9 +53,9 @@ def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, 
     For a giant, it is a ring around the point that was hit.
     """
     outlines = []
-    for prim_id in pick_ids(viewer):
-        center, radius = viewer.loaded_scene.sphere(prim_id)
-        if viewer.picked is not None and viewer.picked.id == prim_id and giant_picked(viewer):
+    for pick in picked_spheres(viewer):
+        center, radius = viewer.loaded_scene.sphere(pick.id)
+        if pick is viewer.picked and giant_picked(viewer):
             center, radius = hit_place(viewer), 0.0
         depth = float((center - viewer.view.pose.eye) @ viewer.view.pose.axes.forward)
         high = viewer.view.pose.half * (1.0 if viewer.view.orthographic else max(depth, 0.0))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pyglet
 
 from raytracer.viewer import panel
-from raytracer.viewer.help_pages import help_pages
+from raytracer.viewer.controls import help_pages
 from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
-from raytracer.viewer.picking import measures, picked_lines
+from raytracer.viewer.picking import measures
 from raytracer.viewer.state import ViewerState
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
@@ -128,7 +128,10 @@ class Overlay:
         draw_picks(viewer, window)
         width, height = window
         used = round(self.time_line.draw(viewer, width))
-        panel_top = used + self._draw_panel(viewer, Box(0, used, width, height - used))
+        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
+        self._rows = [row for _, row in lines]
+        room = Box(0, used, width, height - used)
+        panel_top = used + self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
         used += self._notice.draw(_message(viewer), Box(left, used, width - left, height - used))
@@ -140,14 +143,9 @@ class Overlay:
             viewer.help_pages = len(pages)
             self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
             return
-        picked = picked_lines(viewer) + measures(viewer)
+        described = viewer.picked.lines if viewer.picked else []
+        picked = [*described, *measures(viewer)]
         self._draw_corners(status if viewer.overlay else [], picked, room, max(panel_top, used))
-
-    def _draw_panel(self, viewer: ViewerState, room: Box) -> int:
-        """Draw the panel, if it is shown, and return its height with the margin."""
-        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
-        self._rows = [row for _, row in lines]
-        return self.panel.draw("\n".join(text for text, _ in lines), room)
 
     def row_at(self, y: float) -> panel.Row | None:
         """Return the row at a height of the panel, if it is not a title."""
@@ -201,7 +199,6 @@ def _broken(text: str, columns: int) -> list[str]:
 
 
 def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
-    """Cut a text to a number of letters and lines."""
     if len(lines) > rows:
         lines = [*lines[: rows - 1], f"{CUT} {len(lines) - rows + 1} more"]
     return [line if len(line) <= columns else line[: columns - 1] + CUT for line in lines]
@@ -209,8 +206,8 @@ def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
 
 def _message(viewer: ViewerState) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
-    if viewer.prompt is not None and viewer.question is not None:
-        return viewer.question.lines(viewer.prompt)
+    if viewer.prompt is not None:
+        return str(viewer.prompt)
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
         lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")

@@ -87,7 +87,6 @@ class TimeLine:
         return max(self._width - self._start - self._end, 1.0)
 
     def _rounded(self, x: float, width: float, height: float, color: Color, layer: int) -> None:
-        """Add a rectangle in the middle of the line."""
         y, radius = self._bottom + (self._high - height) / 2, min(5 * self._unit, height / 2)
         self._kept.append(
             shapes.RoundedRectangle(x, y, width, height, radius, color=color, batch=self._batch,

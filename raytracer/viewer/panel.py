@@ -106,7 +106,6 @@ def _choices(viewer: ViewerState, section: str) -> list[Row]:
 
 
 def _chosen(viewer: ViewerState, choice: Choice) -> Row:
-    """Return the row of a choice."""
     value, values = choice.get(viewer), list(choice.values(viewer))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]
@@ -157,10 +156,10 @@ def _selection(viewer: ViewerState) -> list[Row]:
 
 def _of_picked(viewer: ViewerState) -> list[Row]:
     """Return the rows of the picked particle; none for a ground or without a pick."""
-    sphere, loaded = viewer.picked, viewer.loaded_scene
-    if sphere is None or sphere.id >= loaded.scene.count:
+    pick = viewer.picked
+    if pick is None or pick.id >= viewer.loaded_scene.scene.count:
         return []
-    name, alike = _kind(viewer, loaded.number_of(sphere.id))
+    name, alike = _kind(viewer, pick.number)
     buttons = [Button("select", "select what is picked", "select-picked")]
     if alike:
         every = {"condition": alike}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from math import acos, atan2, degrees
+from math import atan2, degrees
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
-from raytracer.viewer.messages import Message, Picked
+from raytracer.viewer.messages import HIDDEN, Message, Pick, Picked
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import Vector
 
@@ -45,91 +46,70 @@ def pick(
     viewer.worker.run_task(task)
 
 
-def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> Picked:
+def _picked(
+    loaded_scene: LoadedScene, hit: Hit | None, go: bool = False, add: bool = True
+) -> Picked:
     """Look up a sphere; reading to its row of a large file may take long."""
     if hit is None:
-        return Picked(loaded_scene, None, go, add=add)
-    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add)
+        return Picked(loaded_scene, None, go, add)
+    number = loaded_scene.number_of(hit.id)
+    lines = replace(describe(loaded_scene.scene, hit.id), id=number).lines()
+    return Picked(loaded_scene, Pick(number, hit.id, lines, hit.point), go, add)
 
 
-def keep_pick(viewer: ViewerState, number: int, lines: list[str], add: bool) -> None:
-    """Store a pick with its lines, and keep earlier ones if `add`."""
-    others = {n: each for n, each in viewer.picks.items() if n != number} if add else {}
-    viewer.picks = dict(list((others | {number: lines}).items())[-MAX_PICKS:])
+def follow_picks(viewer: ViewerState, old: LoadedScene) -> None:
+    """Follow the picked particles to the scene that is shown now.
 
-
-def pick_again(viewer: ViewerState, old: LoadedScene) -> None:
-    """Pick the sphere of the same number in a new scene."""
-    before, viewer.picked = viewer.picked, None
-    scene, point = viewer.loaded_scene, viewer.hit_point
-    if before is None:
+    Lost ones are dropped, and the latest is described again.
+    """
+    latest, scene = viewer.picked, viewer.loaded_scene
+    moved = [carried(each, old, scene) for each in viewer.picks]
+    viewer.picks = [each for each in moved if each is not None]
+    if latest is None:
         return
-    there = number_in(old.number_of(before.id), old, scene)
-    number = None if there is None else scene.id_of(there)
-    if number is None:
-        if scene.content is old.content:
-            viewer.notify(f"{scene.name} was reloaded; sphere {before.id:,} is gone")
-        return
-
-    def look_up() -> Picked:
-        return Picked(scene, describe(scene.scene, number), point=point, add=True)
-
-    viewer.worker.run_task(lambda: look_up)
+    if (now := moved[-1]) is not None and now.id != HIDDEN:
+        hit = Hit(now.id, now.point)
+        viewer.worker.run_task(lambda: partial(_picked, scene, hit))
+    elif scene.content is old.content:
+        viewer.notify(f"{scene.name} was reloaded; sphere {latest.number:,} is gone")
 
 
-def follow_picks(viewer: ViewerState, old: LoadedScene, new: LoadedScene) -> None:
-    """Follow the picked particles to another scene; lost ones are dropped."""
-    if viewer.picks and old.all_particles is not new.all_particles:
-        numbers = {number_in(n, old, new): lines for n, lines in viewer.picks.items()}
-        viewer.picks = {n: lines for n, lines in numbers.items() if n is not None}
-
-
-def number_in(number: int, old: LoadedScene, new: LoadedScene) -> int | None:
-    """Return the number of a particle in another scene, by its id; None if it is gone."""
-    before, after = old.all_particles, new.all_particles
-    if before is after:
-        return number
-    ids, others = ids_of(before), ids_of(after)
-    if ids is None or others is None:
-        return number if number < after.count else None
-    rows = np.flatnonzero(others == ids[number])
-    return int(rows[0]) if len(rows) else None
-
-
-def picked_lines(viewer: ViewerState) -> list[str]:
-    """Return the description of the picked particle; its number counts hidden ones."""
-    if viewer.picked is None:
-        return []
-    number = viewer.loaded_scene.number_of(viewer.picked.id)
-    return viewer.picks.get(number) or viewer.picked.lines()
+def carried(pick: Pick, old: LoadedScene, new: LoadedScene) -> Pick | None:
+    """Return a pick in another scene, by the id of its particle; None if that is gone."""
+    before, after, number = old.all_particles, new.all_particles, pick.number
+    if before is not after:
+        ids, others = ids_of(before), ids_of(after)
+        if ids is not None and others is not None:
+            rows = np.flatnonzero(others == ids[number]) if number < len(ids) else ids[:0]
+            number = int(rows[0]) if len(rows) else after.count
+        if number >= after.count:
+            return None
+    prim_id = new.id_of(number)
+    return replace(pick, number=number, id=HIDDEN if prim_id is None else prim_id)
 
 
 def giant_picked(viewer: ViewerState) -> bool:
     """Return whether the picked sphere is a giant, such as a ball that serves as the ground."""
-    sphere = viewer.picked
-    return sphere is not None and viewer.loaded_scene.sphere(sphere.id)[1] > GIANT_RADIUS
+    pick = viewer.picked
+    return pick is not None and viewer.loaded_scene.sphere(pick.id)[1] > GIANT_RADIUS
 
 
 def hit_place(viewer: ViewerState) -> Vector:
-    """Return the clicked point of the picked sphere, or its nearest one, (3,), render space."""
+    """Return the place on the picked sphere that was clicked, (3,), render space."""
     assert viewer.picked is not None
     center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
-    toward = viewer.view.pose.eye
-    if viewer.hit_point is not None:
-        toward = view.space_of(viewer.loaded_scene.buffers).point(viewer.hit_point)
-    offset = toward - center
+    offset = view.space_of(viewer.loaded_scene.buffers).point(viewer.picked.point) - center
     return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
 
 
-def pick_ids(viewer: ViewerState) -> list[int]:
-    ids = (viewer.loaded_scene.id_of(number) for number in viewer.picks)
-    return [each for each in ids if each is not None]
+def picked_spheres(viewer: ViewerState) -> list[Pick]:
+    return [each for each in viewer.picks if 0 <= each.id < viewer.loaded_scene.scene.count]
 
 
 def measures(viewer: ViewerState) -> list[str]:
     """Return distance, angle and dihedral angle of two, three and four picks as text."""
     scene = viewer.loaded_scene.scene
-    points = [center_of(scene, each) for each in pick_ids(viewer)]
+    points = [center_of(scene, each.id) for each in picked_spheres(viewer)]
     lines = []
     if len(points) > 1:
         lines.append(f"distance {float(np.linalg.norm(points[-1] - points[-2])):.6g}")
@@ -143,10 +123,7 @@ def measures(viewer: ViewerState) -> list[str]:
 def angle(one: Vector, middle: Vector, other: Vector) -> float:
     """Return the angle at a middle point in degrees; 0 if two points coincide."""
     first, second = one - middle, other - middle
-    size = float(np.linalg.norm(first) * np.linalg.norm(second))
-    if not size:
-        return 0.0
-    return degrees(acos(min(max(float(first @ second) / size, -1.0), 1.0)))
+    return degrees(atan2(np.linalg.norm(np.cross(first, second)), first @ second))
 
 
 def dihedral(a: Vector, b: Vector, c: Vector, d: Vector) -> float:

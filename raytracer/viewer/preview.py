@@ -89,7 +89,6 @@ def preview(
     watch: bool = False,
     offscreen: int | None = None,
     screenshot: str | Path | None = None,
-    text: bool | None = None,
     adaptive: bool = True,
     interop: bool = True,
     notice: Notice | None = None,
@@ -114,7 +113,6 @@ def preview(
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
         screenshot: write the contents of the window at the end to this PNG.
-        text: draw text over the picture; None draws it in a window and not offscreen.
         adaptive: False renders at full size even during interaction.
         interop: False copies frames of CUDA through the host.
         notice: called with a few words at the start of each long stage of loading.
@@ -129,8 +127,6 @@ def preview(
     """
     check_names(preview, settings)
     truth(interop, "interop", UserError)
-    if text is not None:
-        truth(text, "text", UserError)
     function(say, "say")
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
@@ -141,9 +137,9 @@ def preview(
     target = None if screenshot is None else output.check_picture(screenshot)
     opening.open_display(offscreen is not None)
     with ExitStack() as undo:
-        frames = Frames.of(options)
+        frames = Frames(options)
         if offscreen is not None:
-            loaded_scene = frames.first(backend, notice)
+            loaded_scene = frames.first(notice)
             undo.callback(loaded_scene.close)
             window = opening.open_window(_size_of(loaded_scene), "raytracer", True)
             undo.callback(window.close)
@@ -153,7 +149,7 @@ def preview(
             size = stated.get("width") or START.width, stated.get("height") or START.height
             window = opening.open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
-            loaded_scene = _loaded_in(window, name, frames, backend, notice)
+            loaded_scene = _loaded_in(window, name, frames)
             undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
@@ -165,9 +161,8 @@ def preview(
         window.switch_to()
         # Before the render thread uses the GPU.
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
-        session = Session(options, frames, loaded_scene, size, window.wake, say)
+        session = Session(frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
-        window.hides_text = offscreen is not None if text is None else not text
         undo.pop_all()  # now the session closes everything
     try:
         return _run(window, session, offscreen, target)
@@ -175,11 +170,9 @@ def preview(
         window.close()
 
 
-def _loaded_in(
-    window: PreviewWindow, name: str, frames: Frames, backend: str, notice: Notice | None
-) -> LoadedScene:
+def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
     """Load the first frame while a window shows the stages; then resize it to the picture."""
-    size = window.get_size()
+    size, notice = window.get_size(), frames.options.notice
 
     def stage(text: str) -> None:
         if notice is not None:
@@ -190,7 +183,7 @@ def _loaded_in(
 
     stage("")
     try:
-        loaded_scene = frames.first(backend, stage)
+        loaded_scene = frames.first(stage)
     except ClosedError:  # which some stages name the file in
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it

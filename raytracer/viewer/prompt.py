@@ -12,7 +12,7 @@ from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.data_actions import columns
 from raytracer.viewer.keep import save
 from raytracer.viewer.save_job import parse_size
-from raytracer.viewer.state import Question, ViewerState
+from raytracer.viewer.state import Prompt, ViewerState
 
 MAX_LETTERS = 500
 MAX_NAMES = 8
@@ -20,22 +20,23 @@ MAX_NAMES = 8
 
 def type_text(viewer: ViewerState, text: str) -> None:
     """Add characters to the prompt."""
-    if viewer.prompt is not None and viewer.question is not None:
-        viewer.prompt = (viewer.prompt + "".join(filter(str.isprintable, text)))[:MAX_LETTERS]
+    if viewer.prompt is not None:
+        typed = viewer.prompt.typed + "".join(filter(str.isprintable, text))
+        viewer.prompt.typed = typed[:MAX_LETTERS]
 
 
 def erase(viewer: ViewerState) -> None:
     """Remove the last character of the prompt."""
     if viewer.prompt is not None:
-        viewer.prompt = viewer.prompt[:-1]
+        viewer.prompt.typed = viewer.prompt.typed[:-1]
 
 
 def enter(viewer: ViewerState) -> None:
     """Close the prompt and use the answer."""
-    text, viewer.prompt = viewer.prompt or "", None
+    prompt, viewer.prompt = viewer.prompt, None
     try:
-        if viewer.question is not None:
-            viewer.question.answer(text)
+        if prompt is not None:
+            prompt.answer(prompt.typed)
     except UserError as error:
         viewer.notify(str(error))
 
@@ -53,13 +54,11 @@ def ask(viewer: ViewerState, what: str) -> None:
             viewer.notify(f"{viewer.worker.save_job.path} is still being saved; Esc cancels it")
             return
         default = f"{viewer.size[0]}x{viewer.size[1]}"
-        answer = partial(_save, viewer)
+
+        def answer(text: str) -> None:
+            save(viewer, *parse_size(text, viewer.size, viewer.samples))
+
     elif what in ("select", "color-by"):
         hint += f"; columns: {', '.join(columns(viewer)[:MAX_NAMES])}"
     hint += "\nEnter confirms, Esc cancels"
-    viewer.help, viewer.prompt = 0, ""
-    viewer.question = Question(what.replace("-", " "), hint, answer, default)
-
-
-def _save(viewer: ViewerState, text: str) -> None:
-    save(viewer, *parse_size(text, viewer.size, viewer.samples))
+    viewer.help, viewer.prompt = 0, Prompt(what.replace("-", " "), hint, answer, default)

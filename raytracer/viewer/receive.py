@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action
@@ -11,8 +9,8 @@ from raytracer.viewer.camera_actions import fit_picked
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.light_actions import receive_metered
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Message
-from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
+from raytracer.viewer.messages import HIDDEN, Message
+from raytracer.viewer.picking import MAX_PICKS, carried, follow_picks
 from raytracer.viewer.state import TECHNICAL, ViewerState
 from raytracer.viewer.timeline import receive_count
 
@@ -51,8 +49,8 @@ def cancel(viewer: ViewerState) -> None:
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)
         viewer.notify("not saved" if cancelled else "it is already being written")
-    elif viewer.picks or viewer.picked is not None:
-        viewer.picked, viewer.picks = None, {}
+    elif viewer.picks:
+        viewer.picks = []
     elif viewer.content.selection is not None:
         viewer.do("select", None)
 
@@ -91,9 +89,9 @@ def _receive(viewer: ViewerState, message: Message) -> None:
     elif isinstance(message, messages.Loaded):
         _receive_loaded(viewer, message.loaded_scene)
     elif isinstance(message, messages.Shown):
-        _receive_shown(viewer, message)
+        _receive_shown(viewer, message.loaded_scene)
     elif isinstance(message, messages.Counted):
-        receive_count(viewer, message.count)
+        receive_count(viewer, message.frames)
     elif isinstance(message, messages.Broken):
         viewer.reload_error = message.sentence
         viewer.notify("")  # an older message would seem to refer to this change
@@ -102,50 +100,41 @@ def _receive(viewer: ViewerState, message: Message) -> None:
 
 
 def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
-    if message.loaded_scene is not viewer.loaded_scene:
-        _pick_elsewhere(viewer, message)
-        return
-    if message.add and message.sphere is None:
-        viewer.notify("there is no sphere here")
-        return
-    before, viewer.picked, viewer.hit_point = viewer.picked, message.sphere, message.point
-    if viewer.picked is None:
-        viewer.picks = {}
-        ended = f"; sphere {before.id:,} is no longer picked" if before else ""
-        viewer.notify(f"there is no sphere here{ended}")
-    else:
-        number = message.loaded_scene.number_of(viewer.picked.id)
-        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), message.add)
+    """Take a pick, also of a scene that was replaced by other colours of the same frame."""
+    pick, clicked, scene = message.pick, message.loaded_scene, viewer.loaded_scene
+    if clicked is not scene:
+        is_same_frame = clicked.all_particles is scene.all_particles
+        pick = carried(pick, clicked, scene) if pick is not None and is_same_frame else None
+        if pick is None or pick.id == HIDDEN:
+            return
+    before = viewer.picked
+    if pick is not None:
+        others = [each for each in viewer.picks if message.add and each.number != pick.number]
+        viewer.picks = [*others, pick][-MAX_PICKS:]
         if message.go:
             fit_picked(viewer)
+    else:
+        ended = ""
+        if not message.add:
+            ended = f"; sphere {before.number:,} is no longer picked" if before else ""
+            viewer.picks = []
+        viewer.notify(f"there is no sphere here{ended}")
 
 
-def _pick_elsewhere(viewer: ViewerState, message: messages.Picked) -> None:
-    """Handle a pick in a scene that has been replaced by other colours of the same frame."""
-    before, scene, number = message.loaded_scene, viewer.loaded_scene, None
-    if message.sphere is not None and before.all_particles is scene.all_particles:
-        number = scene.id_of(before.number_of(message.sphere.id))
-    if number is not None and message.sphere is not None:
-        again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
-        _receive_picked(viewer, again)
-
-
-def _receive_shown(viewer: ViewerState, message: messages.Shown) -> None:
+def _receive_shown(viewer: ViewerState, shown: LoadedScene) -> None:
     """Show another frame, or other particles or colours of it; the camera stays."""
-    shown = message.loaded_scene
     if not shown.owns_memory and shown.job.scene is not viewer.loaded_scene.job.scene:
         viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
         return
-    old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
-    if viewer.view.fits_all and old.content.drawn.get("box") != message.content.drawn.get("box"):
+    old, viewer.loaded_scene = viewer.loaded_scene, shown
+    if viewer.view.fits_all and old.content.drawn.get("box") != shown.content.drawn.get("box"):
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
-    follow_picks(viewer, old, message.loaded_scene)
+        viewer.view = view.rebased(viewer.view, old.buffers, shown.buffers)
     viewer.submit(viewer.pack())
-    for sentence in message.loaded_scene.job.warnings[:1]:
+    for sentence in shown.job.warnings[:1]:
         viewer.notify(sentence)
-    pick_again(viewer, old)
+    follow_picks(viewer, old)
 
 
 def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
@@ -169,10 +158,9 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
     viewer.submit(buffers)
     viewer.notify(f"{loaded.name} was reloaded")
     viewer.notify_of_scene()
-    follow_picks(viewer, old, loaded)
     if viewer.content != loaded.content:  # another content was requested meanwhile
         viewer.show(viewer.content)
-    pick_again(viewer, old)
+    follow_picks(viewer, old)
 
 
 def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:

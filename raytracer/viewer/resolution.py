@@ -13,6 +13,7 @@ MIN_RENDER_BUDGET = 1.0 / 60.0  # even if the window is slow: a coarser level wo
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)  # fractions of width and height
 
 HALF = LEVELS.index(0.5)
+BUDGETS = [COARSE_FRAME_BUDGET if n >= HALF else FRAME_BUDGET for n in range(len(LEVELS))]
 
 FINER_MARGIN = 0.8  # fraction of a finer level's budget below which that level is tried
 SMOOTHING = 0.5  # weight of the latest frame in the time per pixel (exponential moving average)
@@ -36,26 +37,37 @@ class ResolutionController:
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
         self._retry, self._wait = RETRY_FRAMES, 0  # frames before a finer level is tried
 
-    def choose(self, full: Size) -> Size:
-        """Return width and height of the next frame, in pixels, in a window of size `full`."""
-        return size_at(self.level, full)
+    def choose(self, full: Size, seconds: float = 0.0) -> Size:
+        """Return width and height of the next frame, in pixels, in a window of size `full`.
 
-    def finest(self, full: Size, seconds: float) -> Size:
-        """Return the largest size that takes at most so long, at least that of `choose`."""
+        It is that of the level, or the largest one that takes at most so many seconds.
+        """
         sizes = (size_at(level, full) for level in range(self.level))
         fitting = (size for size in sizes if self.per_pixel and self.seconds(size) <= seconds)
-        return next(fitting, self.choose(full))
+        return next(fitting, size_at(self.level, full))
 
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
         """Learn from a frame of one sample per pixel."""
         self.learn(pixels, rendering)
         self._frames.append((rendering, presenting))
         self._wait = max(self._wait - 1, 0)
-        budget, count = self._budget(self.level), len(self._frames)
-        if self._rendering > budget * (SLACK if count == HISTORY else ABANDON_FACTOR):
-            self._coarser()
-        elif self.level and not self._wait and self._fits(self.level - 1, self._rendering):
-            self._finer()
+        rendering, presenting = map(median_low, zip(*self._frames, strict=True))
+        # Presenting takes the same at any level; rendering should be proportional to pixels.
+        budgets = [max(each - presenting, MIN_RENDER_BUDGET) for each in BUDGETS]
+        expected = [rendering * (each / LEVELS[self.level]) ** 2 for each in LEVELS]
+        level, last = self.level, len(LEVELS) - 1
+        slack = SLACK if len(self._frames) == HISTORY else ABANDON_FACTOR
+        if rendering > slack * budgets[level]:
+            self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
+            fitting = (n for n in range(level + 1, last) if expected[n] <= budgets[n])
+            level = next(fitting, last)
+        elif level and not self._wait and rendering <= FINER_MARGIN * budgets[level - 1]:
+            level -= 1
+            while level and expected[level - 1] <= FINER_MARGIN * budgets[level - 1]:
+                level -= 1
+        if level != self.level:
+            self.level = level
+            self._frames.clear()
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Update the time per pixel from any picture of one sample per pixel."""
@@ -67,42 +79,6 @@ class ResolutionController:
     def seconds(self, size: Size) -> float:
         """Return an upper estimate of the time of a picture; 0 if unknown."""
         return self.per_pixel * size[0] * size[1]
-
-    @property
-    def _rendering(self) -> float:
-        return median_low(rendering for rendering, _ in self._frames)
-
-    def _budget(self, level: int) -> float:
-        """Return the seconds for rendering; presenting takes the same at any level."""
-        presenting = median_low(presenting for _, presenting in self._frames)
-        budget = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
-        return max(budget - presenting, MIN_RENDER_BUDGET)
-
-    def _coarser(self) -> None:
-        """Go to a level that fits if time is proportional to pixels."""
-        self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
-        level, last = min(self.level + 1, len(LEVELS) - 1), len(LEVELS) - 1
-        while level < last and self._expected(level) > self._budget(level):
-            level += 1
-        self._set(level)
-
-    def _finer(self) -> None:
-        """Try the next level, or a finer one that fits if time is proportional to pixels."""
-        level = self.level - 1
-        while level and self._fits(level - 1, self._expected(level - 1)):
-            level -= 1
-        self._set(level)
-
-    def _expected(self, level: int) -> float:
-        return self._rendering * (LEVELS[level] / LEVELS[self.level]) ** 2
-
-    def _fits(self, level: int, seconds: float) -> bool:
-        return seconds <= FINER_MARGIN * self._budget(level)
-
-    def _set(self, level: int) -> None:
-        if level != self.level:
-            self.level = level
-            self._frames.clear()
 
 
 def size_at(level: int, full: Size) -> Size:

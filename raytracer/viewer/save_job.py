@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -12,7 +13,7 @@ from raytracer.errors import UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.film.image import Image
-from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.settings import RenderSettings
 from raytracer.viewer.messages import RenderRequest
 
 Deliver = Callable[[Image], object]
@@ -45,8 +46,21 @@ class SaveJob:
         request, loaded = self._request, self._request.loaded_scene
         if loaded.closed:
             raise UserError(f"{self.path}: not saved, because the scene was reloaded")
-        job = loaded.job_for(request.buffers, request.samples, request.settings)
-        job.about["view"] = self._view
+        width, height = request.size
+        settings = (request.settings or loaded.job.settings).override(
+            width=width, height=height, samples=request.samples
+        )
+        digest = loaded.packed.seen(request.buffers.view).digest()
+        about = loaded.job.about | {
+            "scene": loaded.job.about["scene"] | {"digest": digest},
+            "settings": vars(settings).copy(), "view": self._view,
+        }  # fmt: skip
+        del about["camera"]  # of the scene, not of the saved view
+        view = request.buffers.view.with_samples(0, request.samples)
+        job = replace(
+            loaded.job, settings=settings, view=view, about=about, timings={}, camera=None,
+            kept=None,
+        )  # fmt: skip
 
         def progress(fraction: float) -> None:
             self.fraction = fraction
@@ -66,17 +80,15 @@ class SaveJob:
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
-    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text."""
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
+
+    Raises UserError.
+    """
     number = r"(\d{1,12})"
     pattern = rf"(?:{number}[x×]{number}(?:\s+{number})?)?"
     if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:
         raise UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
     typed = zip(match.groups(), (*size, samples), strict=True)
     width, height, count = (int(number or usual) for number, usual in typed)
-    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
-        raise UserError(
-            f"{text!r}: give sides of 1 to {MAX_SIDE:,} pixels, and 1 to {MAX_SAMPLES:,} samples"
-        )
-    if width * height > 2**32:
-        raise UserError(f"{text!r}: give at most {2**32:,} pixels")
+    RenderSettings().override(width=width, height=height, samples=count)  # refuses others
     return (width, height), count

@@ -55,14 +55,13 @@ class Session:
 
     def __init__(
         self,
-        options: ViewOptions,
         frames: Frames,
         loaded_scene: LoadedScene,
         size: tuple[int, int],
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
-        device = loaded_scene.job.device
+        options, device = frames.options, loaded_scene.job.device
         if device.can_interrupt:
             device.budget = CPU_SLICE
         self._rang, self._wake = Event(), wake
@@ -99,12 +98,11 @@ class Session:
         """Load a scene and start rendering it; `settings` as for `ViewOptions.of`."""
         if size is not None:
             settings |= {"width": size[0], "height": size[1]}
-        options = ViewOptions.of(scene, **settings)
-        frames = Frames.of(options)
-        loaded_scene = frames.first(options.backend, options.notice)
+        frames = Frames(ViewOptions.of(scene, **settings))
+        loaded_scene = frames.first(frames.options.notice)
         full = loaded_scene.job.settings
         try:
-            return cls(options, frames, loaded_scene, (full.width, full.height), wake, say)
+            return cls(frames, loaded_scene, (full.width, full.height), wake, say)
         except BaseException:
             loaded_scene.close()
             raise
@@ -219,21 +217,17 @@ class Session:
         return panel.about(self.viewer)
 
     def _picks(self) -> list[dict[str, Any]]:
-        """Return the shown picks and their descriptions."""
-        loaded = self.viewer.loaded_scene
-        picks = []
-        for number, lines in self.viewer.picks.items():
-            prim_id = loaded.id_of(number)
-            if prim_id is not None:
-                position = center_of(loaded.scene, prim_id).tolist()
-                picks.append({"id": number, "position": position, "lines": lines})
-        return picks
+        scene = self.viewer.loaded_scene.scene
+        return [
+            {"id": each.number, "position": center_of(scene, each.id).tolist(), "lines": each.lines}
+            for each in picking.picked_spheres(self.viewer)
+        ]
 
     # End
 
     def stop(self) -> bool:
         """End all threads; return whether they have ended, so that memory may be freed."""
-        self.viewer.loader.cancel()
+        self.viewer.loader.stop(wait=False)
         stopped = self.worker.stop()
         self.viewer.loader.stop()
         return stopped
@@ -245,11 +239,8 @@ class Session:
 
     def free(self) -> None:
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
-            for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
+            queue = self.worker.messages
+            unread = [queue.get() for _ in range(queue.qsize())]
+            unshown = [each.loaded_scene for each in unread if isinstance(each, (Loaded, Shown))]
+            for loaded_scene in (*self.worker.loaded_scenes, *unshown):
                 loaded_scene.close()
-
-    def _unshown(self) -> list[LoadedScene]:
-        """Return loaded scenes that were never shown."""
-        queue = self.worker.messages
-        messages = [queue.get() for _ in range(queue.qsize())]
-        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]

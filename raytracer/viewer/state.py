@@ -14,14 +14,14 @@ from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.camera import Camera
-from raytracer.scene.describe import SphereInfo
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Frame, RenderRequest
+from raytracer.viewer.messages import HIDDEN, Frame, Pick, RenderRequest
 from raytracer.viewer.view import View
 from raytracer.viewer.worker import Worker
 
@@ -32,18 +32,18 @@ MAX_STEPS = 200
 SAME_SECONDS = 0.7  # within which repetitions of an action, such as a drag, are one step
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question whose answer is typed."""
+@dataclass
+class Prompt:
+    """A question, and its answer as far as it is typed."""
 
     label: str  # the question
     hint: str  # examples, and what Enter does
     answer: Callable[[str], None]  # handles the answer; may raise UserError
-    default: str = ""  # shown while the prompt is empty
+    default: str  # shown while nothing is typed
+    typed: str = ""
 
-    def lines(self, typed: str) -> str:
-        """Return the question with the answer so far, for display."""
-        return f"{self.label}: {typed or self.default}▏\n{self.hint}"
+    def __str__(self) -> str:
+        return f"{self.label}: {self.typed or self.default}▏\n{self.hint}"
 
 
 @dataclass
@@ -100,19 +100,14 @@ class ViewerState:
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
     cut: str = ""  # axes that `next-slice` has used
 
-    picked: SphereInfo | None = None
-    # The point of `picked` that was hit, scene units.
-    hit_point: tuple[float, float, float] | None = None
-    # Numbers of the picked particles, the latest last, with their descriptions.
-    picks: dict[int, list[str]] = field(default_factory=dict)
+    picks: list[Pick] = field(default_factory=list)  # the latest last
 
     overlay: int = PLAIN  # level of the text
     panel: bool = False
     full_screen: bool = False
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1
-    prompt: str | None = None  # typed as an answer to `question`
-    question: Question | None = None
+    prompt: Prompt | None = None
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
@@ -156,6 +151,16 @@ class ViewerState:
     @property
     def camera(self) -> Camera:
         return view.camera_of(self.view, self.loaded_scene.buffers)
+
+    @property
+    def edited(self) -> Scene:
+        """The scene with the edits."""
+        return self.edits.applied_to(self.loaded_scene.scene)
+
+    @property
+    def picked(self) -> Pick | None:
+        """The latest pick, if it is shown."""
+        return self.picks[-1] if self.picks and self.picks[-1].id != HIDDEN else None
 
     @property
     def moving(self) -> bool:
@@ -212,11 +217,10 @@ class ViewerState:
     def submit(self, buffers: SceneBuffers) -> None:
         self.buffers = buffers  # those of the latest request
         self._requested = self.view, self.edits
-        settings = self.edits.applied_to(self.loaded_scene.scene).render
-        request = RenderRequest(
-            self.loaded_scene, buffers, self.tone, self.samples, settings=settings
+        settings = self.edited.render
+        self.worker.show(
+            RenderRequest(self.loaded_scene, buffers, self.tone, self.samples, settings=settings)
         )
-        self.worker.show(request)
 
     def request_render(self) -> None:
         """Submit the current state; a state that cannot be packed is undone, with a message."""

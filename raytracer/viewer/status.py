@@ -26,7 +26,12 @@ def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
         lines.append(tone)
     lines.append("H for help")
     if viewer.overlay >= TECHNICAL:
-        lines += ["", *_technical(viewer, rate, way)]
+        lines += ["", str(viewer.loaded_scene.job.about["backend"]["device"])]
+        if frame is not None:
+            width, height = frame.size
+            speed = f"{rate_text(frame.rate, 'rays')}, " if frame.rate else ""
+            lines += [f"{width}x{height} pixels rendered", f"{speed}{rate:.0f} frames/s"]
+            lines.append(f"shown by {way}")
     return lines
 
 
@@ -37,17 +42,6 @@ def _progress(frame: Frame) -> str:
     if frame.draft or frame.size != frame.request.size:
         return "quick draft, samples follow"
     return f"{frame.samples} of {samples} samples per pixel"
-
-
-def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
-    lines = [str(viewer.loaded_scene.job.about["backend"]["device"])]
-    frame = viewer.frame
-    if frame is None:
-        return lines
-    width, height = frame.size
-    frames = f"{rate:.0f} frames/s"
-    speed = f"{rate_text(frame.rate, 'rays')}, {frames}" if frame.rate else frames
-    return [*lines, f"{width}x{height} pixels rendered", speed, f"shown by {way}"]
 
 
 def tone_words(tone: ToneSettings) -> str:

@@ -168,11 +168,6 @@ def dolly(view: View, factor: float) -> View:
     return replace(view, pose=replace(view.pose, eye=eye), fits_all=False)
 
 
-def with_pivot(view: View, pivot: Vector) -> View:
-    """Return the same view with another pivot, anywhere in front of it."""
-    return replace(view, pivot=pivot, fits_all=False)
-
-
 def zoom(view: View, factor: float) -> View:
     """Multiply the tangent of half the field of view; the eye stays."""
     if view.orthographic:
@@ -339,15 +334,9 @@ def _levels(forward: Vector, up: Vector) -> bool:
 
 def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
     """Return the rotation matrix (3, 3) about a unit axis, in radians (Rodrigues' formula)."""
-    (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
-    d = 1.0 - c
-    return np.array(
-        (
-            (x * x * d + c, x * y * d - z * s, x * z * d + y * s),
-            (y * x * d + z * s, y * y * d + c, y * z * d - x * s),
-            (z * x * d - y * s, z * y * d + x * s, z * z * d + c),
-        )
-    )
+    c, (x, y, z) = cos(angle), (axis * sin(angle)).tolist()
+    turn = np.array(((c, -z, y), (z, c, -x), (-y, x, c)))
+    return turn + (1.0 - c) * np.outer(axis, axis)
 
 
 def cross(a: Vector, b: Vector) -> Vector:

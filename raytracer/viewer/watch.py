@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from stat import S_ISDIR
 
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
@@ -75,23 +74,13 @@ def stamp(path: Path) -> Stamp | None:
     For a series of files: last change of its folder, and size of its last file, which may grow.
     """
     try:
+        if path.is_dir() or (not path.exists() and may_be_series(path, None)):
+            changed = (path if path.is_dir() else path.parent).stat().st_mtime_ns
+            last = _last_of(path, changed)
+            return changed, last.stat().st_size if last else 0
         status = path.stat()
-    except FileNotFoundError:
-        return _series_stamp(path) if may_be_series(path, None) else None
-    except (OSError, ValueError):  # the latter for an impossible name
-        return None
-    if S_ISDIR(status.st_mode):
-        return _series_stamp(path)
-    return status.st_mtime_ns, status.st_size
-
-
-def _series_stamp(path: Path) -> Stamp | None:
-    try:
-        folder = path if path.is_dir() else path.parent
-        changed = folder.stat().st_mtime_ns
-        last = _last_of(path, changed)
-        return changed, last.stat().st_size if last else 0
-    except (OSError, ValueError, RaytracerError):
+        return status.st_mtime_ns, status.st_size
+    except (OSError, ValueError, RaytracerError):  # ValueError for an impossible name
         return None
 
 

@@ -16,7 +16,7 @@ from pyglet.window import key, mouse
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.clicks import Clicks
-from raytracer.viewer.controls import Control, find
+from raytracer.viewer.controls import BY_KEY, Control
 from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
@@ -81,7 +81,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Handle an event; until it is attached, the window can be moved, resized and closed."""
         if self._attached or not name.startswith(OF_USERS):
             return super().dispatch_event(name, *arguments)
-        control = find(_name(*arguments)) if name == "on_key_press" else None
+        control = BY_KEY.get(_name(*arguments)) if name == "on_key_press" else None
         if name == "on_close" or (control is not None and control.action == "close"):
             self.wants_to_close = True
         return False
@@ -257,7 +257,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
-        control = find(_name(symbol, modifiers))
+        control = BY_KEY.get(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
             control = None
@@ -270,7 +270,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         self._has_acted = False
-        self._keys.release(symbol, find(_name(symbol, 0)))
+        self._keys.release(symbol, BY_KEY.get(_name(symbol, 0)))
 
     def on_deactivate(self) -> None:
         """Release all keys, because another window gets their events."""
@@ -286,7 +286,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             return
         if self.viewer.prompt is not None:
             type_text(self.viewer, text)
-        elif control := find(_name(ord(text), 0)) if len(text) == 1 else None:
+        elif control := BY_KEY.get(_name(ord(text), 0)) if len(text) == 1 else None:
             if control.held:
                 self._act_for(control, TAP)
             else:

@@ -173,8 +173,13 @@ class Worker:
     def _run(self) -> None:
         try:
             while not self._stopped:
+                with self._changed:
+                    work, seconds = self._next()
+                    if not (work or self._stopped):
+                        self._changed.wait(seconds)
                 try:
-                    self._step()
+                    for each in work:
+                        each()
                 except Superseded:
                     pass
                 except SceneError as error:  # of arrays of a GPU: what is wrong was not shown
@@ -182,59 +187,26 @@ class Worker:
         except BaseException as error:
             self.post(Failed(error))
 
-    def _step(self) -> None:
-        if (save_job := self.save_job) is not None and not save_job.writing:
-            self._save(save_job)
-            return
-        with self._changed:
-            request = self._request
-            task = self._tasks.popleft() if self._tasks else None
-        if request is not None and self._is_due(request):
-            self._start_request(request)
-            if task is not None:
-                self._perform(task)
-        elif task is not None:
-            self._perform(task)
-        elif self.current is not None and self._can_refine():
-            self._refine(self.current)
-        else:
-            with self._changed:
-                is_saving = self.save_job is not None and not self.save_job.writing
-                is_due = self._request is not None and self._is_due(self._request)
-                if not (self._stopped or self._tasks or is_saving or is_due):
-                    self._changed.wait(self._wait_seconds())
-
-    def _has_new_request(self) -> bool:
-        return self._request is not self.current
-
-    def _is_due(self, request: RenderRequest) -> bool:
-        """Return whether a request may be rendered now."""
-        if self.current is None or request is self.current:
-            return self.current is None
-        return request is self._of_hand or perf_counter() >= self._rests_until
-
-    @property
-    def _rests_until(self) -> float:
-        """The time at which pictures that follow no hand may be rendered."""
-        return min(self._rest_until, self._arrived + PAUSE)
-
-    def _wait_seconds(self) -> float | None:
-        if self._has_new_request():
-            return max(self._rests_until - perf_counter(), 0.0)
-        if self.current is None or self._film.finished(self.current):
-            return None
-        return max(self._refine_from - perf_counter(), 0.0)
-
-    def _can_refine(self) -> bool:
-        assert self.current is not None
-        is_old = self._request is not None and self._request.buffers is not self.current.buffers
-        is_idle = perf_counter() >= self._refine_from
-        return is_idle and not is_old and not self._film.finished(self.current)
-
-    @property
-    def _refine_from(self) -> float:
-        """The time at which samples may be added."""
-        return max(self._idle_from, self._rests_until)
+    def _next(self) -> tuple[list[Callable[[], None]], float | None]:
+        """Return what to do now, or nothing and for how long at most to wait, in seconds."""
+        save_job, request, current = self.save_job, self._request, self.current
+        if save_job is not None and not save_job.writing:
+            return [partial(self._save, save_job)], None
+        now, work = perf_counter(), list[Callable[[], None]]()
+        # until when no pictures are rendered that follow no hand
+        resting = min(self._rest_until, self._arrived + PAUSE)
+        is_new = request is not current
+        is_due = current is None or request is self._of_hand or now >= resting
+        if request is not None and is_new and is_due:
+            work.append(partial(self._start_request, request))
+        if self._tasks:
+            work.append(partial(self._perform, self._tasks.popleft()))
+        if work or current is None or (not is_new and self._film.finished(current)):
+            return work, None
+        wait = (resting if is_new else max(self._idle_from, resting)) - now
+        if wait <= 0.0:
+            return [partial(self._refine, current)], None
+        return [], wait
 
     def _start_request(self, request: RenderRequest) -> None:
         before, self.current = self.current, request
@@ -262,7 +234,7 @@ class Worker:
         """Restart the film with one sample at the size of interaction, or a finer one in time."""
         size = request.size
         if self._adaptive:
-            size = self.resolution.finest(request.size, seconds)
+            size = self.resolution.choose(request.size, seconds)
         self._film.restart(request, size, draft=True)
         self._rest(self._film.expose(request, 1, self._check_stop))
 
@@ -312,7 +284,9 @@ class Worker:
         check = partial(self._check_interrupt, start)
         self._rest(film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS))
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        is_clean = film.draft or film.samples >= min(_min_samples(request), request.samples)
+        rays = request.buffers.view.occlusion_rays
+        least = max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays) if rays else 0)
+        is_clean = film.draft or film.samples >= min(least, request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start))
@@ -326,7 +300,7 @@ class Worker:
         request, current = self._request, self.current
         if self._stopped or (request and current and request.buffers is not current.buffers):
             raise Superseded
-        is_urgent = self._film.can_yield and (self._tasks or self._has_new_request())
+        is_urgent = self._film.can_yield and (self._tasks or self._request is not self.current)
         if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
@@ -426,9 +400,3 @@ class Worker:
 def _frame_of(request: RenderRequest) -> int | None:
     """Return the number of the frame of a trajectory, or of the state of a simulation."""
     return request.loaded_scene.content.frame
-
-
-def _min_samples(request: RenderRequest) -> int:
-    """Return the fewest samples per pixel that are shown in place of a draft."""
-    rays = request.buffers.view.occlusion_rays
-    return max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays)) if rays else MIN_IDLE_SAMPLES

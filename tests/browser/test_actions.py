@@ -12,14 +12,14 @@ import pytest
 
 import raytracer
 from raytracer.browser.client import script, style
-from raytracer.browser.host import _control
+from raytracer.browser.host import hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
-from raytracer.viewer.controls import CONTROLS, MOUSE, Control
+from raytracer.viewer.controls import CONTROLS, Control
 from raytracer.viewer.session import Session
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ window.take = async () => {{ // movements are sent once per picture of the scree
 
 def actions_of_the_window() -> set[str]:
     """Names of the actions that keys, mouse, bars and panel of the window call."""
-    found = {control.action.replace("_", "-") for control in CONTROLS}
+    found = {control.action for control in CONTROLS}
     folder = Path(raytracer.__file__).parent / "viewer"  # importing the window needs a display
     for name in ("window.py", "panel.py"):
         for node in ast.walk(ast.parse((folder / name).read_text())):
@@ -128,9 +128,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.set_content(PAGE.format(style=style(), script=script()))
     page.wait_for_function("window.view && window.take")
-    controls, mouse = [_control(each) for each in CONTROLS], [vars(each) for each in MOUSE]
-    page.evaluate("message => view.receive(message, null)",
-                  {"type": "hello", "controls": controls, "mouse": mouse})  # fmt: skip
+    page.evaluate("message => view.receive(message, null)", hello())
     page.evaluate("state => view.receive({ type: 'state', state }, null)", state())
     page.evaluate("view.full = [400, 400]")
     found: set[str] = set()
@@ -150,7 +148,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
 
     sent = page.evaluate(PRESS, [pressed(control) for control in CONTROLS])
     for control, messages in zip(CONTROLS, sent, strict=True):
-        name, names = control.action.replace("_", "-"), names_of(messages)
+        name, names = control.action, names_of(messages)
         if name in OF_THE_PAGE or name in OF_THE_WINDOW:
             assert names == [], (name, names)
         else:

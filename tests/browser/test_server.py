@@ -21,24 +21,19 @@ from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
 from raytracer.errors import UserError
-from support import fake_session
-from support.fake_session import FakeSession
+from raytracer.viewer.session import Session
+from support.previews import balls, opened
 
 TOKEN = "secret-of-this-test"
 SIZE = '{"type":"size","width":16,"height":12}'
 PATIENCE = 10.0
 
 
-@pytest.fixture(autouse=True)
-def saved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.browser.host.save", fake_session.save)
-
-
 class Site:
-    """A server with a fake session, and a browser's side of it."""
+    """A server of a small scene, and a browser's side of it."""
 
-    def __init__(self, session: FakeSession, server: Server, browser: ClientSession) -> None:
-        self.session, self.server, self.browser = session, server, browser
+    def __init__(self, server: Server, browser: ClientSession) -> None:
+        self.server, self.browser = server, browser
         self.base = f"http://127.0.0.1:{server.port}"
 
     def connect(self, token: str = TOKEN, **headers: str) -> Any:
@@ -52,23 +47,16 @@ class Site:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Site]:
-    """Serve a fake session."""
-    sessions: list[FakeSession] = []
-
-    def open_session(wake: Callable[[], None]) -> Any:
-        sessions.append(FakeSession(wake))
-        return sessions[0]
-
-    host = Host(open_session)
+    host = Host(lambda wake: opened(balls(title="balls"), size=(16, 12), samples=4, wake=wake))
     server = Server(host, TOKEN)
     await server.start(bound(0))
     try:
         async with ClientSession() as browser:
-            yield Site(sessions[0], server, browser)
+            yield Site(server, browser)
     finally:
         await server.stop()
         await asyncio.to_thread(host.close)
-    assert sessions[0].closed
+    assert not host._thread.is_alive()
 
 
 def run(test: Callable[[Site], Awaitable[None]]) -> None:
@@ -103,13 +91,7 @@ async def closed(socket: ClientWebSocketResponse) -> int | None:
     return socket.close_code
 
 
-async def until(true: Callable[[], bool]) -> None:
-    """Wait until something is true."""
-    while not true():
-        await asyncio.sleep(0.005)
-
-
-@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "%ff", "%CF%80"])
+@pytest.mark.parametrize("token", ["", TOKEN.upper(), TOKEN[:-1], TOKEN + "%20", "%ff", "%CF%80"])
 def test_without_the_token_nobody_gets_in(token: str) -> None:
     async def test(site: Site) -> None:
         for path in ("/", "/socket", "/elsewhere"):
@@ -126,20 +108,22 @@ def test_only_a_page_of_the_server_opens_a_socket() -> None:
         address = f"{site.base}/socket?token={TOKEN}"
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
                    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
-        foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", None]
+        foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", None,
+                   f"{site.base}@evil.example", f"ftp{site.base[4:]}", "http://["]  # fmt: skip
         for origin in foreign:
             headers = upgrade | ({"Origin": origin} if origin else {})
             assert (await site.browser.get(address, headers=headers)).status == 403
-        # A name that resolves to 127.0.0.1, whose page has the right token.
-        evil = {"Host": f"evil.example:{site.server.port}"}
-        page = {"Origin": f"http://evil.example:{site.server.port}"}
-        for path in ("/", "/socket"):
-            whole = f"{site.base}{path}?token={TOKEN}"
-            assert (await site.browser.get(whole, headers=upgrade | evil | page)).status == 403
+        # Names that resolve to 127.0.0.1, whose pages have the right token.
+        for host in ("evil.example", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1@evil.example"):
+            evil = {"Host": f"{host}:{site.server.port}"}
+            evil["Origin"] = f"http://{evil['Host']}"
+            for path in ("/", "/socket"):
+                whole = f"{site.base}{path}?token={TOKEN}"
+                assert (await site.browser.get(whole, headers=upgrade | evil)).status == 403
         # The other end of a tunnel has another port, and perhaps another name of this machine.
         far = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
         async with site.connect(**far) as page:
-            assert (await next_of(page, "state"))["state"]["name"] == "fake.xyz"
+            assert (await next_of(page, "state"))["state"]["name"] == "balls"
 
     run(test)
 
@@ -157,7 +141,7 @@ def test_the_page_loads_nothing_else() -> None:
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert TOKEN not in text
         assert not re.search(r"""(?:src|href)=["'](?!data:)|@import|url\(|import\s*\(""", text)
-        assert "<title>fake.xyz - raytracer</title>" in text
+        assert "<title>balls - raytracer</title>" in text
         again = await (await site.browser.get(f"{site.base}/?token={TOKEN}")).text()
         assert nonce[1] not in again
         assert (await site.browser.get(f"{site.base}/x?token={TOKEN}")).status == 404
@@ -180,25 +164,33 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
     run(test)
 
 
+async def finished(socket: ClientWebSocketResponse, after: int = 0) -> dict[str, Any]:
+    """Return the finished picture after one of a number, and acknowledge all before it."""
+    while True:
+        frame = await next_of(socket, "frame")
+        await socket.send_str(json.dumps({"type": "ack", "serial": frame["serial"]}))
+        if frame["finished"] and frame["number"] > after:
+            return frame
+
+
 def test_who_draws_slowly_gets_the_latest_picture_and_no_queue() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as slow, site.connect() as fast:
             for page in (slow, fast):
                 await page.send_str(SIZE)
-            await until(lambda: len(site.session.viewer.sizes) > 0)
-            await asyncio.sleep(0.05)  # both sizes are known
-            for number in range(1, 8):
-                site.session.publish()
-                frame = await next_of(fast, "frame")
-                assert frame["number"] == number
-                assert frame["full"] == [16, 12]
-                assert frame["size"] == [8, 6]
-                assert frame["data"].startswith(b"\xff\xd8")  # JPEG
-                await fast.send_str(json.dumps({"type": "ack", "serial": frame["serial"]}))
-            got = [(await next_of(slow, "frame"))["number"] for _ in range(AHEAD)]
-            assert got == [1, 2]
-            await slow.send_str('{"type":"ack","serial":2}')
-            assert (await next_of(slow, "frame"))["number"] == 7
+            number = 0
+            for _ in range(5):
+                await fast.send_str('{"type":"act","name":"orbit","values":[0.3,0.1]}')
+                frame = await finished(fast, number)
+                number = frame["number"]
+                assert (frame["full"], frame["size"], frame["mime"]) == (
+                    [16, 12], [16, 12], "image/png",
+                )  # fmt: skip
+                assert frame["data"].startswith(b"\x89PNG")
+            got = [await next_of(slow, "frame") for _ in range(AHEAD)]
+            assert got[-1]["number"] < number
+            await slow.send_str(json.dumps({"type": "ack", "serial": got[-1]["serial"]}))
+            assert (await next_of(slow, "frame"))["number"] == number
 
     run(test)
 
@@ -209,28 +201,44 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
             first = await site.connect()
             await next_of(second, "state")
             await first.send_str('{"type":"act","name":"look","values":{"value":"soft"}}')
-            assert (await next_of(second, "state"))["state"] == {"look": "soft"}  # what changed
-            await first.send_str('{"type":"save"}')
+            changes = (await next_of(second, "state"))["state"]
+            assert changes["look"] == "soft"
+            assert "spheres" not in changes, "what changed alone"
             first._response.connection.transport.abort()
-            await until(lambda: len(site.session.viewer.saved) > 0)
             await second.send_str(SIZE)
-            number = site.session.publish(draft=False, finished=True)
-            finished = await next_of(second, "frame")
-            assert (finished["number"], finished["mime"]) == (number, "image/png")
+            number = (await finished(second))["number"]
         async with site.connect() as again:
             assert (await next_of(again, "state"))["state"]["look"] == "soft"
             await again.send_str(SIZE)
-            assert (await next_of(again, "frame"))["number"] == number
+            assert (await finished(again))["number"] == number
 
     run(test)
 
 
-def test_a_defect_ends_the_host_and_is_kept() -> None:
+def test_a_saved_picture_is_downloaded_once() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            await page.send_str('{"type":"save","width":24,"height":18,"samples":1}')
+            file = await next_of(page, "file")
+        address = f"{site.base}/file/{file['key']}?token={TOKEN}"
+        async with site.browser.get(address) as answer:
+            assert answer.headers["Content-Disposition"].endswith("balls.png")
+            assert (await answer.read()).startswith(b"\x89PNG")
+        assert (await site.browser.get(address)).status == 404
+
+    run(test)
+
+
+def test_a_defect_ends_the_host_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
     async def test(site: Site) -> None:
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
         async with site.connect() as page:
+            monkeypatch.setattr(Session, "do", fail)
             await page.send_str('{"type":"act","name":"next-map"}')
             await ended.wait()
         assert isinstance(site.server.host.failure, ZeroDivisionError)

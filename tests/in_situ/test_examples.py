@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
+
+from support.previews import pixels_of
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "live"
@@ -27,7 +27,7 @@ def test_a_simulation_runs(name: str, tmp_path: Path) -> None:
         timeout=300.0, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    pictures = [np.asarray(Image.open(path)) for path in sorted(tmp_path.iterdir())]
+    pictures = [pixels_of(path) for path in sorted(tmp_path.iterdir())]
     assert len(pictures) == 2
     assert all(picture.std() > 5.0 for picture in pictures)
     assert (pictures[0] != pictures[1]).any()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,20 @@ from raytracer.errors import ClosedError
 from raytracer.film import png
 from raytracer.film.film import Film
 from raytracer.viewer.keep import save
-from raytracer.viewer.session import Picture, Session
-from support.live import SETTINGS, Simulation, grid
-from support.previews import PATIENCE, wait_for
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.session import Session
+from support.live import Simulation, grid
+from support.previews import finished, opened, wait_for
+
+
+def has(count: int) -> Callable[[LoadedScene], bool]:
+    """Whether a state has so many points."""
+    return lambda loaded: loaded.scene.count == count
+
+
+def is_at(place: float) -> Callable[[LoadedScene], bool]:
+    """Whether the first point of a state is at a place along x."""
+    return lambda loaded: bool(loaded.scene.spheres[0].centers[0, 0] == place)
 
 
 @pytest.fixture
@@ -26,21 +37,9 @@ def simulation() -> Simulation:
 def session(simulation: Simulation) -> Iterator[Session]:
     """A session that shows three points in a row."""
     simulation.log(grid(3), speed=[1.0, 2.0, 3.0])
-    with Session.open(simulation.feed, say=lambda _: None, **SETTINGS) as made:
-        finished(made, 3)
+    with opened(simulation.feed) as made:
+        finished(made, has(3))
         yield made
-
-
-def finished(session: Session, count: int) -> Picture:
-    """The finished picture of a state of so many points."""
-
-    def last() -> Picture | None:
-        found = session.picture(PATIENCE)
-        done = found is not None and found.finished and session.state()["spheres"] == count
-        return found if done else None
-
-    found: Picture = wait_for(last, f"the picture of {count} points")
-    return found
 
 
 def test_states_are_shown_and_refined_when_the_simulation_pauses(
@@ -48,11 +47,11 @@ def test_states_are_shown_and_refined_when_the_simulation_pauses(
 ) -> None:
     before = session.viewer.frame
     simulation.log(grid(4))
-    picture = finished(session, 4)
-    assert (picture.samples, picture.draft) == (SETTINGS["samples"], False)
+    picture = finished(session, has(4))
+    assert (picture.samples, picture.draft) == (2, False)
     assert session.viewer.frame is not before
     simulation.log(grid(2, shift=0.4))
-    assert (finished(session, 2).pixels != picture.pixels).any()
+    assert (finished(session, has(2)).pixels != picture.pixels).any()
 
 
 def test_the_camera_stays_the_users(simulation: Simulation, session: Session) -> None:
@@ -60,7 +59,7 @@ def test_the_camera_stays_the_users(simulation: Simulation, session: Session) ->
     camera = session.viewer.camera
     for count in (4, 50, 2):
         simulation.log(grid(count, shift=3.0))
-        finished(session, count)
+        finished(session, has(count))
         now = session.viewer.camera
         np.testing.assert_allclose(now.position, camera.position, rtol=1e-5)  # type: ignore[arg-type]
         np.testing.assert_allclose(now.look_at, camera.look_at, rtol=1e-5, atol=1e-5)  # type: ignore[arg-type]
@@ -78,7 +77,7 @@ def test_no_state_is_loaded_while_nobody_looks(simulation: Simulation, session: 
         simulation.log(grid(count))
         session.receive()
     assert not simulation.writer.is_taken
-    finished(session, 11)
+    finished(session, has(11))
 
 
 def test_colors_selection_and_hidden_points_follow(
@@ -88,14 +87,14 @@ def test_colors_selection_and_hidden_points_follow(
     session.do("select", "speed > 2.5")
     for count in (4, 5):
         simulation.log(grid(count), speed=np.arange(count) + 1.0)
-        finished(session, count)
+        finished(session, has(count))
         state = session.state()
         assert state["color"]["by"] == "speed"
         assert state["selection"]["count"] == count - 2
     session.do("hide-selected")
-    finished(session, 2)
+    finished(session, has(2))
     simulation.log(grid(7), speed=np.arange(7) + 1.0)
-    finished(session, 2)
+    finished(session, has(2))
 
 
 def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
@@ -104,7 +103,7 @@ def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
     memory = session.viewer.loaded_scene.job.scene
     for shift in (0.5, 1.0, 1.5):
         simulation.log(grid(3, shift))
-        shown_at(session, shift)
+        finished(session, is_at(shift))
         loaded = session.viewer.loaded_scene
         assert loaded.job.scene is memory
         assert loaded._packed is None
@@ -116,9 +115,9 @@ def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
     assert session.viewer.camera.look_at == pytest.approx((2.5, 0.0, 0.0), abs=1e-6)
     assert session.viewer.camera != before
     simulation.log(grid(3, 2.0))
-    shown_at(session, 2.0)
+    finished(session, is_at(2.0))
     simulation.log(grid(4))
-    finished(session, 4)
+    finished(session, has(4))
     assert session.viewer.loaded_scene.job.scene is not memory
 
 
@@ -128,33 +127,21 @@ def test_colors_by_data_and_a_hidden_state_are_shown_in_place(
     session.do("color-by", "speed")
     session.do("select", "speed > 2.5")
     session.do("hide-selected")
-    finished(session, 2)
+    finished(session, has(2))
     memories = set()
     for shift in (0.5, 1.0, 1.5):
         simulation.log(grid(3, shift), speed=[3.0, shift, 1.0])
-        shown_at(session, shift + 1.0)
+        finished(session, is_at(shift + 1.0))
         memories.add(id(session.viewer.loaded_scene.job.scene))
     assert len(memories) == 1
     assert [session.viewer.loaded_scene.number_of(each) for each in (0, 1)] == [1, 2]
-
-
-def shown_at(session: Session, place: float) -> Picture:
-    """The finished picture of a state whose first sphere is at a place along x."""
-
-    def last() -> Picture | None:
-        found = session.picture(PATIENCE)
-        first = session.viewer.loaded_scene.scene.spheres[0].centers[0, 0]
-        return found if found is not None and found.finished and first == place else None
-
-    found: Picture = wait_for(last, f"the picture of a point at {place}")
-    return found
 
 
 def test_a_picture_in_place_is_that_of_the_packed_state(
     simulation: Simulation, session: Session
 ) -> None:
     simulation.log(grid(3, 0.5))
-    pixels = shown_at(session, 0.5).pixels
+    pixels = finished(session, is_at(0.5)).pixels
     loaded, viewer = session.viewer.loaded_scene, session.viewer
     device = loaded.job.device
     with device.scene(loaded.packed) as scene:
@@ -166,9 +153,9 @@ def test_a_picture_in_place_is_that_of_the_packed_state(
 
 def test_several_sets_are_one_scene(simulation: Simulation, session: Session) -> None:
     simulation.log(grid(4, shift=10.0), name="more")
-    finished(session, 7)
+    finished(session, has(7))
     simulation.log(np.empty((0, 3)), name="more")
-    finished(session, 3)
+    finished(session, has(3))
 
 
 def test_a_state_that_is_wrong_is_said_and_the_next_is_shown(
@@ -179,7 +166,7 @@ def test_a_state_that_is_wrong_is_said_and_the_next_is_shown(
     assert "coordinates must be finite" in session.state()["notice"]
     assert session.state()["spheres"] == 3
     simulation.log(grid(2))
-    finished(session, 2)
+    finished(session, has(2))
 
 
 def test_radii_without_any_are_those_of_the_first_state() -> None:
@@ -188,7 +175,7 @@ def test_radii_without_any_are_those_of_the_first_state() -> None:
         simulation.writer.write("points", {"positions": scale * grid(3)}, {})
         assert simulation.writer.publish({})
         if scale == 1.0:
-            made = Session.open(simulation.feed, say=lambda _: None, **SETTINGS)
+            made = opened(simulation.feed)
     with made as session:
 
         def radius() -> float:
@@ -197,7 +184,7 @@ def test_radii_without_any_are_those_of_the_first_state() -> None:
 
         first = radius()
         wait_for(lambda: session.picture() or simulation.writer.is_taken, "the second state")
-        finished(session, 3)
+        finished(session, has(3))
         assert radius() == first
 
 
@@ -209,7 +196,7 @@ def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
     shown = session.state()["spheres"]  # 3, or 5 if that was loaded at once; if not, it waits
     save(session.viewer, (240, 180), 8, tmp_path / "state.png")
     simulation.log(grid(9))
-    finished(session, 9)  # after the picture
+    finished(session, has(9))  # after the picture
     about = png.read_metadata(tmp_path / "state.png")
     assert about is not None
     assert about["spheres"] == shown
@@ -226,4 +213,4 @@ def test_the_end_of_the_simulation_closes_the_session(
 def test_a_simulation_that_ends_before_it_logs_is_no_scene(simulation: Simulation) -> None:
     simulation.feed.close()
     with pytest.raises(ClosedError, match="before it logged any points"):
-        Session.open(simulation.feed, say=lambda _: None, **SETTINGS)
+        opened(simulation.feed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,22 +9,14 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuScene
 from raytracer.device_array import DeviceArray
 from raytracer.in_situ import live_view, outlets
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.outlets import InlineRunner
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_rgb
-from raytracer.sphere_update import SphereUpdate
 from raytracer.viewer.session import Session
-from support.device_arrays import ByDlpack, ByInterface, with_host_memory
+from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory
 from support.live import SETTINGS, grid
-from support.previews import wait_for
-
-
-def on_host(value: Any) -> Any:
-    return value.to_host() if isinstance(value, DeviceArray) else value
+from support.previews import finished, opened, wait_for
 
 
 class Gpu:
@@ -33,31 +24,16 @@ class Gpu:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.driver = with_host_memory(monkeypatch)
-        self.updates, self._own = list[SphereUpdate](), 0
-        update = CpuScene.update
-
-        def take(scene: CpuScene, given: SphereUpdate) -> None:
-            self.updates.append(given)
-            before = self.copies
-            here = {n: on_host(getattr(given, n)) for n in ("positions", "radii", "colors")}
-            colors: Any = here["colors"]
-            if isinstance(given.color_map, ColorScale):
-                here["colors"] = given.color_map.rgb(colors)
-            elif isinstance(given.colors, DeviceArray):
-                here["colors"] = linear_rgb(colors, given.color_space)
-            self._own += self.copies - before
-            update(scene, replace(given, **here))
-
-        monkeypatch.setattr(CpuScene, "update", take)
-        monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
+        self.updates = taking_updates(monkeypatch)
         monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
         monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(0))
 
     @property
     def copies(self) -> int:
         """Copies to the host so far, without those of the updates."""
-        names = [call[0] for call in self.driver.calls]
-        return names.count("cuMemcpyDtoH_v2") - self._own
+        arrays = [array for each in self.updates for array in vars(each).values()]
+        own = sum(isinstance(array, DeviceArray) for array in arrays)
+        return [call[0] for call in self.driver.calls].count("cuMemcpyDtoH_v2") - own
 
 
 @pytest.fixture
@@ -75,19 +51,13 @@ def feed_of(view: raytracer.LiveView) -> Feed:
 
 def shown(session: Session, number: int) -> Any:
     """The pixels of the finished picture of a state."""
-
-    def last() -> Any:
-        found = session.picture(1.0)
-        is_there = session.viewer.loaded_scene.content.frame == number
-        return (found.pixels,) if is_there and found is not None and found.finished else None
-
-    return wait_for(last, f"the picture of state {number}")[0]
+    return finished(session, lambda loaded: loaded.content.frame == number).pixels
 
 
-def opened(view: raytracer.LiveView, **settings: Any) -> Session:
+def followed(view: raytracer.LiveView, **settings: Any) -> Session:
     """A session that shows the first state."""
-    session = Session.open(feed_of(view), say=lambda _: None, **SETTINGS, **settings)
-    wait_for(lambda: (f := session.picture(1.0)) and f.finished, "the first picture")
+    session = opened(feed_of(view), **settings)
+    finished(session)
     return session
 
 
@@ -104,7 +74,7 @@ def test_arrays_stay_on_the_gpu_until_something_asks(gpu: Gpu, kind: Any) -> Non
             memory[:] = np.nan  # the simulation goes on
 
         log(0.0)
-        with opened(view) as session, opened(other) as host:
+        with followed(view) as session, followed(other) as host:
             before = gpu.copies
             for number in (1, 2, 3, 4):
                 log(0.5 * number)
@@ -136,7 +106,7 @@ def test_values_of_a_column_are_colored_on_the_gpu(gpu: Gpu) -> None:
             view.log_points("points", ByDlpack(memory), radii=0.5, columns=columns)
 
         log(0)
-        with opened(view, **style) as session, opened(other, **style) as host:
+        with followed(view, **style) as session, followed(other, **style) as host:
             log(1)  # packed with a colour for each sphere
             for each in (session, host):
                 shown(each, 1)

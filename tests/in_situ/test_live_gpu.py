@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import urllib.request
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import raytracer
 from raytracer.device_array import DeviceArray
 from raytracer.in_situ.outlets import InlineRunner, View
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid
-from support.previews import PATIENCE, wait_for
+from support.previews import PATIENCE, finished, opened, pixels_of, wait_for
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
@@ -26,16 +24,10 @@ ON_GPU = SETTINGS | {"backend": "cuda"}
 def test_a_session_follows_on_a_gpu() -> None:
     simulation = Simulation()
     simulation.log(grid(3))
-    with Session.open(simulation.feed, say=lambda _: None, **ON_GPU) as session:
+    with opened(simulation.feed, backend="cuda") as session:
         for count in (4, 5, 50):
             simulation.log(grid(count))
-
-            def is_finished(count: int = count) -> bool:
-                found = session.picture(PATIENCE)
-                here = session.state()["spheres"] == count
-                return here and found is not None and found.finished
-
-            wait_for(is_finished, f"the picture of {count} points")
+            finished(session, lambda loaded: loaded.scene.count == count)  # noqa: B023
 
 
 def test_a_page_and_a_movie_share_the_gpu_and_end(tmp_path: Path) -> None:
@@ -51,11 +43,10 @@ def test_a_page_and_a_movie_share_the_gpu_and_end(tmp_path: Path) -> None:
         outlets = list(view._outlets)
     assert all(each.runner.has_ended for each in outlets)
     assert len(list(tmp_path.iterdir())) == 3
-    with Image.open(tmp_path / "2.png") as last:
-        np.testing.assert_array_equal(np.asarray(last), image.to_uint8())
+    np.testing.assert_array_equal(pixels_of(tmp_path / "2.png"), image.to_uint8())
 
 
-def opened(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
+def logging(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
     """A view without a window, and what a session shows."""
     view = raytracer.live(open=None, **ON_GPU, **settings)
     runner = InlineRunner(view._gpu)
@@ -65,18 +56,7 @@ def opened(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
 
 def pixels(session: Session, number: int) -> Any:
     """The pixels of the finished picture of a state."""
-
-    def last() -> Any:
-        found = session.picture(PATIENCE)
-        is_there = session.viewer.loaded_scene.content.frame == number
-        return (found.pixels,) if is_there and found is not None and found.finished else None
-
-    return wait_for(last, f"the picture of state {number}")[0]
-
-
-def finished(session: Session) -> bool:
-    found = session.picture(PATIENCE)
-    return found is not None and found.finished
+    return finished(session, lambda loaded: loaded.content.frame == number).pixels
 
 
 @pytest.mark.parametrize("style", [{}, {"color_by": "speed", "range": (0.0, 4.0)}])
@@ -95,7 +75,7 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
         return to_host(array)
 
     monkeypatch.setattr(DeviceArray, "to_host", counted)
-    (view, there), (other, here) = opened(**style), opened(**style)
+    (view, there), (other, here) = logging(**style), logging(**style)
 
     def log(step: int) -> None:
         positions = np.random.default_rng(step).normal(size=(500, 3)).astype(np.float32)
@@ -114,11 +94,11 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
     log(0)
     with (
         view, other,
-        Session.open(there.feed, say=lambda _: None, **ON_GPU, **style) as session,
-        Session.open(here.feed, say=lambda _: None, **ON_GPU, **style) as host,
+        opened(there.feed, backend="cuda", **style) as session,
+        opened(here.feed, backend="cuda", **style) as host,
     ):  # fmt: skip
         for each in (session, host):
-            wait_for(partial(finished, each), "the first picture")
+            finished(each)
         log(1)  # colours by data are packed anew once
         assert (pixels(session, 1) == pixels(host, 1)).all()
         memory, before = session.viewer.loaded_scene.job.scene, len(copies)
@@ -135,11 +115,11 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
 def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
     from raytracer.benchmark.cuda.device_tree import placed
 
-    view, runner = opened()
+    view, runner = logging()
     positions = grid(5).astype(np.float32)
     view.log_points("points", placed(0, positions), radii=0.5)
-    with view, Session.open(runner.feed, say=lambda _: None, **ON_GPU) as session:
-        wait_for(lambda: finished(session), "the first picture")
+    with view, opened(runner.feed, backend="cuda") as session:
+        finished(session)
         positions[3] = np.nan
         view.log_points("points", placed(0, positions), radii=0.5)
         view.flush()
@@ -147,7 +127,7 @@ def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
         positions[3] = 1.0
         view.log_points("points", placed(0, positions), radii=0.5)
         view.flush()
-        wait_for(lambda: finished(session), "the next picture")
+        finished(session)
         assert session.failure is None
 
 
@@ -160,7 +140,7 @@ def test_a_movie_of_arrays_on_the_gpu_is_that_of_arrays_on_the_host(tmp_path: Pa
         with raytracer.live(open=None, record=tmp_path / name / "#.png", **ON_GPU) as view:
             for step in range(4):
                 view.log_points("points", place(grid(7, shift=0.2 * step)), radii=0.5)
-        pictures[name] = [np.asarray(Image.open(p)) for p in sorted((tmp_path / name).iterdir())]
+        pictures[name] = [pixels_of(p) for p in sorted((tmp_path / name).iterdir())]
     assert len(pictures["here"]) == 4
     for one, other in zip(pictures["here"], pictures["there"], strict=True):
         np.testing.assert_array_equal(one, other)
@@ -170,13 +150,13 @@ def test_arrays_of_pytorch_on_a_stream_of_its_own() -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("this PyTorch has no CUDA")
-    view, runner = opened()
+    view, runner = logging()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         positions = torch.as_tensor(grid(1000), device="cuda", dtype=torch.float32)
         view.log_points("points", positions, radii=0.5, stream=stream)
-    with view, Session.open(runner.feed, say=lambda _: None, **ON_GPU) as session:
-        wait_for(lambda: finished(session), "the first picture")
+    with view, opened(runner.feed, backend="cuda") as session:
+        finished(session)
         with torch.cuda.stream(stream):
             for step in range(1, 30):
                 positions += 0.1

@@ -23,7 +23,7 @@ from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
 from support.device_arrays import ByInterface, with_host_memory
 from support.live import SETTINGS, grid, runs, script
 from support.movies import decoded
-from support.previews import wait_for
+from support.previews import pixels_of, wait_for
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 pytest.importorskip("av", reason="the extra video is missing")
@@ -151,21 +151,13 @@ def test_recorded_pictures_are_those_of_render(tmp_path: Path) -> None:
     scene = raytracer.Scene.from_arrays(states[0], radii, colors)
     scene.render, scene.background = scene_settings()
     expected = raytracer.render(scene, look="soft", view="front", **SETTINGS)
-    assert (pixels(path.with_name("00.png")) == expected.to_uint8()).all()
-    assert (pixels(path.with_name("02.png")) == last.to_uint8()).all()
+    assert (pixels_of(path.with_name("00.png")) == expected.to_uint8()).all()
+    assert (pixels_of(path.with_name("02.png")) == last.to_uint8()).all()
 
 
 def scene_settings() -> tuple[Any, Any]:
     """Settings and background of particles that come without a scene."""
     return raytracer.RenderSettings.of_particles(), raytracer.Background.of_particles()
-
-
-def pixels(path: Path) -> Any:
-    """The pixels of a PNG."""
-    from PIL import Image
-
-    with Image.open(path) as picture:
-        return np.asarray(picture)
 
 
 def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> None:
@@ -356,7 +348,7 @@ def test_without_memory_that_processes_share_arrays_come_to_the_host(
         assert view._outlets[0].runner.gpu is None
         view.log_points("points", ByInterface(positions), radii=0.5)
         expected = view.image().to_uint8()
-    assert (pixels(tmp_path / "0.png") == expected).all()
+    assert (pixels_of(tmp_path / "0.png") == expected).all()
 
 
 def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_the_reader_is_woken_once() -> None:
 def test_the_writer_does_not_wait_for_the_reader() -> None:
     writer, reader = mailbox()
     write(writer, 1.0)
-    with reader._lock:
+    with reader._control:
         writer.write("points", {"positions": np.full((8, 3), 2.0)}, {"value": 2.0})
         assert not writer.publish({})
     assert held(reader)[1] == 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import cuda_driver
-from raytracer.device_array import CUDA, capsule_of
+from raytracer.backends.cpu import CpuScene
+from raytracer.device_array import CUDA, capsule_of, on_host
 from raytracer.in_situ import copies, gpu_memory
+from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.colors import linear_rgb
+from raytracer.sphere_update import SphereUpdate
 
 GPU = CUDA, 0
 
@@ -77,6 +82,24 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(user, "device_context", context)
     monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     return cuda
+
+
+def taking_updates(monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
+    """Have scenes of the CPU take arrays of a GPU; the updates that they get."""
+    updates, update = list[SphereUpdate](), CpuScene.update
+
+    def take(scene: CpuScene, given: SphereUpdate) -> None:
+        updates.append(given)
+        here = {name: on_host(getattr(given, name)) for name in ("positions", "radii", "colors")}
+        if isinstance(given.color_map, ColorScale):
+            here["colors"] = given.color_map.rgb(here["colors"])
+        elif here["colors"] is not None:
+            here["colors"] = linear_rgb(here["colors"], given.color_space)
+        update(scene, replace(given, **here))
+
+    monkeypatch.setattr(CpuScene, "update", take)
+    monkeypatch.setattr(ColorScale, "color_map", lambda scale: scale)
+    return updates
 
 
 class Owner:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.describe import SphereInfo
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.edits import Edits
+from raytracer.viewer.content import Content
 from raytracer.viewer.keep import camera_toml
+from raytracer.viewer.messages import Pick
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,17 @@ class State:
     """The state of a window and its viewer, for tests.
 
     rest: whether the picture is finished and nothing else is under way.
-    pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
-    points: of the window, in the units of the mouse. xid: X's name of it.
-    shown: what `Session.state` gives of frames, colours, selection, slice and history.
+    size: of the framebuffer. traced: of what is shown, in pixels. points: of the window, in the
+    units of the mouse. xid: X's name of it. shown: of frames, colours, selection and slice.
     """
 
     camera: Camera
     tone: ToneSettings
-    edits: Edits
-    picked: SphereInfo | None
+    picked: Pick | None
     rest: bool
-    turning: bool
     save_job: bool
-    help: int
     prompt: str | None
     notice: str
-    pivot: NDArray[np.float64]
-    spheres: int
     size: tuple[int, int]
     points: tuple[int, int]
     traced: tuple[int, int]
@@ -91,14 +85,10 @@ class Host:
         idle &= not viewer.loader.busy
         newest = frame is not None and frame.request is worker._request
         rest = newest and frame.finished and idle
-        buffers = viewer.loaded_scene.buffers
         return State(
-            camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
-            rest=rest, turning=viewer.turning,
-            save_job=worker.save_job is not None,
-            help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
-            pivot=viewer.view.pivot * buffers.scale + buffers.center,
-            spheres=buffers.count, size=viewer.size,
+            camera=viewer.camera, tone=viewer.tone, picked=viewer.picked, rest=rest,
+            save_job=worker.save_job is not None, size=viewer.size, notice=viewer.notice,
+            prompt=viewer.prompt and viewer.prompt.typed,
             points=(self._window.width, self._window.height),
             traced=frame.size if frame else (0, 0), xid=getattr(self._window, "_window", 0) or 0,
             shown=self._shown(),
@@ -110,9 +100,7 @@ class Host:
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
             "style": dict(content.style), "selected": data_actions.selected(viewer),
-            "slice": content.slice, "picks": list(viewer.picks), "views": list(viewer.views),
-            "keyframes": len(viewer.keyframes), "busy": viewer.loader.busy,
-            "name": viewer.loaded_scene.name, "notice": viewer.notice,
+            "slice": content.slice, "picks": len(viewer.picks), "busy": viewer.loader.busy,
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
         }  # fmt: skip
 
@@ -165,20 +153,12 @@ class Host:
         """Everything as when the window was opened."""
         viewer = self._window.viewer
         viewer.do("reset")
-        viewer.picked = viewer.prompt = None
+        viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
         viewer.notify("")
-        viewer.picks, viewer.panel = {}, False
+        viewer.picks, viewer.panel = [], False
         viewer.time.playing = False
-        first = replace(
-            viewer.content,
-            style={},
-            hidden=(),
-            faded=(),
-            slice=None,
-            selection=None,
-            drawn={},
-        )
+        first = Content(viewer.content.frame)
         if first != viewer.content:
             viewer.show(first)
         self._window.on_deactivate()
@@ -186,20 +166,15 @@ class Host:
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
         """What the window draws now, with or without the overlay."""
         viewer, hides = self._window.viewer, self._window.hides_text
-        kept = viewer.picked, viewer.help
+        kept = viewer.picks, viewer.help
         self._window.hides_text = not text
         if not text:
-            viewer.picked, viewer.help = None, 0
+            viewer.picks, viewer.help = [], 0
         try:
             return np.asarray(self._window.screenshot())
         finally:
-            viewer.picked, viewer.help = kept
+            viewer.picks, viewer.help = kept
             self._window.hides_text = hides
-
-    def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
-        self._window.picture_canvas.fill(pixels)
-        return self.shot()
 
     def panel(self) -> tuple[tuple[int, int, int, int] | None, list[str]]:
         """Left, bottom, width and height of the panel in pixels, and its lines."""
@@ -214,7 +189,8 @@ class Host:
         width, height = viewer.size
         viewer.frame = replace(kept, draft=True)
         try:
-            return self.enlarged(np.full((height // 2, width // 2, 4), 255, np.uint8))
+            self._window.picture_canvas.fill(np.full((height // 2, width // 2, 4), 255, np.uint8))
+            return self.shot()
         finally:
             viewer.frame = kept
 

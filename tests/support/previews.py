@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from queue import SimpleQueue
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Message, Picked, RenderRequest
+from raytracer.viewer.messages import Pick, Picked, RenderRequest
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
-from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View, camera_of, initial_view
-from raytracer.viewer.worker import Task
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -77,6 +78,30 @@ def wait_for(condition: Callable[[], Any], what: str = "what is waited for") -> 
     return found
 
 
+def opened(scene: Any, **options: Any) -> Session:
+    """A small session on the CPU that prints nothing."""
+    settings: dict[str, Any] = {"size": (64, 48), "samples": 2, "threads": 1, "backend": "cpu"}
+    return Session.open(scene, say=lambda _: None, **settings | options)
+
+
+def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> Picture:
+    """The next finished picture, of a scene for which something is true."""
+
+    def last() -> Picture | None:
+        found = session.picture(PATIENCE)
+        is_there = found is not None and found.finished and of(session.viewer.loaded_scene)
+        return found if is_there else None
+
+    found: Picture = wait_for(last, "the finished picture")
+    return found
+
+
+def pixels_of(path: str | Path) -> NDArray[np.uint8]:
+    """The pixels of a file, uint8 (h, w, 3 or 4)."""
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
 def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[np.float64]:
     """Origin and unit direction, (2, 3), render space, through a place of the picture in pixels.
 
@@ -92,54 +117,28 @@ def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[
     return np.array([pose.eye, direction / np.linalg.norm(direction)])
 
 
-class FakeWorker:
-    """A render thread that renders nothing and remembers what it was asked for."""
-
-    def __init__(self) -> None:
-        self.requests: list[RenderRequest] = []
-        self.tasks: list[Callable[[], Message]] = []
-        self.saved: list[SaveJob | None] = []
-        self.save_job: SaveJob | None = None
-        self.meters = 0
-        self.messages: SimpleQueue[Message] = SimpleQueue()
-
-    def show(self, request: RenderRequest) -> None:
-        self.requests.append(request)
-
-    def post(self, message: Message) -> None:
-        self.messages.put(message)
-
-    def run_task(self, task: Task) -> None:
-        self.tasks.append(lambda: _answer(task))
-
-    def meter(self) -> None:
-        self.meters += 1
-
-    def save(self, save_job: SaveJob | None) -> bool:
-        self.saved.append(save_job)
-        self.save_job = save_job
-        return True
-
-
-def _answer(task: Task) -> Message:
-    found = task()
-    return _answer(found) if callable(found) else found
-
-
 def viewer_of(
     loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any
 ) -> ViewerState:
-    """A viewer whose worker is a `FakeWorker`."""
-    worker: Any = FakeWorker()
-    frames = Frames(Source(loaded_scene.scene))
+    """A viewer whose render thread only remembers what it was asked for."""
+    worker: Any = MagicMock(save_job=None)
+    frames = Frames(ViewOptions.of(loaded_scene.scene))
     frames._plain = None, loaded_scene.scene
-    loader = FrameLoader(frames, worker.post)
-    return ViewerState(loaded_scene, worker, size, loader, **more)
+    return ViewerState(loaded_scene, worker, size, FrameLoader(frames, worker.post), **more)
 
 
 def requests(viewer: ViewerState) -> list[RenderRequest]:
     worker: Any = viewer.worker
-    return list(worker.requests)
+    return [call.args[0] for call in worker.show.call_args_list]
+
+
+def perform(viewer: ViewerState) -> None:
+    """Have a viewer hear what the latest task of its render thread returns."""
+    worker: Any = viewer.worker
+    found = worker.run_task.call_args.args[0]
+    while callable(found):
+        found = found()
+    receive(viewer, found)
 
 
 def hit_id(
@@ -151,4 +150,7 @@ def hit_id(
 
 
 def picked(viewer: ViewerState, prim_id: int) -> None:
-    receive(viewer, Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))
+    """Have a viewer hear that a sphere was picked."""
+    sphere = viewer.loaded_scene.scene.describe(prim_id)
+    pick = Pick(prim_id, prim_id, sphere.lines(), sphere.position)
+    receive(viewer, Picked(viewer.loaded_scene, pick))

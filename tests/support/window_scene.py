@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 import raytracer
 from support.previews import first_camera
 
+LIMIT = 180.0  # seconds after which something hangs
 SIZE = (240, 160)
 SAMPLES = 3
 
@@ -53,6 +57,16 @@ def write_balls(folder: Path, factor: float = 1.0) -> None:
     np.savez(
         folder / "balls.npz", centers=CENTERS, radii=RADII * factor, colors=colors, mass=MASSES
     )
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, without a display."""
+    kept = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    paths = filter(None, [str(Path(raytracer.__file__).parents[1]), kept.get("PYTHONPATH")])
+    return subprocess.run(
+        [sys.executable, *arguments], text=True, timeout=LIMIT, capture_output=True, check=False,
+        env=kept | {"PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
 
 
 def pasted(printed: str, scene: str = SCENE) -> str:

@@ -71,6 +71,13 @@ def shared_window(
 
 
 @pytest.fixture
+def scene_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The scene in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return write_scene(tmp_path)
+
+
+@pytest.fixture
 def window(shared_window: tuple[Remote, Path]) -> Remote:
     """The shared window, as when it was opened."""
     remote, _ = shared_window

@@ -9,45 +9,27 @@ from hypothesis import strategies as st
 
 from raytracer.viewer import session  # noqa: F401 - it imports all actions
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import CONTROLS, GROUPS, MOUSE, find, help_groups
-from raytracer.viewer.help_pages import MIN_MEANING, help_pages
+from raytracer.viewer.controls import (
+    CONTROLS,
+    GROUPS,
+    MIN_MEANING,
+    help_groups,
+    help_pages,
+)
 
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:
     for control in CONTROLS:
-        action = ACTIONS[control.action.replace("_", "-")]
+        action = ACTIONS[control.action]
         action.bound(control.amount, {})
         assert action.function.__doc__, control
         assert control.amount or not control.held, "a held key needs an amount a second"
+    assert {each.action for each in CONTROLS if each.help} == {each.action for each in CONTROLS}
 
 
 def test_no_key_has_two_meanings() -> None:
     keys = [key for control in CONTROLS for key in control.keys]
     assert [key for key, count in Counter(keys).items() if count > 1] == []
-    for control in CONTROLS:
-        for key in control.keys:
-            assert find(key) is control
-    assert find("SHIFT+CTRL+X") is None
-    assert find("NOTHING") is None
-
-
-def test_help_has_a_row_for_every_action() -> None:
-    """Where several keys share a row, it names them all; the mouse is there too."""
-    rows = [row for _, each in help_groups() for row in each]
-    assert [row for row in rows if row[0] in [drag.label for drag in MOUSE]] == [
-        (drag.label, drag.help) for drag in MOUSE
-    ]
-    assert all(label and meaning for label, meaning in rows)
-    assert len(set(rows)) == len(rows)
-    told = {control.action for control in CONTROLS if control.help}
-    assert told == {control.action for control in CONTROLS}
-    shown = {control.label for control in CONTROLS if control.help}
-    for control in CONTROLS:
-        if (
-            not control.help
-        ):  # an arrow beside the one that has the row, or the other sign of an axis
-            opposite = control.keys[0].removeprefix("SHIFT+").title()
-            assert control.shown in shown or opposite in shown
 
 
 @given(columns=st.integers(20, 250), rows=st.integers(4, 100))

@@ -20,7 +20,7 @@ from raytracer.viewer.messages import Loaded
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.timeline import tick
-from support.previews import loaded_scene_of, viewer_of
+from support.previews import loaded_scene_of, perform, viewer_of
 
 SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
 NAMES = ("three_balls", "weekend", "molecule", "pile")
@@ -39,30 +39,24 @@ def new_viewer(name: str) -> ViewerState:
 
 def click(viewer: ViewerState, x: int, y: int, go: bool) -> None:
     viewer.do("pick", x, y, go=go)
-    worker: Any = viewer.worker
-    receive(viewer, worker.tasks.pop()())
+    perform(viewer)
 
 
 def act(viewer: ViewerState, chance: random.Random) -> str:
     """Something that moves the camera; gives what."""
     amount, other = chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)
+    arguments: dict[str, tuple[Any, ...]] = {
+        **dict.fromkeys(("orbit", "pan"), (amount, other)),
+        **dict.fromkeys(("fly", "dolly", "zoom"), (amount,)), "along": chance.choice(AXES),
+    }  # fmt: skip
     choice = chance.choice(
         ["orbit"] * 6 + ["pan", "fly", "dolly", "zoom"] * 3
-        + ["along"] * 2 + ["toggle", "fit_all", "fit_giants", "click", "go", "fit_picked"]
-        + ["turntable", "reset", "resize", "reload"]
+        + ["along"] * 2 + ["toggle-projection", "fit-all", "fit-giants", "click", "go"]
+        + ["fit-picked", "turntable", "reset", "resize", "reload"]
     )  # fmt: skip
     width, height = viewer.size
-    place = chance.randrange(width), chance.randrange(height)
-    if choice in ("orbit", "pan"):
-        viewer.do(choice, amount, other)
-    elif choice in ("fly", "dolly", "zoom"):
-        viewer.do(choice, amount)
-    elif choice == "along":
-        viewer.do("along", *chance.choice(AXES))
-    elif choice == "toggle":
-        viewer.do("toggle-projection")
-    elif choice in ("click", "go"):
-        click(viewer, *place, choice == "go")
+    if choice in ("click", "go"):
+        click(viewer, chance.randrange(width), chance.randrange(height), choice == "go")
     elif choice == "turntable":
         viewer.turning = True
         for _ in range(20):
@@ -73,7 +67,7 @@ def act(viewer: ViewerState, chance: random.Random) -> str:
     elif choice == "reload":
         receive(viewer, Loaded(viewer.loaded_scene))
     else:
-        viewer.do(choice)
+        viewer.do(choice, *arguments.get(choice, ()))
     return choice
 
 

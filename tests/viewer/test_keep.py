@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
@@ -17,7 +16,15 @@ from raytracer.viewer import as_toml
 from raytracer.viewer.as_toml import document
 from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.session import Session
-from support.previews import PATIENCE, balls, loaded_scene_of, viewer_of, wait_for
+from support.previews import (
+    PATIENCE,
+    balls,
+    loaded_scene_of,
+    opened,
+    pixels_of,
+    viewer_of,
+    wait_for,
+)
 
 SIZE = (64, 48)
 SAMPLES = 16
@@ -81,11 +88,6 @@ STEPS: dict[str, list[Step]] = {
 }
 
 
-def opened(path: Path, **options: Any) -> Session:
-    settings: dict[str, Any] = {"size": SIZE, "samples": SAMPLES, "threads": 1, "backend": "cpu"}
-    return Session.open(path, say=lambda _: None, **settings | options)
-
-
 def settled(session: Session) -> None:
     """Wait until what was asked for is shown and finished."""
 
@@ -109,12 +111,7 @@ def saved(session: Session, path: Path) -> np.ndarray:
         return session.worker.save_job is None
 
     wait_for(done, "the file")
-    return pixels(path)
-
-
-def pixels(path: Path) -> np.ndarray:
-    with Pillow.open(path) as picture:
-        return np.asarray(picture.convert("RGBA")).astype(int)
+    return pixels_of(path).astype(int)
 
 
 def rendered(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
@@ -125,7 +122,7 @@ def rendered(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> np.
     size = ["--size", f"{SIZE[0]}x{SIZE[1]}", "--samples", str(SAMPLES)]
     more = ["-o", "again.png", "--backend", "cpu", "--threads", "1", *size]
     assert main([*words[1:], *more]) == 0
-    return pixels(folder / "again.png")
+    return pixels_of(folder / "again.png").astype(int)
 
 
 def command_of(text: str, path: Path) -> str:
@@ -149,7 +146,7 @@ def test_tables_in_the_scene_file_and_the_command(
 ) -> None:
     path = tmp_path / "scene.toml"
     path.write_text(scene)
-    with opened(path) as session:
+    with opened(path, samples=SAMPLES) as session:
         for step in STEPS[steps]:
             session.do(*step)
         settled(session)
@@ -204,7 +201,7 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: str
 ) -> None:
     path = write_atoms(tmp_path / "run of atoms.xyz")
-    with opened(path) as session:
+    with opened(path, samples=SAMPLES) as session:
         wait_for(lambda: session.picture(PATIENCE) and session.state()["frame"]["count"] == 2)
         for step in OF_DATA[steps]:
             session.do(*step)

@@ -3,52 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from PIL import Image
 
 import raytracer
 from raytracer.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.opening import MARGIN, fitting
-from support.previews import balls
-from support.window_scene import SIZE, pasted, rendered, write_scene
-
-LIMIT = 120.0  # seconds after which something hangs
-
-
-@pytest.fixture
-def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write_scene(tmp_path)
-
-
-def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a process of its own, without a display."""
-    kept = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
-    paths = filter(None, [str(Path(raytracer.__file__).parents[1]), kept.get("PYTHONPATH")])
-    return subprocess.run(
-        [sys.executable, *arguments], text=True, timeout=LIMIT, capture_output=True, check=False,
-        env=kept | {"PYTHONPATH": os.pathsep.join(paths)},
-    )  # fmt: skip
-
-
-def picture(path: str) -> NDArray[np.uint8]:
-    return np.asarray(Image.open(path))
+from support.previews import balls, pixels_of
+from support.window_scene import SIZE, pasted, python, rendered
 
 
 @pytest.mark.usefixtures("egl")
-def test_json_and_a_screenshot(scene: Path) -> None:
-    command = f"preview {scene.name} --offscreen 5 --json --backend cpu --screenshot a.png"
+def test_json_and_a_screenshot(scene_here: Path) -> None:
+    command = f"preview {scene_here.name} --offscreen 5 --json --backend cpu --screenshot a.png"
     done = python("-m", "raytracer", *command.split())
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -60,7 +32,7 @@ def test_json_and_a_screenshot(scene: Path) -> None:
     assert found["rest"] > 0
     assert all(width <= SIZE[0] for width, _ in found["traced"])
     Path("printed.toml").write_text(pasted(found["toml"]))
-    differs = (picture("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
+    differs = (pixels_of("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
     assert differs.mean() < 0.002
 
 
@@ -77,9 +49,9 @@ for number, offscreen in enumerate((0, 0, None, 0)):
 
 
 @pytest.mark.usefixtures("egl")
-def test_a_process_shows_windows_of_one_kind(scene: Path) -> None:
+def test_a_process_shows_windows_of_one_kind(scene_here: Path) -> None:
     """The second kind is refused, and the first one goes on to work."""
-    done = python("-c", KINDS, scene.name)
+    done = python("-c", KINDS, scene_here.name)
     shown = done.stdout.splitlines()
     assert [*shown[:2], shown[3]] == ["shown"] * 3, done.stderr
     assert shown[2].startswith("DisplayError after a preview offscreen, this process")

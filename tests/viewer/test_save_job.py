@@ -77,13 +77,10 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     ("text", "why"),
     [
         ("64", "is not a size"),
-        ("3840x2160 64 2", "is not a size"),
         ("²x20", "is not a size"),
         ("9" * 5000 + "x20", "is not a size"),
-        ("0x20", "give sides of 1"),
-        ("20x20 0", "and 1 to"),
-        (f"{MAX_SIDE + 1}x10", "give sides of 1"),
-        ("100000x100000", "give at most 4,294,967,296"),
+        ("0x20", "width: must be at least 1"),
+        (f"{MAX_SIDE + 1}x10", "width: must be at most"),
     ],
 )
 def test_sizes_that_are_refused(text: str, why: str) -> None:

@@ -16,6 +16,7 @@ from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import view as moves
+from raytracer.viewer.outline import outline
 from raytracer.viewer.view import View
 from support.previews import balls, view_of
 from support.views import (
@@ -178,27 +179,14 @@ def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> N
 # Fitting
 
 
-def silhouettes(view: View, aspect: float, count: int = 64) -> Vector:
-    """Where the outlines of all spheres are in the picture, by tangent rays, (N * count, 2)."""
+def silhouettes(view: View, aspect: float) -> Vector:
+    """Where the outlines of all spheres are in the picture, (N, 2)."""
+    size = 1000, round(1000 / aspect)
     centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
-    radius = BUFFERS.radius.astype(np.float64)[:, None]
-    pose = view.pose
-    away = np.broadcast_to(pose.axes.forward, centers.shape)
-    lift, size = np.zeros_like(radius), radius
-    if not view.orthographic:
-        away = centers - pose.eye
-        distance = np.linalg.norm(away, axis=1)[:, None]
-        assert (distance > radius).all()
-        away, lift = away / distance, radius**2 / distance
-        size = radius * np.sqrt(1.0 - (radius / distance) ** 2)
-    one = np.cross(away, pose.axes.up)
-    one /= np.linalg.norm(one, axis=1)[:, None]
-    two = np.cross(one, away)
-    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)[:, None, None]
-    points = centers - lift * away + size * (np.cos(angle) * one + np.sin(angle) * two)
-    found, ahead = moves.project(view, points.reshape(-1, 3), aspect)
-    assert ahead.all()
-    return found
+    found = [outline(view, *each, size) for each in zip(centers, BUFFERS.radius, strict=True)]
+    assert all(found), "all are in front of the eye"
+    corners: Vector = np.concatenate(found) * 2.0 / size - 1.0
+    return corners
 
 
 @given(

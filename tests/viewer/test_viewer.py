@@ -8,13 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image as Pictures
 
 import raytracer
-from raytracer import (
-    Camera,
-    Scene,
-)
+from raytracer import Camera, Scene
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
@@ -30,7 +26,9 @@ from support.previews import (
     first_camera,
     hit_id,
     loaded_scene_of,
+    perform,
     picked,
+    pixels_of,
     requests,
     viewer_of,
 )
@@ -108,7 +106,7 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
     viewer.do("expose", -1 / 3)
     viewer.do("expose", -1 / 3)
     assert viewer.tone.automatic, "until it is known what the automatic exposure is"
-    assert worker.meters == 2
+    assert worker.meter.call_count == 2
     receive(viewer, Metered(1.75))
     assert viewer.tone.exposure == 1.08
     assert viewer.notice == "exposure +1.08"
@@ -117,14 +115,13 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
     viewer.do("toggle-automatic")
     receive(viewer, Refused("there is no picture yet"))
     viewer.do("expose", 1 / 3)
-    assert worker.meters == 4, "asked again"
+    assert worker.meter.call_count == 4, "asked again"
 
 
 # Picking
 
 
 def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
-    worker: Any = viewer.worker
     seen_buffers = requests(viewer)[0].buffers
     hits = np.array(
         [
@@ -136,11 +133,11 @@ def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState
 
     def click(x: int, y: int) -> None:
         viewer.do("pick", x, y)
-        receive(viewer, worker.tasks.pop()())
+        perform(viewer)
 
     click(x - 3, 24)
     assert viewer.picked is not None
-    number = viewer.picked.id
+    number = viewer.picked.number
     assert viewer.notice == ""
     click(0, 0)
     assert viewer.picked is None
@@ -158,29 +155,20 @@ def test_a_png_of_the_size_that_is_typed(
     """What is saved frames all spheres at its own shape."""
     monkeypatch.chdir(tmp_path)
     worker: Any = viewer.worker
-    type_text(viewer, "99")
-    erase(viewer)
-    assert viewer.prompt is None
-    viewer.do("ask", "size")
-    for text in ("1", "3", "0\n", "x", "2", "0", " ", "55"):
-        type_text(viewer, text)
-    erase(viewer)
-    assert viewer.prompt == "130x20 5"
-    enter(viewer)
-    assert viewer.prompt is None
-    worker.save_job.render(lambda: None)
-    worker.save_job.write()
-    path = Path("scene-view-1.png")
-    scene = viewer.loaded_scene.scene
-    camera = first_camera(scene, (130, 20))
-    again = raytracer.render(scene, camera=camera, backend="cpu", width=130, height=20, samples=5)
-    np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
-    worker.save_job = None  # as the render thread does when it is done
-    viewer.do("ask", "size")
-    enter(viewer)
-    assert worker.save_job.path == Path("scene-view-2.png")
-    assert worker.save_job._request.size == (64, 48)
-    assert worker.save_job._request.samples == 8
+    for name in ("scene-view-1.png", "scene-view-2.png"):
+        viewer.do("ask", "size")
+        for text in ("13", "0\n", "x20 55"):
+            type_text(viewer, text)
+        erase(viewer)
+        enter(viewer)
+        job = worker.save.call_args.args[0]
+        job.render(lambda: None)
+        job.write()
+        size: Any = {"width": 130, "height": 20, "samples": 5}
+        scene = viewer.loaded_scene.scene
+        camera = first_camera(scene, (130, 20))
+        again = raytracer.render(scene, camera=camera, backend="cpu", **size).to_uint8()
+        np.testing.assert_array_equal(pixels_of(name), again)
 
 
 # The rest
@@ -198,8 +186,7 @@ def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
 
 
 def last(viewer: ViewerState) -> Any:
-    worker: Any = viewer.worker
-    return worker.requests[-1]
+    return requests(viewer)[-1]
 
 
 def seen_by(viewer: ViewerState) -> Scene:
@@ -241,14 +228,15 @@ def test_the_picked_sphere_is_described_again() -> None:
     """The next step of a simulation has the same particles at other places."""
     viewer = viewer_of(loaded_scene_of(balls()))
     worker: Any = viewer.worker
-    viewer.picked = viewer.loaded_scene.scene.describe(7)
+    picked(viewer, 7)
     before = viewer.view
     loaded_scene = reload(viewer, seed=6)
-    assert viewer.picked is None, "until the new file was read"
-    receive(viewer, worker.tasks.pop()())
-    assert viewer.picked == loaded_scene.scene.describe(7)
+    perform(viewer)
+    assert viewer.picked is not None
+    assert viewer.picked.lines == loaded_scene.scene.describe(7).lines()
     assert viewer.view.pose.axes is before.pose.axes, "the camera does not go there"
-    viewer.picked = loaded_scene.scene.describe(39)
+    picked(viewer, 39)
+    worker.run_task.reset_mock()
     reload(viewer, count=39)
-    assert worker.tasks == []
+    worker.run_task.assert_not_called()
     assert viewer.picked is None

@@ -13,6 +13,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Broken, Loaded, Message
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
 from support.previews import wait_for
 
@@ -87,7 +88,7 @@ class Reloads:
         self.posted: list[Message] = []
         self.shown = LoadedScene.load(Source(path), {}, "cpu", 2)
         self.watch = Watch(path)
-        self.loader = FrameLoader(Frames(Source(path), threads=2), self.posted.append)
+        self.loader = FrameLoader(Frames(ViewOptions.of(path, threads=2)), self.posted.append)
 
     def again(self) -> Any:
         """Reload; gives the message."""
@@ -141,9 +142,6 @@ def test_a_change_while_it_is_loaded_is_not_lost(
     assert isinstance(reloads.again(), Loaded)
     assert reloads.watch.changed()
     reloads.loader.stop()
-
-
-# A load that is in compiled code while Python ends.
 
 
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_framebuffer_of_twice_the_points(open_window: Open, tmp_path: Path) ->
     for way in (("act", "pick", 450, 500 - 1 - 250), ("click", 225, 125)):
         remote.ask(*way)
         found.append(remote.until(lambda s: s.picked is not None, "a sphere").picked)
-        remote.ask("put", {"picked": None})
+        remote.ask("put", {"picks": []})
     assert found[0] == found[1]
 
 

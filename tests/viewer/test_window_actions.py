@@ -60,7 +60,7 @@ def calls(window: Remote, what: str) -> Calls:
 def runs(control: Control, found: Calls) -> bool:
     """Whether calls are those of a control; while a key is held, for some time."""
     for name, values, _ in found:
-        if name.replace("-", "_") != control.action or len(values) != len(control.amount):
+        if name != control.action or len(values) != len(control.amount):
             return False
         for value, amount in zip(values, control.amount, strict=True):
             same = value == amount

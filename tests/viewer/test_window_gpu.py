@@ -3,63 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
-import raytracer
 from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.session import Session
 from reference.hit import closest_hit
-from support.previews import hit_id, pixel_ray, wait_for
-from support.window_scene import SAMPLES, SIZE, pasted, rendered, write_scene
+from support.previews import hit_id, pixel_ray, pixels_of, wait_for
+from support.window_scene import SAMPLES, SIZE, pasted, python, rendered
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda", "egl")]
 
-LIMIT = 180.0  # seconds after which something hangs
 INTEROP = "CUDA-OpenGL interop"
 HOST = "page-locked memory"
 
-# Drags, picks a pixel, saves a picture and ends; prints what came of it.
 
-
-@pytest.fixture
-def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write_scene(tmp_path)
-
-
-def python(*arguments: str) -> str:
-    """Standard output of a process of its own, which must end well."""
-    root = str(Path(raytracer.__file__).parents[1])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, *arguments], text=True, capture_output=True, timeout=LIMIT, check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-    )  # fmt: skip
+def raytracer_of(*arguments: str) -> str:
+    """Standard output of the command line, which must end well."""
+    done = python("-m", "raytracer", *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def preview(scene: Path, frames: int, *options: str) -> tuple[dict[str, Any], NDArray[np.uint8]]:
     """The record of an offscreen preview and its last picture."""
-    out = python(
-        "-m", "raytracer", "preview", scene.name, "--backend", "cuda", "--json",
-        "--offscreen", str(frames), "--screenshot", "shown.png", *options,
-    )  # fmt: skip
-    return json.loads(out), picture("shown.png")
-
-
-def picture(path: str) -> NDArray[np.uint8]:
-    return np.asarray(Image.open(path))
+    command = f"preview {scene.name} --backend cuda --json --offscreen {frames}"
+    out = raytracer_of(*command.split(), "--screenshot", "shown.png", *options)
+    return json.loads(out), pixels_of("shown.png")
 
 
 def same_but_for_rounding(shown: NDArray[np.uint8], expected: NDArray[np.uint8]) -> None:
@@ -68,10 +43,9 @@ def same_but_for_rounding(shown: NDArray[np.uint8], expected: NDArray[np.uint8])
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> bool:
+def works() -> bool:
     """Whether cuda-bindings is installed; the driver then has to take an EGL window."""
-    done = subprocess.run([sys.executable, "-c", "import cuda.bindings.driver"], check=False)
-    return done.returncode == 0
+    return python("-c", "import cuda.bindings.driver").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -80,32 +54,30 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> bool:
     ids=["agx", "auto"],
 )
 def test_both_ways_show_what_render_writes(
-    scene: Path, options: tuple[str, ...], works: bool
+    scene_here: Path, options: tuple[str, ...], works: bool
 ) -> None:
     # The command develops on the GPU too; pictures of both sides may differ by one code value.
     # A window fits another view than the command, so the scene has a camera.
     camera = (
         "[camera]\nposition = [3.8, 2.8, 5.5]\nlook_at = [0.0, 0.1, 0.1]\nvertical_fov = 40.0\n"
     )
-    scene.write_text(f"{scene.read_text()}\n{camera}")
-    width, height = map(str, SIZE)
-    python(
-        "-m", "raytracer", "render", scene.name, "--backend", "cuda", "-o", "expected.png",
-        "--width", width, "--height", height, "--samples", str(SAMPLES), *options,
-    )  # fmt: skip
-    expected = picture("expected.png")
-    through, pixels = preview(scene, 0, *options)
+    scene_here.write_text(f"{scene_here.read_text()}\n{camera}")
+    size = f"{SIZE[0]}x{SIZE[1]}"
+    command = f"render {scene_here.name} --backend cuda -o expected.png --size {size}"
+    raytracer_of(*command.split(), "--samples", str(SAMPLES), *options)
+    expected = pixels_of("expected.png")
+    through, pixels = preview(scene_here, 0, *options)
     if works:
         assert through["presenter"] == INTEROP
-    around, others = preview(scene, 0, "--no-interop", *options)
+    around, others = preview(scene_here, 0, "--no-interop", *options)
     assert around["presenter"] == f"{HOST} (interop is turned off)"
     np.testing.assert_array_equal(pixels, expected)
     np.testing.assert_array_equal(others, expected)
 
 
 @pytest.mark.parametrize("options", [(), ("--no-interop",)], ids=["interop", "host"])
-def test_moving_frames(scene: Path, options: tuple[str, ...]) -> None:
-    record, pixels = preview(scene, 30, "--full", *options)
+def test_moving_frames(scene_here: Path, options: tuple[str, ...]) -> None:
+    record, pixels = preview(scene_here, 30, "--full", *options)
     assert record["frames"] == 30
     assert record["traced"] == [list(SIZE)]
     assert record["rest"] > 0
@@ -113,8 +85,8 @@ def test_moving_frames(scene: Path, options: tuple[str, ...]) -> None:
     same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
 
 
-def test_picking_and_saving(scene: Path) -> None:
-    with Session.open(scene, size=SIZE, backend="cuda", say=lambda _: None) as session:
+def test_picking_and_saving(scene_here: Path) -> None:
+    with Session.open(scene_here, size=SIZE, backend="cuda", say=lambda _: None) as session:
         viewer, loaded, found = session.viewer, session.viewer.loaded_scene, list[Any]()
         places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
 
@@ -135,4 +107,4 @@ def test_picking_and_saving(scene: Path) -> None:
     assert len(set(found)) > 3
     Path("printed.toml").write_text(pasted(text))
     saved = rendered(Path("printed.toml"), (96, 64), samples=7, backend="cuda")
-    same_but_for_rounding(picture("saved.png"), saved)
+    same_but_for_rounding(pixels_of("saved.png"), saved)
