@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass
+from typing import Any
 
 from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
