@@ -109,7 +109,7 @@ def read(path: Path) -> Cubin | None:
     note_end = end - _LENGTH_BYTES
     note_begin = note_end - int.from_bytes(data[note_end:end], "little")
     note = json.loads(data[note_begin:note_end])
-    return Cubin(data[:note_begin], note["log"], path, note["compiler"])
+    return Cubin(data[:note_begin], note["log"], path, note.get("compiler", ""))
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
