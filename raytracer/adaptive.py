@@ -51,7 +51,7 @@ class Area:
         return (x1 - x0) * (y1 - y0) * self.count
 
 
-def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE) -> Iterator[Area]:
+def areas(shape: tuple[int, int], there: Counts, added: Counts) -> Iterator[Area]:
     """Yield rectangles of tiles that get the same samples; each tile is in one of them."""
     left = added > 0
     down, across = added.shape
@@ -65,8 +65,8 @@ def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE
         while bottom < down and same[bottom, x:right].all():
             bottom += 1
         left[y:bottom, x:right] = False
-        ends = min(right * side, shape[1]), min(bottom * side, shape[0])
-        crop = (int(x) * side, int(y) * side, *ends)
+        ends = min(right * TILE, shape[1]), min(bottom * TILE, shape[0])
+        crop = (int(x) * TILE, int(y) * TILE, *ends)
         yield Area(crop, int(there[y, x]), int(added[y, x]))
 
 
@@ -101,7 +101,7 @@ class AdaptivePasses:
             before, earlier = film.there.copy(), film.host.sums.copy()
             self._pass(added)
             if before.all():
-                tiles = TileNoise.of(film.host.sums, earlier, film.there, before, film.side)
+                tiles = TileNoise.of(film.host.sums, earlier, film.there, before, TILE)
                 self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
         if self._tiles is not None and self._seconds is None:
             self._warn_of(int((self._tiles.errors > self._level).sum()), self._tiles.picture)
@@ -172,19 +172,16 @@ class FilmAreas:
     of all pixels. `offset` is the number of a pixel's first sample.
     """
 
-    def __init__(
-        self, film: DeviceFilm, add: AddTo, opened: OpenFilm, offset: int = 0, side: int = TILE
-    ) -> None:
+    def __init__(self, film: DeviceFilm, add: AddTo, opened: OpenFilm, offset: int) -> None:
         self._device_film, self._add, self._opened, self._offset = film, add, opened, offset
-        self.side = side
         self.host = film.to_host()
         height, width = self.host.sums.shape[:2]
         self._shape = height, width
-        self.there = self.host.pixel_counts()[::side, ::side].astype(np.int64)
+        self.there = self.host.pixel_counts()[::TILE, ::TILE].astype(np.int64)
         if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
             with naming(self.host.source):
                 raise UserError(
-                    f"counts: differ within tiles of {side}x{side} pixels: add to a film of a "
+                    f"counts: differ within tiles of {TILE}x{TILE} pixels: add to a film of a "
                     "render with a noise level, or render anew"
                 )
         self.seconds = 0.0
@@ -195,14 +192,14 @@ class FilmAreas:
 
     def _pixels(self) -> Counts:
         (height, width), (down, across) = self._shape, self.there.shape
-        rows = np.diff([*(self.side * np.arange(down)), height])
-        columns = np.diff([*(self.side * np.arange(across)), width])
+        rows = np.diff([*(TILE * np.arange(down)), height])
+        columns = np.diff([*(TILE * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
     def expose(self, added: Counts, report: ProgressCall) -> None:
         """Add samples to tiles, and store the film; report: called with the work of an area."""
         try:
-            for area in areas(self._shape, self.there, added, self.side):
+            for area in areas(self._shape, self.there, added):
                 self._add_to(area, report)
         finally:
             self._store()
@@ -220,7 +217,7 @@ class FilmAreas:
         return self.seconds
 
     def _add_to(self, area: Area, report: ProgressCall) -> None:
-        film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
+        film, (x0, y0, x1, y1) = self.host, area.crop
         part = film.sums[y0:y1, x0:x1]
         piece = Film(
             np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
@@ -234,7 +231,7 @@ class FilmAreas:
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
-        self.there[y0 // side : -(-y1 // side), x0 // side : -(-x1 // side)] += area.count
+        self.there[y0 // TILE : -(-y1 // TILE), x0 // TILE : -(-x1 // TILE)] += area.count
         self.work += area.work
         film.backdrop = piece.backdrop
 
@@ -248,5 +245,5 @@ class FilmAreas:
 
     def _counts(self) -> NDArray[np.uint32]:
         height, width = self._shape
-        rows = np.repeat(self.there.astype(np.uint32), self.side, axis=0)[:height]
-        return np.repeat(rows, self.side, axis=1)[:, :width].copy()
+        rows = np.repeat(self.there.astype(np.uint32), TILE, axis=0)[:height]
+        return np.repeat(rows, TILE, axis=1)[:, :width].copy()

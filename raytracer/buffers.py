@@ -291,11 +291,13 @@ class ImagedSpheres(DeviceRecords):
         """Do nothing: the cell is released by its owner."""
 
 
-def radii_of(spheres: Spheres) -> tuple[float, float]:
-    """Return the least and the greatest radius; zeros without spheres."""
+def radii_of(spheres: Spheres, rows: slice | None = None) -> tuple[float, float]:
+    """Return the least and the greatest radius of all, or of the sets among some rows; zeros
+    without spheres."""
+    rows = slice(0, count_of(spheres)) if rows is None else rows
     if isinstance(spheres, DeviceRecords):
-        return spheres.radii(slice(0, spheres.count))
-    radius = spheres[3]
+        return spheres.radii(rows)
+    radius = spheres[3][rows]
     return (float(radius.min()), float(radius.max())) if len(radius) else (0.0, 0.0)
 
 
@@ -385,13 +387,6 @@ class SceneBuffers:
     def count(self) -> int:
         """Number of spheres and solids."""
         return count_of(self.placed)
-
-    def radii(self, rows: slice) -> tuple[float, float]:
-        """Return the least and the greatest radius of the sets among some rows; there is one."""
-        if isinstance(self.placed, DeviceRecords):
-            return self.placed.radii(rows)
-        radius = self.radius[rows]
-        return float(radius.min()), float(radius.max())
 
     @property
     def spheres(self) -> int:

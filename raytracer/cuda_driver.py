@@ -22,7 +22,7 @@ _STREAM_NAMES = ("cuda_stream", "ptr", "handle")
 """Where streams of PyTorch and Warp, CuPy, and PyCUDA and Numba have their handle."""
 
 
-def stream_handle(stream: Any, name: str = "stream") -> int:
+def stream_handle(stream: Any) -> int:
     """Return the handle of a stream; None is CUDA's default stream.
 
     stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or cuda-bindings,
@@ -42,7 +42,7 @@ def stream_handle(stream: Any, name: str = "stream") -> int:
         number = -1
     if isinstance(stream, (bool, str, float)) or number < 0:
         raise SceneError(
-            f"{name}: {shown_value(stream)} is not a CUDA stream; give its handle, or a stream of "
+            f"stream: {shown_value(stream)} is not a CUDA stream; give its handle, or a stream of "
             "CuPy, PyTorch, Warp or Numba"
         )
     return number or LEGACY_STREAM
@@ -102,6 +102,12 @@ def device_context(device: int) -> Iterator[ctypes.CDLL]:
         cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
 
 
+def _call(device: int, name: str, *arguments: Any) -> None:
+    """Call the driver in the primary context of a GPU."""
+    with device_context(device) as cuda:
+        check_status(getattr(cuda, name)(*arguments))
+
+
 def device_of(address: int) -> int | None:
     """Return the number of the GPU in whose memory an address is; None without a driver. Raises
     ValueError: it is in the memory of none."""
@@ -115,29 +121,19 @@ def device_of(address: int) -> int | None:
 
 def copy_to_host(target: int, address: int, size: int, device: int) -> None:
     """Copy bytes of a GPU, and wait. target: address on the host. device: number of the GPU."""
-    with device_context(device) as cuda:
-        check_status(
-            cuda.cuMemcpyDtoH_v2(
-                ctypes.c_void_p(target), ctypes.c_uint64(address), ctypes.c_size_t(size)
-            )
-        )
+    place, source, count = ctypes.c_void_p(target), ctypes.c_uint64(address), ctypes.c_size_t(size)
+    _call(device, "cuMemcpyDtoH_v2", place, source, count)
 
 
 def copy_on_device(target: int, address: int, size: int, device: int, stream: int) -> None:
     """Queue a copy of bytes within the memory of a GPU. stream: handle."""
-    with device_context(device) as cuda:
-        check_status(
-            cuda.cuMemcpyDtoDAsync_v2(
-                ctypes.c_uint64(target), ctypes.c_uint64(address), ctypes.c_size_t(size),
-                ctypes.c_void_p(stream),
-            )
-        )  # fmt: skip
+    place, source, count = ctypes.c_uint64(target), ctypes.c_uint64(address), ctypes.c_size_t(size)
+    _call(device, "cuMemcpyDtoDAsync_v2", place, source, count, ctypes.c_void_p(stream))
 
 
 def synchronize(stream: int, device: int) -> None:
     """Wait for the work of a stream. stream: handle. device: number of the GPU."""
-    with device_context(device) as cuda:
-        check_status(cuda.cuStreamSynchronize(ctypes.c_void_p(stream)))
+    _call(device, "cuStreamSynchronize", ctypes.c_void_p(stream))
 
 
 class DeviceStream:
@@ -163,14 +159,13 @@ class DeviceMemory:
     def __init__(self, size: int, device: int) -> None:
         self.size, self.device, self.address = size, device, 0
         address = ctypes.c_uint64()
-        with device_context(device) as cuda:
-            check_status(cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 1))))
+        _call(device, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size, 1)))
         self.address = address.value
 
     def __del__(self) -> None:
         if self.address:
-            with suppress(Exception), device_context(self.device) as cuda:
-                cuda.cuMemFree_v2(ctypes.c_uint64(self.address))
+            with suppress(Exception):
+                _call(self.device, "cuMemFree_v2", ctypes.c_uint64(self.address))
 
 
 def order(later: int, earlier: int, device: int) -> None:
@@ -229,8 +224,7 @@ def is_captured(stream: int, device: int) -> bool:
     if stream <= 2:  # handles of default streams, which cannot be captured
         return False
     status = ctypes.c_int()
-    with device_context(device) as cuda:
-        check_status(cuda.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status)))
+    _call(device, "cuStreamIsCapturing", ctypes.c_void_p(stream), ctypes.byref(status))
     return status.value != 0
 
 

@@ -272,11 +272,11 @@ def _flat(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return columns
 
 
-def summary(measured: Measurements, error: type[UserError] = SceneError) -> dict[str, Any]:
+def summary(measured: Measurements) -> dict[str, Any]:
     """Return number, means and extremes of the measurements, as JSON types."""
     count = len(measured.radius)
     if not count:
-        raise error("there are no spheres to measure")
+        raise SceneError("there are no spheres to measure")
     named = ("occlusion", "accessible_area", "visible_area")
     return {"spheres": count} | {
         name: {

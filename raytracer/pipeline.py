@@ -26,6 +26,7 @@ from raytracer.film.film import (
     Film,
     check_bits,
     checked_crop,
+    measure_and_develop,
     samples_about,
 )
 from raytracer.film.image import Image, Seen
@@ -485,7 +486,10 @@ class Job:
             _ = image.shown  # which measures its own time
         if bits is not None:
             start = time.perf_counter()
-            made = image.developed(bits) if denoise else on_device.develop(settings, bits)
+            if denoise:
+                made = measure_and_develop(image.shown, settings, bits, self.threads)
+            else:
+                made = on_device.develop(settings, bits)
             image.keep(bits, *made)
             self.timings["tone"] = time.perf_counter() - start
         return image

@@ -21,9 +21,8 @@ class StageLine:
     """Shows a stage that takes longer than a delay; called with its name, or "" at the end. A timer
     writes the line, because a stage reports only its start."""
 
-    def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
+    def __init__(self, show: bool | None = None) -> None:
         self._show = sys.stderr.isatty() if show is None else show
-        self._delay = delay
         self._timer: Timer | None = None
         self._written = False
 
@@ -32,7 +31,7 @@ class StageLine:
         if self._show and text:
             from threading import Timer
 
-            self._timer = Timer(self._delay, self._write, [f"{text} …"])
+            self._timer = Timer(DELAY, self._write, [f"{text} …"])
             self._timer.daemon = True
             self._timer.start()
 

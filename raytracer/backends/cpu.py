@@ -115,10 +115,6 @@ class HostPicture:
         height, width = self.pixels.shape[:2]
         return width, height
 
-    def resize(self, width: int, height: int) -> None:
-        if self.size != (width, height):
-            self.pixels = np.empty((height, width, 4), np.uint8)
-
     def to_host(self) -> NDArray[np.uint8]:
         return self.pixels.copy()
 
@@ -184,8 +180,8 @@ class CpuFilm(DeviceFilm):
         return develop(self.host, settings, 8, self._device.threads).astype(np.uint8, copy=False)
 
     def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
-        height, width = self.host.sums.shape[:2]
-        picture.resize(width, height)
+        if picture.pixels.shape != self.host.sums.shape:
+            picture.pixels = np.empty(self.host.sums.shape, np.uint8)
         develop(
             self.host, settings, 8, self._device.threads, out=picture.pixels,
             neighbor_weight=self._neighbor_weight,

@@ -105,15 +105,12 @@ class Film:
     def require_whole(self) -> None:
         """Check the fields, which a program may have replaced. Raises UserError: a field is
         invalid; the message names it."""
-        if isinstance(self.sums, np.ndarray):
-            self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
         if not isinstance(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
             raise UserError(f"sums: {shown_value(self.sums)} must be float32 (h, w, 4)")
-        if not self.sums.flags.c_contiguous:
-            self.sums = np.ascontiguousarray(self.sums)
+        self.sums = np.ascontiguousarray(self.sums)  # no subclass
         for name in ("samples", "x0", "y0", "width", "height"):
             setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1, UserError))
         height, width = shape[0], shape[1]

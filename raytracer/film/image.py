@@ -121,7 +121,7 @@ class Image:
     def statistics(self) -> Statistics:
         """Statistics of the film and of the picture that is made from it."""
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
-        histogram = self.developed(bits)[1]
+        histogram = self._developed(bits)[1]
         return statistics_of(histogram, self.settings.stops(histogram))
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
@@ -228,7 +228,7 @@ class Image:
             return self.shown.save(target)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
-        pixels, histogram = self.developed(bits)
+        pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
         with output.replacing(target) as file:
@@ -236,8 +236,7 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def developed(self, bits: int) -> Developed:
-        """Return the picture without what is drawn over it, and the histogram of the film."""
+    def _developed(self, bits: int) -> Developed:
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
@@ -299,5 +298,5 @@ class Image:
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()
-        self._write(file, *self.developed(8))
+        self._write(file, *self._developed(8))
         return file.getvalue()

@@ -37,15 +37,9 @@ def test_too_large_a_scene_is_told_what_would_fit() -> None:
         check_memory(parts, free=2 << 30, spheres=100)
 
 
-@pytest.mark.parametrize(
-    ("found", "place"),
-    [
-        ([64, 0, 16, 32, 0, 16], r"Camera\.kind"),
-        ([64, 0, 12, 48, 0, 16], r"Light \(its size\)"),
-        ([64, 0, 12, 32, 0], r"Light\.color"),
-        ([64, 0, 12, 32, 0, 16, 8], "the list of structs"),
-    ],
-)
-def test_layout_that_differs_is_refused_by_name(found: list[int], place: str) -> None:
-    with pytest.raises(BackendError, match=place):
-        check_layout(found, TABLE, "kernel.cu")
+def test_a_layout_that_differs_is_refused() -> None:
+    right = [64, 0, 12, 32, 0, 16]
+    check_layout(right, TABLE, "kernel.cu")
+    for wrong in ([64, 0, 16, 32, 0, 16], [64, 0, 12, 48, 0, 16], right[:-1], [*right, 8]):
+        with pytest.raises(BackendError, match=r"kernel.cu and .* lay out structs differently"):
+            check_layout(wrong, TABLE, "kernel.cu")

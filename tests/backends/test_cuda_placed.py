@@ -24,7 +24,7 @@ from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
-from raytracer.buffers import DeviceColors, SceneBuffers
+from raytracer.buffers import DeviceColors, SceneBuffers, radii_of
 from raytracer.device_array import DeviceArray
 from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
@@ -155,7 +155,7 @@ def test_a_scene_is_packed_as_on_the_host(
     assert buffers.digest() == here.digest()
     assert "columns" not in vars(there_of(buffers)), "the digest is of parts"
     rows = slice(0, sets[0].count)
-    assert buffers.radii(rows) == here.radii(rows)
+    assert radii_of(buffers.placed, rows) == radii_of(here.placed, rows)
     assert buffers.nbytes == here.nbytes - 16 * here.count
     buffers.release()
     pose = posed(of_gpu, buffers.balls, Space.of(buffers), 4 / 3)[0]

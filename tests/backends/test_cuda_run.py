@@ -71,8 +71,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
-    monkeypatch.setattr(tone, "_compiled", set())
-    with cleared(context.primary_context, transfer.staging, kernel.render_kernel):
+    caches = context.primary_context, transfer.staging, kernel.render_kernel, tone.compile_passes
+    with cleared(*caches):
         yield fake
     assert fake.depth == 0
 

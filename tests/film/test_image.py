@@ -34,16 +34,9 @@ def picture(transparent: bool = False) -> Image:
 
 def decode_16_bits(path: Path, channels: int) -> NDArray[np.uint16]:
     """Pixels of a 16-bit PNG that uses the filter "up" alone."""
-    data, at, packed, shape = path.read_bytes(), 8, b"", (0, 0)
-    while at < len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        assert struct.unpack_from(">I", data, at + 8 + length)[0] == zlib.crc32(kind + body)
-        if kind == b"IHDR":
-            shape = struct.unpack(">II", body[:8])
-        packed += body if kind == b"IDAT" else b""
-        at += length + 12
-    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(shape[1], -1)
+    found = dict(chunks(path.read_bytes()))
+    shape = struct.unpack(">II", found[b"IHDR"][:8])
+    rows = np.frombuffer(zlib.decompress(found[b"IDAT"]), np.uint8).reshape(shape[1], -1)
     assert (rows[:, 0] == 2).all()
     samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8).view(">u2")
     return samples.astype(np.uint16).reshape(shape[1], shape[0], channels)
@@ -95,7 +88,9 @@ def chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = 8
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
-        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(kind + body)
+        yield kind, body
         at += size + 12
 
 

@@ -75,24 +75,17 @@ def _is_own(folder: Path) -> bool:
     return folder.is_dir() and folder.stat().st_uid == os.geteuid()
 
 
-def shipped_folders(root: Path) -> list[Path]:
-    """Where cubins that someone else compiled may lie: $RAYTRACER_CUBINS, then kernels/cubins."""
-    chosen = os.environ.get("RAYTRACER_CUBINS")
-    return [*([Path(chosen).expanduser()] if chosen else []), root / "cubins"]
-
-
 def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
-    """Return the cubin of that name, a shipped one or from the cache; None if none is sound."""
-    for folder in shipped_folders(root) if shipped else []:
-        for path in name.candidates(folder, any_compiler=True):
-            if cubin := read(path):
-                return cubin
-    if not _is_own(cache_folder()):
-        return None
-    for path in name.candidates(cache_folder(), any_compiler=False):
-        if cubin := read(path):
-            return cubin
-    return None
+    """Return the cubin of that name, one that someone else compiled ($RAYTRACER_CUBINS, then
+    kernels/cubins) or from the cache; None if none is sound."""
+    paths: list[Path] = []
+    if shipped:
+        chosen = os.environ.get("RAYTRACER_CUBINS")
+        for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
+            paths += name.candidates(folder, any_compiler=True)
+    if _is_own(cache_folder()):
+        paths += name.candidates(cache_folder(), any_compiler=False)
+    return next(filter(None, map(read, paths)), None)
 
 
 def read(path: Path) -> Cubin | None:
@@ -109,7 +102,7 @@ def read(path: Path) -> Cubin | None:
     note_end = end - _LENGTH_BYTES
     note_begin = note_end - int.from_bytes(data[note_end:end], "little")
     note = json.loads(data[note_begin:note_end])
-    return Cubin(data[:note_begin], note["log"], path, note["compiler"])
+    return Cubin(data[:note_begin], note["log"], path, note.get("compiler", ""))
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:

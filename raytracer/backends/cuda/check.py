@@ -106,24 +106,12 @@ def check_supported(kernel: Kernel, arch: str) -> None:
 
 def check_layout(kernel_table: Sequence[int], table: Table, kernel: str) -> None:
     """Refuse a kernel whose struct layout differs from that of the extension."""
-    if list(kernel_table) == flatten(table):
-        return
-    place = _first_difference(kernel_table, table)
-    raise BackendError(
-        f"{kernel} and the compiled extension lay out {place} differently: they come from "
-        "different versions; reinstall the package, so that both are built from the same sources"
-    )
-
-
-def _first_difference(kernel_table: Sequence[int], table: Table) -> str:
-    numbers = iter(kernel_table)
-    for struct, (size, fields) in table.items():
-        if next(numbers, None) != size:
-            return f"{struct} (its size)"
-        for field, _, _, offset in fields:
-            if next(numbers, None) != offset:
-                return f"{struct}.{field}"
-    return "the list of structs"
+    if list(kernel_table) != flatten(table):
+        raise BackendError(
+            f"{kernel} and the compiled extension lay out structs differently: they come from "
+            "different versions; reinstall the package, so that both are built from the same "
+            "sources"
+        )
 
 
 def _gib(size: int) -> str:

@@ -213,9 +213,17 @@ def compile_source(
             f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
     options = [*flags(source, macros), "-I", str(root)]
-    nvcc = find_nvcc()
-    code, log = _by_nvcc(nvcc, source, arch, options) if nvcc else _by_nvrtc(source, arch, options)
-    return Cubin(code, _steady(log), compiler=made_by)
+    if nvcc := find_nvcc():
+        code, log = _by_nvcc(nvcc, source, arch, options)
+    else:
+        known = [each for each in options if each != "-O3"]  # which is its default
+        try:
+            code, log = nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
+        except nvrtc.RefusedError as error:
+            raise _refusal("NVRTC", source, arch, str(error)) from error
+    # Without the times of the compiler: the same sources give the same file.
+    lines = [line for line in log.splitlines() if "Compile time" not in line]
+    return Cubin(code, "\n".join(lines), compiler=made_by)
 
 
 def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
@@ -230,19 +238,6 @@ def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[b
             raise _refusal("nvcc", source, arch, log)
         code = output.read_bytes()
         return code + b"\0" if kind == "-ptx" else code, log  # PTX is text for the driver
-
-
-def _by_nvrtc(source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
-    try:
-        known = [each for each in options if each != "-O3"]  # which is its default
-        return nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
-    except nvrtc.RefusedError as error:
-        raise _refusal("NVRTC", source, arch, str(error)) from error
-
-
-def _steady(log: str) -> str:
-    """Return a log without the times of the compiler: the same sources give the same file."""
-    return "\n".join(line for line in log.splitlines() if "Compile time" not in line)
 
 
 def _refusal(compiler: str, source: Path, arch: str, log: str) -> CompileError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -210,16 +209,10 @@ def pack_arguments(
     return arguments
 
 
-@cache
-def number_kinds() -> dict[np.dtype[Any], int]:
-    """Return the types of numbers that the kernel reads, and their `NumberKind`."""
-    return {np.dtype(name): code for name, code in layout.enum("NumberKind").items()}
-
-
 def _describe(row: np.void, array: DeviceArray, columns: int) -> None:
     """Fill a StridedArray; one row serves for all."""
     row["data"], row["columns"] = array.address, columns
-    row["kind"] = number_kinds()[array.dtype]
+    row["kind"] = layout.code("NumberKind", array.dtype.name)
     row["row_stride"] = 0 if len(array) == 1 else array.strides[0]
     row["column_stride"] = array.strides[1] if columns > 1 else 0
 

@@ -59,20 +59,16 @@ def _driver_missing(device: int) -> str | None:
     except OSError:
         return f"no NVIDIA driver is installed ({LIBRARY} is not found): install the GPU's driver"
     if status := cuda.cuInit(0):
-        return f"the NVIDIA driver does not start: {_status_text(cuda, status)}"
+        text = ctypes.c_char_p(b"no reason is known")
+        cuda.cuGetErrorString(status, ctypes.byref(text))
+        said = (text.value or b"").decode()
+        return f"the NVIDIA driver does not start: {said} (CUDA error {status})"
     count = ctypes.c_int(0)
     if cuda.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
         return "the NVIDIA driver finds no GPU (does CUDA_VISIBLE_DEVICES hide it?)"
     if device >= count.value:
         return f"there is no GPU {device}: the driver finds {count.value}, counted from 0"
     return None
-
-
-def _status_text(cuda: Any, status: int) -> str:
-    text = ctypes.c_char_p()
-    if cuda.cuGetErrorString(status, ctypes.byref(text)) == 0 and text.value:
-        return f"{text.value.decode()} (CUDA error {status})"
-    return f"CUDA error {status}"
 
 
 def _binding_missing() -> str | None:

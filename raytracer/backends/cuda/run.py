@@ -15,7 +15,7 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.placed import placed
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
-from raytracer.backends.cuda.tone import compiling_passes
+from raytracer.backends.cuda.tone import compile_passes
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError
@@ -86,8 +86,8 @@ class CudaDevice:
     def begun(self, buffers: SceneBuffers, tree: Bvh | None, gpus: Sequence[int] = ()) -> CudaScene:
         """Return a scene to be uploaded, whose kernel is loaded; gpus: as for `CudaScene`."""
         scene = CudaScene(self.number, buffers, tree, self._kernel, gpus)
-        with compiling_passes(self.number):
-            scene.kernel(buffers.view)
+        compile_passes(self.number)
+        scene.kernel(buffers.view)
         return scene
 
     def check(self, scene: CudaScene, buffers: SceneBuffers, gpus: int = 1) -> None:

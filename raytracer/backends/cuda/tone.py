@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -27,23 +25,16 @@ DENOISE_DRAFT = "denoise_draft"
 """The pass of drafts with ambient occlusion, loaded with the first of them."""
 
 
-_compiled: set[int] = set()  # devices whose passes were compiled or are being
-
-
-@contextmanager
-def compiling_passes(ordinal: int) -> Iterator[None]:
-    """Compile the passes of every picture once in a process, while the block compiles its kernel.
-    An error is raised again where a pass is loaded."""
-    if ordinal in _compiled:
-        yield
-        return
-    _compiled.add(ordinal)
+@cache
+def compile_passes(ordinal: int) -> None:
+    """Begin to compile the passes of every picture, once in a process, beside the first kernel. An
+    error is raised again where a pass is loaded."""
     arch = primary_context(ordinal).arch
     compiler.version()  # asked for once, not by every thread
-    with ThreadPoolExecutor(len(PASSES)) as pool:
-        for name in PASSES:
-            pool.submit(compiler.load, product(name).translation_unit, arch)
-        yield
+    pool = ThreadPoolExecutor(len(PASSES))
+    for name in PASSES:
+        pool.submit(compiler.load, product(name).translation_unit, arch)
+    pool.shutdown(wait=False)
 
 
 class ToneKernels:

@@ -35,12 +35,6 @@ PACKED_BYTES = layout.dtype("PackInfo").itemsize
 """Bytes at the beginning of the state, which packing fills (`BuildState` of the kernels)."""
 
 
-def launched_levels(count: int) -> int:
-    """Return the levels of nodes with a launch each, twice those of a full tree; the last kernel
-    builds those below one after another."""
-    return 2 * -(-count.bit_length() // 3)
-
-
 def max_nodes(count: int) -> int:
     """Return the largest number of nodes of a tree: all have eight slots, but perhaps one."""
     return count // 7 + 2
@@ -131,7 +125,8 @@ class TreeKernels:
             self._launch("tree_sort", tiles, args, stream, step)
         self._launch("tree_cluster", _blocks(count - apart, ENTRIES["tree_cluster"]), args, stream)
         grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
-        levels = launched_levels(count)
+        # With a launch each, twice those of a full tree; the last kernel builds those below.
+        levels = 2 * -(-count.bit_length() // 3)
         for step in range(levels):
             self._launch("tree_nodes", grid, args, stream, step)
         self._launch("tree_end", 1, args, stream, levels)
