@@ -93,21 +93,20 @@ def render(
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light, spheres and what their colours follow.
+    Settings that are None or omitted are those of the scene: `RenderSettings`, camera, background,
+    light, spheres, and colours by data.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
-        format: the ending that says the format of a file, or of standard input; see `load`.
+        format: suffix of the format of a file, or of standard input; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
-        arrays: names of columns of a particle file by the parts of spheres that they are; see
-            `load`.
-        smoothing: number of frames of a trajectory of which positions are the mean, the shown
-            frame in the middle; see `AnimationSettings`.
-        unwrap: let particles go on where they leave a periodic box, from the first frame of the
-            file on, which reads all frames before the shown one.
+        arrays: names of columns or arrays of a particle file; see `load`.
+        smoothing: number of frames over which positions are averaged, centred on the shown frame;
+            see `AnimationSettings`.
+        unwrap: whether particles that cross a periodic boundary continue outside the box. It reads
+            all frames from the first to the shown one.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU
             with number 1, or "cuda:0,1" or "cuda:all" for several, which divide each picture.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -119,8 +118,8 @@ def render(
             "samples"; see `Film.aovs`.
         tone: exposure and curve of the picture; a dictionary has some of them by name, and None
             takes those of the scene. They can be changed later with `Image.tonemap`.
-        time: seconds of rendering, after which the picture is done whatever `samples` says. Two
-            such pictures differ in their number of samples.
+        time: limit of the rendering time in seconds; `samples` is ignored. The number of samples
+            differs from run to run.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.

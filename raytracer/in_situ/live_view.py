@@ -231,8 +231,8 @@ class LiveView:
 
         Raises:
             UserError: arrays of other shapes or kinds; in the first state of a name, also values
-                that make no spheres. Of later states a view says what is wrong and goes on, and a
-                movie ends (see `close`).
+                that are invalid for spheres. Later states with errors: a view shows the message and
+                continues, and a movie ends (see `close`).
         """
         given = positions, radii, colors, columns, stream
         with self._lock:
@@ -311,9 +311,9 @@ class LiveView:
         """Return an interactive view of what is logged, which a notebook shows as the result of a
         cell.
 
-        While a cell runs, the view shows a few states per second and answers nothing, unless the
-        simulation is in a thread. After `close` it keeps the last state. A further call returns a
-        further view.
+        While a cell runs, the view shows a few states per second and does not respond, unless the
+        simulation runs in a thread. After `close` it shows the last state. Each call returns a new
+        view.
 
         Args:
             height: of the view in CSS pixels; it is as wide as the cell.
