@@ -59,7 +59,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
                 hint = suggestion(name, values)
                 raise SceneError(f"texts: there is no value '{{{shown(name)}}}'; {hint}")
             if conversion:
-                raise ValueError("conversions are for programs")
+                raise ValueError("conversions are not supported")
             parts.append(format(values[name], form or ""))
     except ValueError:
         raise SceneError(

@@ -388,7 +388,7 @@ class Reader:
         key = index, on_gpu, generation
         with self._arrived:
             if not self._arrived.wait_for(lambda: key in self._memories, PATIENCE):
-                raise UserError("live: memory of the simulation has not arrived: log again")
+                raise UserError("live: an array of the simulation has not arrived: log it again")
             memory = self._memories[key]
             for other in [each for each in self._memories if each[:2] == key[:2] and each < key]:
                 del self._memories[other]

@@ -127,8 +127,8 @@ def load_file(
             if source.arrays:
                 raise UserError("arrays: is for data; in a scene file, set arrays in [[spheres]]")
             if place is not None:
-                raise UserError("is a scene; several files must all be data, which a scene file "
-                                "names in its [[spheres]]")  # fmt: skip
+                raise UserError("is a scene; several files must all be data files: name them in "
+                                "the [[spheres]] of the scene")  # fmt: skip
             values = read_table(stream, suffix)
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()
