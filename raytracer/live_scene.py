@@ -349,7 +349,7 @@ class LiveScene:
         return {"colors": colors, "color_space": "linear"}
 
     def _settle(self) -> SceneError | None:
-        """Copy to the host what the spheres were given on the GPU.
+        """Copy the arrays of updates from the GPU to the set on the host.
 
         Returns what is wrong with an array that cannot be shown, which is dropped.
         """

@@ -79,8 +79,8 @@ def live(
             tunnel, whose address is printed; None opens nothing, as for a movie alone.
         record: file of a movie (.mp4, .mov, .mkv, .webm; `pip install 'raytracer[video]'`), or of
             numbered pictures, `frames/####.png`; None writes nothing.
-        every: the movie has a frame of every so many steps, from the first on.
-        fps: frames in a second of the movie.
+        every: number of steps per frame of the movie, from the first step on.
+        fps: frames per second of the movie.
         port: of the page, from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the page in the browser of this machine.
         threads: threads on the CPU; 0 takes all cores that the process may use but one, and for
@@ -141,7 +141,7 @@ def live(
 
 
 def unseen(**settings: Any) -> LiveView:
-    """Return a view that renders pictures for nobody, to measure what a view costs.
+    """Return a view that is rendered but not shown, to measure the cost of a view.
 
     Arguments are those of `live`.
     """

@@ -52,7 +52,7 @@ Arrays = Mapping[str, "NDArray[Any] | DeviceArray"]
 
 
 class Memory:
-    """Memory that another process can map too; no file of any folder, so that none is left.
+    """Shared memory that another process can map; it is anonymous, so no file is left behind.
 
     Raises:
         UserError: there is no room.
@@ -350,7 +350,7 @@ class Reader:
         return int(self._words[NUMBER])
 
     def awaits(self) -> bool:
-        """Return whether there is a state that was not taken yet; without one, be woken by it."""
+        """Return whether there is a new state; if not, request a wake-up for the next one."""
         with self._lock:
             is_there = bool(self._words[NUMBER] > self._words[TAKEN])
             self._words[WAITS] = not is_there

@@ -54,8 +54,8 @@ MIN_IDLE_RAYS = 8
 molecule, 6 for packed spheres (docs/research/draft_noise.py)."""
 
 GPU_SHARE = 0.015
-"""Largest share of the time of a GPU that pictures take which follow no hand, beside a simulation
-that computes on the same GPU."""
+"""Largest share of the time of a GPU for pictures without user input, if a simulation computes on
+the same GPU."""
 
 PAUSE = 1.0
 """Seconds without a new state after which pictures take all of a GPU: the simulation rests, or its
@@ -215,7 +215,7 @@ class Worker:
 
     @property
     def _rests_until(self) -> float:
-        """The time at which pictures that follow no hand may be rendered."""
+        """The time from which pictures without user input may be rendered."""
         return min(self._rest_until, self._arrived + PAUSE)
 
     def _wait_seconds(self) -> float | None:
