@@ -65,8 +65,8 @@ def plan_of(
     has_perspective = scene.camera is None or scene.camera.type == "perspective"
     if annotations.scale_bar is not None and has_perspective:
         warn(
-            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
-            'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
+            "scale_bar: with perspective, the bar is valid only at the distance of the point that "
+            'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
         )
     return plan
 
