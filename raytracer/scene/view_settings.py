@@ -421,7 +421,7 @@ def check_shutter(settings: Mapping[str, Any]) -> None:
     """Refuse motion blur, for interactive views. Raises UserError."""
     if settings.get("shutter"):
         raise UserError(
-            "shutter: only `raytracer.render` and `raytracer.animate` have motion blur: leave it out"
+            "shutter: only `raytracer.render` and `raytracer.animate` blur motion: leave it out"
         )
 
 
