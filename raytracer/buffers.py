@@ -122,7 +122,7 @@ class DeviceRecords(ABC):
     """Spheres that were packed in the memory of a device; the host has no copy of them.
 
     In place of a tuple they are their columns x, y, z and radius on the host, float32 (N,) each,
-    which `placed` makes of the arrays of the caller, some rows at a time, when something asks.
+    which `placed` makes on demand from the arrays of the caller, some rows at a time.
 
     parts: count, least and greatest radius of each set, render space.
     """
@@ -237,7 +237,7 @@ class DeviceColors:
 
     @cached_property
     def on_host(self) -> NDArray[np.float32]:
-        """Float32 (K, 3), linear RGB; made when something asks for them first."""
+        """Float32 (K, 3), linear RGB; made on first use."""
         return self._made()
 
     def __len__(self) -> int:

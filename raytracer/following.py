@@ -275,7 +275,7 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
 
 
 def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
-    """Return whether render space still suits most spheres; those of a GPU are not looked at."""
+    """Return whether render space still suits most spheres; those on a GPU are not checked."""
     if any(map(_is_there, sets)):
         return True
     stride = -(-sum(each.count for each in sets) // SAMPLE)

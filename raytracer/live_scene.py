@@ -68,22 +68,22 @@ class LiveScene:
                 live.update(positions=step.positions)
                 live.render().save(f"step_{step.number:04}.png")
 
-    `update` changes spheres where they are, and refits the tree around them or builds it anew where
-    it has become bad. All else stays as it was at first: camera, lights, ground, environment, and
-    what the settings say. A picture has the bytes of one that `render` makes of the moved
-    particles with the same camera and space.
+    `update` changes the spheres in place and refits the tree, or rebuilds it if refits have made it
+    slow. Camera, lights, ground, environment and settings do not change. A picture has the same
+    bytes as one that `raytracer.render` makes of the moved particles with the same camera and
+    space.
 
-    Where a signal such as Ctrl-C interrupts an update, `scene` is that before it or after it, and
-    the next picture shows this scene.
+    If a signal such as Ctrl-C interrupts an update, `scene` is the scene before or after the
+    update, and the next picture shows this scene.
 
-    Methods may be called by several threads.
+    Several threads may call the methods.
 
     Args:
         scene: as for `raytracer.render`; one of its sets of spheres moves.
         set: the number of that set among those of the scene; needed where several have spheres.
         backend, threads, tone, annotations: as for `raytracer.render`.
-        **settings: as for `raytracer.render`. `map`, `range`, `color_scale` and the like also say
-            how the `values` of `update` become colours.
+        **settings: as for `raytracer.render`. `map`, `range`, `color_scale` and similar ones also
+            define the colours of the `values` of `update`.
 
     Raises:
         UserError: the scene or an argument cannot be rendered, or has bonds, arrows or trails,
@@ -173,19 +173,19 @@ class LiveScene:
     ) -> None:
         """Move, size and colour the spheres; what is None stays.
 
-        Another number of spheres is taken too: radii and colours of each must then be given again.
-        Arrays of the GPU that has the scene (of CuPy, PyTorch, JAX, Warp, Numba) are read where
-        they are; those of another device, and for another number of spheres, are copied to the
-        host.
+        The number of spheres may change; radii and colours per sphere must then be given again.
+        Arrays on the GPU of the scene (of CuPy, PyTorch, JAX, Warp, Numba) are read in place.
+        Arrays of another device, or with another number of spheres, are copied to the host.
 
-        Nothing waits for arrays of a GPU. Where a sphere cannot be shown, it stays as it was while
-        the others move, and the next picture raises the error; `scene` is without such an array.
+        With arrays on a GPU, `update` returns without waiting for them. A sphere with invalid
+        values stays as it was while the others move, and the next picture raises the error; `scene`
+        does not contain the invalid array.
 
-        Where `stream` is being captured into a CUDA graph, the update becomes a part of the graph,
-        which reads the same arrays at each launch. The same call must have been made once before
-        the capture. A graph refits the tree; where that has made it bad, the next picture builds
-        it. The graph must not be launched while another thread makes a picture or an update, and
-        not after `close`. From then on, an update that would pack the scene anew is refused.
+        If `stream` is being captured into a CUDA graph, the update becomes a part of the graph,
+        which reads the same arrays at each launch. Make the same call once before the capture. The
+        graph refits the tree; the next picture rebuilds it if necessary. Do not launch the graph
+        while another thread renders or updates the scene, or after `close`. After a capture,
+        updates that pack the scene anew are refused.
 
         Args:
             positions: (N, 3), in the units of the set, whose transform applies; float32 and float64
@@ -193,16 +193,16 @@ class LiveScene:
             radii: one radius or (N,), in the units of the set.
             colors: as for `SphereSet`, in the colour space of the set.
             values: (N,), coloured by the scale of the scene. Without one, the settings `map`,
-                `range` and the like make it, with the least and the greatest of the first values
-                where no range is stated.
-            stream: on which arrays of a GPU are complete, and which waits until they have been
-                read: the handle of a stream, or a stream of a package; None is CUDA's default one.
+                `range` and others define it; the default range is that of the first values.
+            stream: CUDA stream on which the arrays are complete; later work on it waits until they
+                have been read. A handle, or a stream object of a package; None is the default
+                stream.
 
         Raises:
-            UserError: arrays that do not fit, numbers of the host that are not finite, or a sphere
-                of the host that float32 cannot hold in the space of the scene; the scene stays as
-                it was. On a GPU also what was wrong with its arrays before. In a capture, arrays
-                that the GPU cannot read where they are.
+            UserError: arrays of a wrong shape; on the host, numbers that are not finite, or a
+                sphere out of the range of float32 in render space: the scene stays as it was. On a
+                GPU, also an error of earlier arrays; during a capture, arrays that the GPU cannot
+                read in place.
         """
         if values is not None and colors is not None:
             raise SceneError("values: give either values or colors, not both")
@@ -348,7 +348,7 @@ class LiveScene:
         return {"colors": colors, "color_space": "linear"}
 
     def _settle(self) -> SceneError | None:
-        """Copy to the host what the spheres were given on the GPU.
+        """Copy the arrays of updates from the GPU to the set on the host.
 
         Returns what is wrong with an array that cannot be shown, which is dropped.
         """
@@ -441,9 +441,9 @@ class LiveScene:
 
         Args:
             samples, camera, refit_camera: as for `render`.
-            stream: on which the picture will be read, as for `update`: it waits for the picture,
-                and the next picture for what is queued there until then. Where it is given by its
-                handle, it must not be destroyed before.
+            stream: stream on which you will read the picture, as for `update`: it waits for the
+                picture, and the next picture waits for the work that is queued on it by then. Do
+                not destroy it before the next picture.
 
         Returns:
             uint8 (h, w, 4), sRGB with straight alpha.

@@ -115,19 +115,17 @@ def measure(
 ) -> Measurements:
     """Measure how far the surface of each sphere is exposed.
 
-    Points are drawn evenly on each sphere. A point is exposed where it lies in no other sphere or
-    solid (A. Shrake, J. A. Rupley, "Environment and Exposure to Solvent of Protein Atoms", Journal
-    of Molecular Biology 79, 1973). From each exposed point one ray is traced with the density of a
-    cosine about the normal (S. Zhukov, A. Iones, G. Kronin, "An Ambient Light Illumination Model",
-    Rendering Techniques 1998), and one to the camera. All is opaque here, and clipping planes do
-    not cut.
+    The points are uniform on each sphere. A point is exposed if it lies in no other sphere or solid
+    (A. Shrake, J. A. Rupley, "Environment and Exposure to Solvent of Protein Atoms", Journal
+    of Molecular Biology 79, 1973). From each exposed point one cosine-weighted ray is traced
+    (S. Zhukov, A. Iones, G. Kronin, "An Ambient Light Illumination Model", Rendering Techniques
+    1998), and one to the camera. Everything counts as opaque, and clipping planes do not cut.
 
     Args:
         scene, backend, threads: as for `raytracer.render`.
         samples: points of each sphere.
         distance: length of the rays for `occlusion`, scene units; None is unlimited.
-        probe: radius of a ball that rolls over the spheres, scene units, for `accessible_area`;
-            1.4 in a file in angstroms is a molecule of water.
+        probe: probe radius, scene units, for `accessible_area`; 1.4 angstroms is a water molecule.
         seed: of the points.
         **settings: of camera, spheres and colours, as for `raytracer.render`.
 

@@ -1,4 +1,4 @@
-"""Motion blur: every sample of a picture is of a time of its own while the shutter is open.
+"""Motion blur: each sample of a picture has its own time within the shutter interval.
 
 All samples of one number, in all pixels, are of one time (P. Haeberli, K. Akeley, "The Accumulation
 Buffer: Hardware Support for High-Quality Rendering", SIGGRAPH 1990): the spheres move, the tree is

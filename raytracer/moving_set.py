@@ -70,7 +70,7 @@ def changed(
     colors: Any = None,
     values: Any = None,
 ) -> SphereSet:
-    """Return the set with what an update says; centres and radii are not looked at."""
+    """Return the set with what an update says; centres and radii are not checked."""
     moved = copy(spheres)
     if positions is not None:
         moved.centers = aligned(check_shape(positions, WHERE))

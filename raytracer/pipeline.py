@@ -83,8 +83,8 @@ def render(
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out are the scene's: how its file is read, those of
-    `RenderSettings`, and those of camera, background, light, spheres and what their colours follow.
+    Settings that are None or omitted are those of the scene: how its file is read, `RenderSettings`,
+    camera, background, light, spheres, and colours by data.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -100,8 +100,8 @@ def render(
             "samples"; see `Film.aovs`.
         tone: exposure and curve of the picture; a dictionary has some of them by name, and None
             takes those of the scene. They can be changed later with `Image.tonemap`.
-        time: seconds of rendering, after which the picture is done whatever `samples` says. Two
-            such pictures differ in their number of samples.
+        time: limit of the rendering time in seconds; `samples` is ignored. The number of samples
+            differs from run to run.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.

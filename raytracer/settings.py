@@ -92,9 +92,8 @@ class RenderSettings(Defined, place="render"):
         max_depth: Maximum number of bounces, in mirrors and of paths; 0 shows only direct light.
             Paths inside glass go on until they are outside.
         shadows: Whether spheres cast shadows.
-        transparent_shadows: Whether light passes straight through glass on its way to a surface,
-            with integrators direct and ao: an approximation, since glass bends light; paths bend
-            it.
+        transparent_shadows: Whether shadow rays pass through glass, without refraction, with
+            integrators direct and ao.
         look: Light and integrator of a scene that states none; a particle file without a scene has
             soft.
         light: Where the directional light of the look comes from, relative to the camera. Or three
@@ -104,15 +103,14 @@ class RenderSettings(Defined, place="render"):
         shading: Whether surfaces are lit or flat. Flat surfaces have exactly their colours, for
             example those of a legend, whatever lights and materials are; this needs look flat and
             integrator direct.
-        integrator: How light is computed: direct light alone; with ambient occlusion (ao): ambient
-            light reaches a surface only from directions in which nothing is in the way; or along
-            paths of many bounces (path), with glass, metal and light between surfaces.
+        integrator: Direct light (direct), direct light with ambient occlusion (ao), or path tracing
+            (path): global illumination, with refraction in glass and reflections in glossy metal.
         ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles without a
             scene file have 4.
         ao_distance: Length of occlusion rays in scene units, with integrator ao.
-        brightness: Factor of the light of the look, or auto: measured in tiles of the picture, so
-            that surfaces are on average as bright as their colours ask for, though they occlude
-            each other. Without lights of its own, a particle file without a scene has auto.
+        brightness: Factor of the light of the look, or auto: measured, so that surfaces in a
+            dense packing are on average as bright as their colours. Without lights of its own, a
+            particle file without a scene has auto.
         clamp_indirect: Maximum radiance of a contribution after two or more bounces, with
             integrator path; removes bright specks and some light; 0 changes nothing.
         dpi: Pixels per inch: the size of text and lines over the picture, and the resolution that

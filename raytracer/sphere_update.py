@@ -1,4 +1,4 @@
-"""Updates of spheres that are on a device: where they are now, how large, in which colours."""
+"""Updates of spheres on a device: positions, radii and colours."""
 
 from __future__ import annotations
 

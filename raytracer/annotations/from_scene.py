@@ -52,8 +52,8 @@ def plan_of(
         scene.camera is None or scene.camera.type == "perspective"
     ):
         warn(
-            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
-            'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
+            "scale_bar: with perspective, the bar is valid only at the distance of the point that "
+            'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
         )
     return Plan(
         annotations,

@@ -59,7 +59,7 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     try:
         inputs = {name: np.asarray(array) for name, array in zip(op.inputs, arrays, strict=True)}
     except (TypeError, ValueError) as error:
-        raise UserError(f"{op.name}: an argument is no array: {error}") from error
+        raise UserError(f"{op.name}: an argument is not an array: {error}") from error
     dtype = op.dtype_of(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")

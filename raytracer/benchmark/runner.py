@@ -188,7 +188,7 @@ def measure(
 ) -> None:
     """Check the variants, then time the correct ones and the libraries in turns.
 
-    The result gets the rows, and memory and clock of the device meanwhile.
+    `into` gets the rows, the memory in use, and the clock of the device during the runs.
     """
     entries = []
     for variant in variants:

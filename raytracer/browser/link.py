@@ -80,7 +80,7 @@ class Client:
         return self._latest >= 0
 
     def looks(self, now: float) -> bool:
-        """Whether somebody seems to watch; `now` is a time of `perf_counter`."""
+        """Whether the page still acknowledges pictures; `now` is a time of `perf_counter`."""
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
 
     def take(self, ack: Ack) -> None:

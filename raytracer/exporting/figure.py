@@ -54,7 +54,7 @@ class Figure:
         if others := solids - rods:
             warn(
                 f"{others:,} cones, ellipsoids and triangles (arrows, meshes) are left out: "
-                "exports have spheres and capsules alone"
+                "exports contain only spheres and capsules"
             )
         placed = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
         surfaces = n + rods

@@ -21,7 +21,7 @@ SAMPLE = 1 << 18  # rows that tell which form deflates better
 
 @dataclass(frozen=True)
 class Section:
-    """An array as letters; about: what a reader needs: "rows", "planes", "delta"."""
+    """An array encoded as text; about: what a reader needs: "rows", "planes", "delta"."""
 
     about: dict[str, Any]
     text: bytes

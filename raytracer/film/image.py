@@ -191,8 +191,8 @@ class Image:
         """
         if self.seen is None:
             raise UserError(
-                "pick: this picture does not know its scene: pick in one that `raytracer.render` "
-                "has returned"
+                "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
+                "returns can be picked"
             )
         x, y = whole(x, "x", error=UserError), whole(y, "y", error=UserError)
         x0, y0, x1, y1 = self.film.crop

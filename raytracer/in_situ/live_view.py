@@ -80,8 +80,8 @@ def live(
             tunnel, whose address is printed; None opens nothing, as for a movie alone.
         record: file of a movie (.mp4, .mov, .mkv, .webm; `pip install 'raytracer[video]'`), or of
             numbered pictures, `frames/####.png`; None writes nothing.
-        every: the movie has a frame of every so many steps, from the first on.
-        fps: frames in a second of the movie.
+        every: number of steps per frame of the movie, from the first step on.
+        fps: frames per second of the movie.
         port: of the page, from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the page in the browser of this machine.
         threads: threads on the CPU; 0 takes all cores that the process may use but one, and for
@@ -142,7 +142,7 @@ def live(
 
 
 def unseen(**settings: Any) -> LiveView:
-    """Return a view that renders pictures for nobody, to measure what a view costs.
+    """Return a view that is rendered but not shown, to measure the cost of a view.
 
     Arguments are those of `live`.
     """
@@ -227,8 +227,8 @@ class LiveView:
 
         Raises:
             UserError: arrays of other shapes or kinds; in the first state of a name, also values
-                that make no spheres. Of later states a view says what is wrong and goes on, and a
-                movie ends (see `close`).
+                that are invalid for spheres. Later states with errors: a view shows the message and
+                continues, and a movie ends (see `close`).
         """
         given = positions, radii, colors, columns, stream
         with self._lock:
@@ -304,9 +304,9 @@ class LiveView:
         """Return an interactive view of what is logged, which a notebook shows as the result of a
         cell.
 
-        While a cell runs, the view shows a few states per second and answers nothing, unless the
-        simulation is in a thread. After `close` it keeps the last state. A further call returns a
-        further view.
+        While a cell runs, the view shows a few states per second and does not respond, unless the
+        simulation runs in a thread. After `close` it shows the last state. Each call returns a new
+        view.
 
         Args:
             height: of the view in CSS pixels; it is as wide as the cell.

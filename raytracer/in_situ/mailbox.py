@@ -52,7 +52,7 @@ Arrays = Mapping[str, "NDArray[Any] | DeviceArray"]
 
 
 class Memory:
-    """Memory that another process can map too; no file of any folder, so that none is left.
+    """Shared memory that another process can map; it is anonymous, so no file is left behind.
 
     Raises:
         UserError: there is no room.
@@ -372,7 +372,7 @@ class Reader:
         return int(self._words[NUMBER])
 
     def awaits(self) -> bool:
-        """Return whether there is a state that was not taken yet; without one, be woken by it."""
+        """Return whether there is a new state; if not, request a wake-up for the next one."""
         with self._control:
             is_there = bool(self._words[NUMBER] > self._words[TAKEN])
             self._words[WAITS] = not is_there
@@ -409,7 +409,7 @@ class Reader:
         key = index, on_gpu, generation
         with self._arrived:
             if not self._arrived.wait_for(lambda: key in self._memories, PATIENCE):
-                raise UserError("live: memory of the simulation has not arrived: log again")
+                raise UserError("live: an array of the simulation has not arrived: log it again")
             memory = self._memories[key]
             for other in [each for each in self._memories if each[:2] == key[:2] and each < key]:
                 del self._memories[other]

@@ -206,7 +206,7 @@ class _Outlet:
             self._write(name)
 
     def _publish(self, waits: bool = False) -> None:
-        """Publish what was written, unless the reader looks; waits: for some microseconds then."""
+        """Publish what was written, unless the reader is busy; waits: retry until it is not."""
         while self._unpublished and not self.writer.publish(self._about):
             if not waits:
                 return
@@ -264,7 +264,7 @@ class View(_Outlet):
         self._publish(waits=True)
 
     def finish(self) -> None:
-        """Wait until it has ended, after it was told to."""
+        """Wait for the end of the process, and kill it after `PATIENCE`."""
         if self.runner.wait(PATIENCE):
             self.look()
         else:
@@ -273,7 +273,7 @@ class View(_Outlet):
 
 
 class Movie(_Outlet):
-    """A movie of the states of every so many steps; the simulation waits if it is faster.
+    """A movie of every n-th step; the simulation waits if it is faster.
 
     A state is published when the next step begins: only then it is known to have all of its sets.
     """

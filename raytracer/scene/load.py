@@ -69,26 +69,24 @@ def load(
     topology: str | PathLike[str] | None = None,
     arrays: Mapping[str, str] | None = None,
 ) -> Scene:
-    """Read a scene file, or make a scene of a particle file.
+    """Load a scene file or a particle file.
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
-            the guide lists all), which is shown by a fitted camera, with the look soft, on grey,
-            atoms in the colours of elements, and a simulation box that particles fill. A pattern
-            such as `snap_*.h5` or `frame_%04d.xyz`, or a folder of such files, names a series with
-            one frame per file. A list of particle files is one scene with a set of each; those
-            without colours of their own get one each.
-        frame: frame of a trajectory, from 0, or from -1 backwards; in a scene file, of each data
-            file with several frames, before what the scene file says. None is the first one.
+            the guide lists all and their default look). A pattern such as `snap_*.h5` or
+            `frame_%04d.xyz`, or a folder, is a series with one frame per file. A list of particle
+            files is one scene with a sphere set per file; sets without colours get one each.
+        frame: frame of a trajectory, from 0, or from -1 backwards. In a scene file it overrides the
+            frame of each data file with several frames. None is the first one.
         columns: names of columns that will be needed. They are read together with the spheres;
             otherwise `Scene.columns` reads a text file a second time. Unknown columns are ignored.
-        format: the ending of files of its format ("xyz"), for a file, or for standard input ("-"),
-            whose content does not tell; None decides by name and content.
+        format: suffix of the format ("xyz"), if name and content of the file, or the content of
+            standard input ("-"), do not determine it. None detects the format.
         topology: a file with the atoms of a trajectory that has only coordinates (.xtc, .dcd,
             .trr): .psf, .prmtop, .pdb, .gro, ... It gives the particles labels, bonds and columns.
-        arrays: names of arrays or columns in a particle file that are "x", "y", "z", or "centers",
+        arrays: names of arrays or columns in a particle file, by "x", "y", "z", or "centers",
             "radius" or "diameter", "color", or "r", "g", "b": `{"x": "px", "radius": "rad"}`, as
-            `arrays` in a scene file. None goes by usual names.
+            `arrays` in a scene file. None uses common names.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -129,8 +127,8 @@ def load_file(
             if source.arrays:
                 raise UserError("arrays: is for data; in a scene file, set arrays in [[spheres]]")
             if place is not None:
-                raise UserError("is a scene; several files must all be data, which a scene file "
-                                "names in its [[spheres]]")  # fmt: skip
+                raise UserError("is a scene; several files must all be data files: name them in "
+                                "the [[spheres]] of the scene")  # fmt: skip
             values = read_table(stream, suffix)
             check(values, stream.source)
             return _Composer(values, Path(stream.source), frame, columns).scene()

@@ -167,9 +167,8 @@ class Mesh(SolidSet):
         if not np.array_equal(edges, others):
             alone = len(np.setdiff1d(edges, others))
             raise SceneError(
-                f"mesh: light passes through its material, so it must be closed, but at "
-                f"{counted(alone, 'edge')} no other triangle goes on in the same direction: close "
-                "it, or choose another material"
+                "mesh: glass needs a closed mesh, but a second triangle of the same orientation is "
+                f"missing at {counted(alone, 'edge')}: close it, or choose another material"
             )
         inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
         if not inward.any():

@@ -24,7 +24,7 @@ ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and 
 
 
 class ReplicatedSet(SphereSet):
-    """A set with its periodic images; the arrays of all images are made when they are asked for.
+    """A set with its periodic images; the arrays of all images are made on demand.
 
     Image i of sphere r has number `i * cell.count + r`; images along the last edge follow one
     another.

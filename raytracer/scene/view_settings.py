@@ -402,11 +402,10 @@ def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any
 
 
 def check_shutter(settings: Mapping[str, Any]) -> None:
-    """Refuse motion blur where pictures show moments. Raises UserError."""
+    """Refuse motion blur, for interactive views. Raises UserError."""
     if settings.get("shutter"):
         raise UserError(
-            "shutter: this shows moments; motion is blurred by `raytracer.render` and "
-            "`raytracer.animate`: leave it out"
+            "shutter: only `raytracer.render` and `raytracer.animate` blur motion: leave it out"
         )
 
 

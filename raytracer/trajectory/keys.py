@@ -51,8 +51,10 @@ class FrameKeys:
         return self._keys if self._source.count > 1 else None
 
     def _keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
-        """Return how spheres move from frame to frame, whose distance is the unit of time; `place`:
-        number of their set in the scene; `reach`: frames before and after the shown one."""
+        """Return the motion of spheres; the unit of time is the interval between two frames.
+
+        place: number of their set in the scene. reach: frames before and after the shown one.
+        """
         frame = self.frame
         if frame is None:
             frame = 0 if spheres.file is None else spheres.file.frame_of(self._source.count)

@@ -78,7 +78,7 @@ class Canvas:
         except gl.GLException as error:
             width, height = size
             raise DisplayError(
-                f"the OpenGL of {renderer()} has no room for {width}x{height} pixels ({error}): "
+                f"OpenGL ({renderer()}) cannot allocate {width}x{height} pixels ({error}): "
                 "make the window smaller, with --width and --height or the mouse"
             ) from error
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)

@@ -41,7 +41,7 @@ class Giants:
         return replace(found, centers=found.centers[outside], radii=radius[outside])
 
     def kept_out(self, view: View, before: View) -> View:
-        """Return a view, or the one before it if a giant is in the way.
+        """Return a view, or the previous one if the camera would enter a giant.
 
         An orthographic camera is moved back until it clips nothing but giants.
         """

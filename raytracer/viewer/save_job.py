@@ -22,7 +22,8 @@ Deliver = Callable[[Image], object]
 class SaveJob:
     """Renders the same pixels as `raytracer render` with this camera, size and samples.
 
-    path: of the file, or its name where `deliver` takes the picture instead, in another thread.
+    path: of the file. With `deliver`, only a name: that function takes the picture, in another
+        thread.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class SaveJob:
         return self._image is not None
 
     def render(self, check: Callable[[], None]) -> None:
-        """Render the picture, calling `check` ever so often, which may raise to end it."""
+        """Render the picture; `check` is called periodically and may raise to cancel it."""
         request, loaded = self._request, self._request.loaded_scene
         if loaded.closed:
             raise UserError(f"{self.path}: not saved, because the scene was reloaded")

@@ -54,8 +54,8 @@ MIN_IDLE_RAYS = 8
 molecule, 6 for packed spheres (docs/research/draft_noise.py)."""
 
 GPU_SHARE = 0.015
-"""Largest share of the time of a GPU that pictures take which follow no hand, beside a simulation
-that computes on the same GPU."""
+"""Largest share of the time of a GPU for pictures without user input, if a simulation computes on
+the same GPU."""
 
 PAUSE = 1.0
 """Seconds without a new state after which pictures take all of a GPU: the simulation rests, or its
@@ -193,7 +193,7 @@ class Worker:
         if save_job is not None and not save_job.writing:
             return [partial(self._save, save_job)], None
         now, work = perf_counter(), list[Callable[[], None]]()
-        # until when no pictures are rendered that follow no hand
+        # until when no pictures without user input are rendered
         resting = min(self._rest_until, self._arrived + PAUSE)
         is_new = request is not current
         is_due = current is None or request is self._of_hand or now >= resting

@@ -99,7 +99,7 @@ def test_a_scale_bar_is_as_long_as_it_says(length: float | None, factor: float) 
 
 def test_in_perspective_a_scale_bar_holds_at_the_target() -> None:
     camera = Camera(position=(0, 0, 8), look_at=(0, 0, 0), vertical_fov=60.0)
-    with pytest.warns(raytracer.RaytracerWarning, match="has perspective"):
+    with pytest.warns(raytracer.RaytracerWarning, match="with perspective"):
         pixels = raytracer.render(
             Scene([SphereSet([[0.0, 0.0, 0.0]], 0.5)], camera),
             annotations=Annotations(scale_bar=ScaleBar(1.0, color="red")),

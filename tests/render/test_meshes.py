@@ -259,7 +259,7 @@ def test_glass_meshes_among_others(backend: str) -> None:
     for mesh, sphere in zip(pictures[:2], pictures[2:], strict=True):
         assert np.abs(mesh - sphere).mean() < 0.03
         assert np.std(sphere) > 0.1
-    with pytest.raises(raytracer.UserError, match="must be closed, but at 3 edges"):
+    with pytest.raises(raytracer.UserError, match="is missing at 3 edges"):
         render(scene(Mesh(vertices, faces[:-1], material=glass)))
 
 

@@ -98,5 +98,5 @@ def test_what_cannot_be_picked_is_refused(tmp_path: Path) -> None:
             image.pick(*place)
     with pytest.raises(raytracer.UserError, match=r"x: 0\.5 is not a whole number"):
         image.pick(0.5, 1)  # type: ignore[arg-type]
-    with pytest.raises(raytracer.UserError, match="does not know its scene"):
+    with pytest.raises(raytracer.UserError, match="the scene of this picture is unknown"):
         raytracer.Image(image.film).pick(0, 0)

@@ -132,5 +132,5 @@ def test_a_body_within_the_bounds_of_another_is_no_cavity() -> None:
 
 def test_an_open_body_beside_others_is_refused() -> None:
     mesh, _ = bodies((1.0, 0.0, False), (1.0, 5.0, False))
-    with pytest.raises(SceneError, match="must be closed, but at 3 edges"):
+    with pytest.raises(SceneError, match="is missing at 3 edges"):
         Mesh(mesh.vertices, mesh.triangles[:-1]).turned_out()

@@ -225,7 +225,7 @@ def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:
 
 
 def of_rows(columns: list[Any]) -> dict[str, Any]:
-    """Return columns by name: the first three of numbers are x, y and z."""
+    """Return columns by name: the first three columns of numbers are x, y and z."""
     arrays = [_array(column) for column in columns]
     numbers = [place for place, each in enumerate(arrays)
                if each is not None and each.dtype.kind in "iuf" and each.ndim == 1]  # fmt: skip

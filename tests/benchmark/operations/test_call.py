@@ -26,7 +26,7 @@ REFUSED = [
     ("matmul", (zeros(3), zeros(3)), "shapes of the arrays do not match"),
     ("matmul", (zeros(3, 2), zeros(3, 2)), r"b is float32 \(3, 2\), expected float32 \(2, 2\)"),
     ("matmul", (zeros(3, 2), zeros(2, 2, dtype="f8")), "b is float64"),
-    ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is no array"),
+    ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is not an array"),
     ("histogram", (np.uint8(3),), "shapes of the arrays do not match"),
     ("histogram_bins", (zeros(3), zeros(1)), "bins = 0: give 1 or more"),
     ("contraction", (zeros(2, 17, 17, 17), zeros(17, 17)), "n = 17: give one of 2, "),

@@ -108,7 +108,7 @@ def test_a_series_and_parts(tmp_path: Path) -> None:
     listed = "".join(f'<Piece Source="{name}"/>' for name in ("0.vtk", "1.vtp"))
     assert len(read(write(tmp_path / "a.pvtp", parts.format(listed))).centers) == 4
     circle = write(tmp_path / "b.pvtp", parts.format('<Piece Source="b.pvtp"/>'))
-    with pytest.raises(DataFileError, match="lists of lists of files without end"):
+    with pytest.raises(DataFileError, match="its lists of files contain each other"):
         read(circle)
     with pytest.raises(DataFileError, match="lists no files"):
         read(write(tmp_path / "c.pvtp", parts.format("")))

@@ -29,8 +29,8 @@ class Source(LoadedSource):
         require_room(self.name, 3 * self.file.size)
         if self.file.size % (4 * len(fields)):
             raise DataFileError(
-                f"{self.name}: is incomplete, or not an atom probe file: its size is no multiple "
-                f"of {4 * len(fields)} bytes"
+                f"{self.name}: is incomplete, or not an atom probe file: its size is not a "
+                f"multiple of {4 * len(fields)} bytes"
             )
         rows = np.frombuffer(self.file.read(self.file.size), fields)
         return {name: rows[name].astype(kind[1:]) for name, kind in fields}

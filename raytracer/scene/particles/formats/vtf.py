@@ -56,7 +56,7 @@ class Source(LoadedSource):
                                     else text.split())  # fmt: skip
             except (ValueError, IndexError):
                 raise DataFileError(
-                    f"{self.name}: line {number}: '{shown(text, 60)}' is no line of a VTF file"
+                    f"{self.name}: line {number}: '{shown(text, 60)}' is not a line of a VTF file"
                 ) from None
 
     def _add_atoms(self, words: list[str]) -> None:
@@ -88,7 +88,8 @@ class Source(LoadedSource):
         positions = np.full((count, 3), np.nan)
         for place, row in enumerate(rows):
             if len(row) not in (3, 4):
-                raise DataFileError(f"{self.name}: '{shown(' '.join(row), 60)}' is no coordinates")
+                shown_row = shown(" ".join(row), 60)
+                raise DataFileError(f"{self.name}: '{shown_row}' is not a line of coordinates")
             atom = int(row[0]) if len(row) == 4 else place
             positions[atom] = np.array(row[-3:], np.float64)
         return {"position": positions} | self._properties(count)

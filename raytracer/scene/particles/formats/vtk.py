@@ -110,7 +110,7 @@ def _parts(paths: Sequence[Path], levels: int) -> Iterator[dict[str, NDArray[Any
         with opened(path) as file:
             inner = [each for _, each in _listed(file)]
             if inner and not levels:
-                raise DataFileError(f"{file.source}: is in lists of lists of files without end")
+                raise DataFileError(f"{file.source}: its lists of files contain each other")
             if inner:
                 yield from _parts(inner, levels - 1)
             else:
