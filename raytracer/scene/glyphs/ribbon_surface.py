@@ -61,7 +61,9 @@ def ribbon_surface(
     """
     centers = _smooth_strands(guides, structure)
     heads = _heads(structure)
-    places = _samples(len(guides), heads, steps)
+    # ascending, with two cross-sections at the bases of heads
+    places = np.arange((len(guides) - 1) * steps + 1) / steps
+    places = np.sort(np.concatenate([places, [start for start, _ in heads]]))
     controls = spline_controls(centers)
     points = evaluated(controls, places)
     tangents = _directions(evaluated(controls, places, slope=True))
@@ -111,7 +113,6 @@ def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Double
 
 
 def _smooth_strands(guides: Doubles, structure: Rows) -> Doubles:
-    """Return the guide points of the curve: those of strands without the pleat."""
     smooth = guides.copy()
     for _ in range(2):
         means = smooth.copy()
@@ -130,12 +131,6 @@ def _heads(structure: Rows) -> list[tuple[float, float]]:
         tip = min(end + 0.5, len(structure) - 1.0)
         heads.append((max(tip - HEAD_LENGTH, start + 0.0), tip))
     return [(start, tip) for start, tip in heads if tip > start]
-
-
-def _samples(count: int, heads: list[tuple[float, float]], steps: int) -> Doubles:
-    """Return the places of cross-sections, ascending; bases of heads have two."""
-    places = np.arange((count - 1) * steps + 1) / steps
-    return np.sort(np.concatenate([places, [start for start, _ in heads]]))
 
 
 def _profile(structure: Rows, heads: list[tuple[float, float]], places: Doubles) -> Doubles:
@@ -185,7 +180,8 @@ def _transported(tangents: Doubles) -> Doubles:
         turns[step:] = turns[step:] @ turns[:-step]
         step *= 2
     start = np.cross(tangents[0], np.eye(3)[np.argmin(np.abs(tangents[0]))])
-    return _unit(_across(turns @ start, tangents))
+    first = turns @ start
+    return _unit(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _turned(
@@ -211,7 +207,6 @@ def _turned(
 def _swept(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
-    """Join cross-sections, (M, K, 3), to a closed surface."""
     doubled = np.flatnonzero(places[1:] == places[:-1]) + 1
     strips = np.split(np.arange(len(places)), doubled)
     rows: list[Doubles] = []
@@ -264,10 +259,6 @@ def _triangles(
     return RibbonSurface(
         vertices[used], normals.reshape(-1, 3)[used], triangles.reshape(-1, 3), places[kept]
     )
-
-
-def _across(vectors: Doubles, tangents: Doubles) -> Doubles:
-    return np.asarray(vectors - (vectors * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _unit(vectors: Doubles) -> Doubles:
