@@ -18,11 +18,11 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.locate import locate
+from raytracer.scene.particles.data_file import DataFile, locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
+    NANOMETRE,
     Column,
     Particles,
     ParticleSource,
@@ -39,7 +39,6 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 """Columns one of which is in every file of oriented particles."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
-NANOMETRE = 10.0  # angstrom
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.cli import main
-from raytracer.scene.particles import compressed, frame_index, frames, lines
+from raytracer.scene.particles import compressed, frames, lines
 from raytracer.scene.particles.read import frame_count, source_of
 from support.particle_files import write
 
@@ -177,7 +177,7 @@ def test_an_index_is_kept_until_the_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(frame_index, "MIN_BYTES", 1)
+    monkeypatch.setattr(frames, "MIN_BYTES", 1)
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()
