@@ -21,6 +21,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import are_frames, is_across
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.formats import hdf5_tables
@@ -33,7 +34,6 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import are_frames, is_across
 from raytracer.scene.particles.snapshot_parts import Snapshot
 from raytracer.scene.particles.source import NANOMETRE, Box, Column, Moment, kind_of, moment_of
 

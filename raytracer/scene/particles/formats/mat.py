@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import are_frames
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource, are_frames
+from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource
 
 
 class Source(NestedSource):
