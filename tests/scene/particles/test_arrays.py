@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import RaytracerWarning, load
+from raytracer import load
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
@@ -163,25 +163,6 @@ def test_hdf5_that_holds_no_particles(
     assert "is damaged, or not a valid HDF5 file" in refusal(path, capsys)
     table = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n")
     assert "a path after a colon is for HDF5" in complaint(Path(f"{table}:x"))
-
-
-# Snapshots in several files
-
-
-def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:
-    for number in range(3):
-        with h5py.File(tmp_path / f"snap_1.{number}.hdf5", "w") as file:
-            file.create_group("Header").attrs["NumFilesPerSnapshot"] = 3
-            if number != 1:  # which has particles of another kind alone
-                file["PartType1/Coordinates"] = POINTS[number * 2 : number * 2 + 2]
-    first = load(tmp_path / "snap_1.0.hdf5")
-    np.testing.assert_array_equal(first.spheres[0].centers, POINTS[[0, 1, 4, 5]])
-    (spheres,) = first.spheres
-    assert spheres.file is not None
-    assert summary(spheres.file)["further files"] == ["snap_1.1.hdf5", "snap_1.2.hdf5"]
-    (tmp_path / "snap_1.1.hdf5").unlink()
-    with pytest.warns(RaytracerWarning, match="some of the others are missing"):
-        assert load(tmp_path / "snap_1.0.hdf5").count == 2
 
 
 # PLY

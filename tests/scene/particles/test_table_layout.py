@@ -190,21 +190,6 @@ TRACKS = "".join(f"{n},{t},{x + t},{y},{z}\n" for t in range(3)
                  for n, (x, y, z) in enumerate(POINTS.tolist()))  # fmt: skip
 
 
-@pytest.mark.parametrize("names", ["TrackID,frame,x,y,z", "particle,t,x,y,z",
-                                   "ID,Time,Position X,Position Y,Position Z"])  # fmt: skip
-def test_tracks_are_frames(tmp_path: Path, names: str) -> None:
-    path = write(tmp_path / "a.csv", f"{names}\n{TRACKS}")
-    assert frame_count(path) == 3
-    np.testing.assert_array_equal(read(path).centers, POINTS)
-    assert "has 3 frames" in notes_of(read(path))
-    file = DataFile(path, frame=-1)
-    particles = read(file)
-    np.testing.assert_array_equal(particles.centers, POINTS + np.array([2, 0, 0]))
-    assert particles.time is not None
-    assert particles.time.value == 2.0
-    assert read_row(file, 3, 4)[names.split(",")[0]] == 3
-
-
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [("n,frame,x,y,z", "rows with 3 values of 'frame' are shown together"), ("n,m,x,y,z", "")],
@@ -263,17 +248,6 @@ def test_elements_of_xml(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
     assert "rows with 2 values of" in notes_of(particles)
-
-
-@pytest.mark.parametrize("form", ['"[{0}, {1}, {2}]"', '"({0}; {1}; {2})"', "[{0} {1} {2}]"])
-def test_vectors_in_cells(tmp_path: Path, form: str) -> None:
-    """As pandas writes lists."""
-    rows = "".join(f"{n},{form.format(*point)},0.5\n" for n, point in enumerate(POINTS.tolist()))
-    path = write(tmp_path / "a.csv", f"id,position,radius\n{rows}")
-    particles = read(path)
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    np.testing.assert_array_equal(particles.radius, [0.5] * 4)
-    assert read_row(DataFile(path), 2, 4)["id"] == 2
 
 
 @pytest.mark.filterwarnings("ignore")
