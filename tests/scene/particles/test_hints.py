@@ -50,12 +50,6 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
         read(tmp_path / "a.zip")
 
 
-def test_a_dump_of_a_grid(tmp_path: Path) -> None:
-    text = "ITEM: TIMESTEP\n0\nITEM: GRID SIZE nx ny nz\n1 1 1\nITEM: GRID CELLS f_a\n0.5\n"
-    with pytest.raises(DataFileError, match="values on a grid, which has no particles: render the"):
-        read(write(tmp_path / "grid.dump", text))
-
-
 def test_an_archive_in_archives(tmp_path: Path) -> None:
     content, name = b"x,y,z\n1,2,3\n", "a.csv"
     for depth in range(5):

@@ -12,7 +12,6 @@ import pytest
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import opened
-from raytracer.scene.load import load
 from raytracer.scene.particles import text_table
 from raytracer.scene.particles.text_table import FIXED, SPACES, Cell, Kind, Layout, Rows, read_rows
 from support.particle_files import write
@@ -124,9 +123,6 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
     assert found is not None
     assert found.columns["v"].shape == (0, 3)
     assert [len(found.columns[name]) for name in ("0", "1", "t")] == [0, 0, 0]
-    path = write(tmp_path / "a.pdb", "CRYST1   10.000   11.000")
-    with pytest.raises(DataFileError, match="there are no atoms"):
-        load(path)
 
 
 @pytest.mark.parametrize("by", ["compiled", "lines"])
