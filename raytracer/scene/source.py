@@ -21,7 +21,8 @@ from raytracer.errors import (
     suggestion,
 )
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import DataFile, locate, may_be_series, split_inner
+from raytracer.scene.particles.data_file import DataFile, split_inner
+from raytracer.scene.particles.locate import locate, may_be_series
 
 SCENE_SUFFIXES = (".toml", ".json")
 
