@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.files.npz import Header
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Column, kind_of
+
+if TYPE_CHECKING:
+    from raytracer.files.npz import Header
 
 
 class ArraySource(ColumnSource):
