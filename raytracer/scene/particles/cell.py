@@ -11,22 +11,22 @@ import numpy as np
 from raytracer.scene.particles.source import Box
 
 
-def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, float]) -> Box | None:
+def cell_of(sizes: Iterable[float]) -> Box | None:
     """Return the cell with its first edge along x and its second in the x-y plane, or None.
 
     Args:
-        lengths: of the edges a, b and c.
-        angles: alpha (between b and c), beta (a and c), gamma (a and b), degrees.
+        sizes: (6,), lengths of the edges a, b and c; the angles alpha (between b and c), beta (a
+            and c) and gamma (a and b), degrees.
     """
-    if not all(map(isfinite, (*lengths, *angles))):
+    a, b, c, *angles = map(float, sizes)
+    if not all(map(isfinite, (a, b, c, *angles))):
         return None
-    a, b, c = lengths
     # Right angles are exact.
     alpha, beta, gamma = (
         (0.0, 1.0) if angle == 90.0 else (cos(radians(angle)), sin(radians(angle)))
         for angle in angles
     )
-    if min(lengths) <= 0.0 or gamma[1] <= 0.0:
+    if min(a, b, c) <= 0.0 or gamma[1] <= 0.0:
         return None
     x = beta[0]
     y = (alpha[0] - beta[0] * gamma[0]) / gamma[1]

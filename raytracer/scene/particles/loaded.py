@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
+from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Column, kind_of
 
@@ -19,7 +20,27 @@ is_isolated = False  # whether this is a worker of `isolated`, which may import 
 
 
 class LoadedSource(ColumnSource):
-    """A source that reads all columns when the first is needed."""
+    """A source that reads all columns when the first is needed.
+
+    Attributes:
+        memory: bytes per byte of the file while it is parsed.
+    """
+
+    memory: ClassVar[int] = 1
+
+    def require_memory(self) -> None:
+        """Raise MemoryNeedError if the file is too large to be parsed."""
+        require_room(self.name, self.memory * self.file.size)
+
+    def stream(self) -> IO[bytes]:
+        """Return the file at its start. Raises MemoryNeedError."""
+        self.require_memory()
+        self.file.file.seek(0)
+        return self.file.file
+
+    def content(self) -> bytes:
+        """Return all bytes of the file. Raises MemoryNeedError."""
+        return self.stream().read(self.file.size)
 
     @abstractmethod
     def read(self) -> dict[str, NDArray[Any]]:

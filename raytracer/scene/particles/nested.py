@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across
 from raytracer.scene.particles.loaded import LoadedSource, texts
-from raytracer.scene.particles.source import Column, Notes, kind_of
+from raytracer.scene.particles.source import Notes
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
@@ -34,7 +34,7 @@ CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors",
 Columns = dict[str, NDArray[Any]]
 
 
-class NestedSource(LoadedSource):
+class NestedSource(ArraySource, LoadedSource):
     """A source whose file holds nested data.
 
     Attributes:
@@ -43,33 +43,12 @@ class NestedSource(LoadedSource):
 
     min_across: int = MIN_ACROSS
 
-    @cached_property
-    def _times(self) -> tuple[int, ...]:
-        """Number of frames, and of particles; () if positions have no frames."""
-        name = naming.usual("centers", self.arrays)
-        shape = () if name is None else self.arrays[name].shape
-        return shape[:2] if are_frames(shape) else ()
-
     @property
-    def frames(self) -> int | None:
-        return self._times[0] if self._times else 1
+    def stored(self) -> Columns:
+        return self.arrays
 
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        return {name: Column(kind_of(each.dtype), each.shape[1 + self._moves(name) :])
-                for name, each in self.arrays.items()}  # fmt: skip
-
-    @property
-    def count(self) -> int | None:
-        return self._times[1] if self._times else super().count
-
-    def _moves(self, name: str) -> bool:
-        """Whether the first axis of an array is time."""
-        return bool(self._times) and self.arrays[name].shape[:2] == self._times
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return {name: self.arrays[name][self.frame] if self._moves(name) else self.arrays[name]
-                for name in names}  # fmt: skip
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        return self.arrays[name] if frame is None else self.arrays[name][frame]
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K).
@@ -290,16 +269,6 @@ def _of_commonest_length(columns: Columns) -> Columns:
     """Return the columns that have as many values as most others."""
     ((length, _),) = Counter(map(len, columns.values())).most_common(1)
     return {name: array for name, array in columns.items() if len(array) == length}
-
-
-def are_frames(shape: Sequence[int]) -> bool:
-    """Whether an array of coordinates has frames, (T, N, 3) or (T, N, 2)."""
-    return len(shape) == 3 and shape[2] in (2, 3) and shape[0] > 0
-
-
-def is_across(shape: Sequence[int], least: int = 4) -> bool:
-    """Whether an array has a row for each axis, (3, N), N at least `least`."""
-    return len(shape) == 2 and shape[0] == 3 and shape[1] >= least
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:

@@ -23,6 +23,7 @@ from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
+    NANOMETRE,
     Column,
     Particles,
     ParticleSource,
@@ -39,7 +40,6 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 """Columns one of which is in every file of oriented particles."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
-NANOMETRE = 10.0  # angstrom
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 

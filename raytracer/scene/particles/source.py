@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
 
+NANOMETRE = 10.0  # angstrom, the unit of the radii of elements
 BY_LABEL = "species"  # `Particles.names["radius"]` of radii that follow from the labels
 
 Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius", "radius+color", ""

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.lines import first_line_from
 from raytracer.scene.particles.source import Column, Particles, more_frames
-from raytracer.scene.particles.text_table import TEXT, Layout, read_rows
+from raytracer.scene.particles.text_table import Kind, Layout, read_rows, whole
 
 
 class TextSource(ColumnSource):
@@ -41,7 +40,7 @@ class TextSource(ColumnSource):
         columns = {}
         for name, cell in self.layout.cells.items():
             kind = "integer" if name in self.integers else "number"
-            columns[name] = Column("text" if cell.kind == TEXT else kind)
+            columns[name] = Column("text" if cell.kind == Kind.TEXT else kind)
         return columns
 
     @property

@@ -10,6 +10,7 @@ import os
 import re
 from array import array
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from math import nan
 from typing import Any, NamedTuple
 
@@ -23,10 +24,10 @@ from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.particles.lines import count_lines
 
+EXACT = 1 << 53  # integers up to this size are exact in float64, the type of parsed text
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
 BLOCK_BYTES = 1 << 23  # bytes that are parsed at a time
 HEAD_BYTES = 1 << 20  # most bytes before the rows
-NUMBER, OPTIONAL, TEXT = range(3)  # types of cells, as in text_table.h; missing ones are NaN
 SPACES, FIXED = "spaces", "fixed"  # ways to split lines, beside a separator
 
 BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
@@ -40,17 +41,25 @@ _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
+class Kind(IntEnum):
+    """Types of cells, as in text_table.h; missing optional numbers are NaN."""
+
+    NUMBER = 0
+    OPTIONAL = 1
+    TEXT = 2
+
+
 class Cell(NamedTuple):
     """A column of a text."""
 
-    kind: int  # NUMBER, OPTIONAL or TEXT
+    kind: Kind
     place: int  # index of its cell in a row, from 0; for fixed columns the first byte
     width: int = 0  # bytes of a fixed column, or of a text to keep
     repeat: int = 1  # number of adjacent cells: 3 for a vector
 
     @property
     def bytes(self) -> int:
-        return self.repeat * (self.width if self.kind == TEXT else 8)
+        return self.repeat * (self.width if self.kind == Kind.TEXT else 8)
 
 
 class Layout(NamedTuple):
@@ -71,7 +80,7 @@ class Layout(NamedTuple):
         """Bytes of the shortest row: two per cell, or the fixed columns."""
         if self.split != FIXED:
             return 2 * max((cell.place + cell.repeat for cell in self.cells.values()), default=1)
-        needed = [each for each in self.cells.values() if each.kind == NUMBER]
+        needed = [each for each in self.cells.values() if each.kind == Kind.NUMBER]
         return max((each.place + each.repeat * each.width for each in needed), default=1)
 
     def cut(self, line: str) -> list[str]:
@@ -121,7 +130,7 @@ class _Table:
 
     def __init__(self, cells: Mapping[str, Cell], layout: Layout, most: int) -> None:
         self.cells, self.layout, self.most = cells, layout, most
-        self.numbers = [name for name, cell in cells.items() if cell.kind != TEXT]
+        self.numbers = [name for name, cell in cells.items() if cell.kind != Kind.TEXT]
         self.texts = [name for name in cells if name not in self.numbers]
 
     def kinds(self) -> np.dtype[Any]:
@@ -129,7 +138,7 @@ class _Table:
         rows: list[Any] = [
             (name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
             for name, cell in self.cells.items()
-            if cell.kind == TEXT
+            if cell.kind == Kind.TEXT
         ]
         return np.dtype(rows or "u1")
 
@@ -191,7 +200,7 @@ class _Table:
         """Return kind, place, width and offset of the cells for the parser, sorted by place."""
         rows, ends = [], [0, 0]
         for cell in self.cells.values():
-            is_text = cell.kind == TEXT
+            is_text = cell.kind == Kind.TEXT
             for index in range(cell.repeat):
                 place = cell.place + index * (cell.width if self.layout.split == FIXED else 1)
                 rows.append((cell.kind, place, cell.width, ends[is_text]))
@@ -265,7 +274,7 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     value = number_in(text)
     if not isinstance(value, str):
         return float(value)
-    if cell.kind == OPTIONAL and (text in BLANK or split == FIXED):
+    if cell.kind == Kind.OPTIONAL and (text in BLANK or split == FIXED):
         return nan
     column = "xyz"[place] if cell.repeat == 3 else name
     what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
@@ -332,6 +341,10 @@ def number_in(text: str) -> int | float | str:
     return value
 
 
+def kind_of(text: str) -> Kind:
+    return Kind.TEXT if isinstance(number(text), str) else Kind.NUMBER
+
+
 def number(text: str) -> int | float | str:
     """Return a text as a number if it is one, otherwise unchanged."""
     try:
@@ -340,3 +353,23 @@ def number(text: str) -> int | float | str:
         return text if "_" in text else float(text)  # Python accepts 1_000 as a number
     except ValueError:
         return text
+
+
+def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
+    """Truncate a column to int64.
+
+    Raises:
+        DataFileError: a number is NaN, infinite, or beyond 2**53.
+    """
+    if values.size and not (values.min() >= -EXACT and values.max() <= EXACT):
+        bad = values[~(np.abs(values) <= EXACT)][0]
+        what = f"is beyond the range of integers, {-EXACT:,} to {EXACT:,}"
+        problem = what if np.isfinite(bad) else "is not an integer"
+        raise DataFileError(f"{source}: '{shown(name)}': {bad:.16g} {problem}")
+    return values.astype(np.int64)
+
+
+def counted_values(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as int64 if all are whole and of moderate size, otherwise unchanged."""
+    is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
+    return values.astype(np.int64) if is_whole else values

@@ -48,8 +48,10 @@ def test_rows_without_a_distance_are_left_out(tmp_path: Path) -> None:
     assert load(path).describe(1).values == {"ra": 180.0, "dec": 0.0, "parallax": 2.0}
 
 
-def test_units_of_angles(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "ra [h],dec [rad],dist\n6,0,1\n0,1.5707963267948966,2\n")
+@pytest.mark.parametrize(("names", "pole"), [("ra [h],dec [rad]", np.pi / 2),
+                                             ("ra (hours),dec (degrees)", 90)])  # fmt: skip
+def test_units_of_angles(tmp_path: Path, names: str, pole: float) -> None:
+    path = write(tmp_path / "a.csv", f"{names},dist\n6,0,1\n0,{pole!r},2\n")
     np.testing.assert_allclose(read(path).centers, [[0, 1, 0], [0, 0, 2]], atol=1e-12)
 
 
@@ -84,17 +86,14 @@ def test_bands_of_a_survey_are_no_redshift_and_no_radius(tmp_path: Path) -> None
     assert "radius" not in str(data.notes)
 
 
-def test_unknown_units_and_angles_beyond_the_pole_are_errors(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "ra [turn],dec [deg],dist\n6,0,1\n0,1,2\n")
-    with pytest.raises(UserError, match="the unit 'turn' of 'ra"):
-        read(path)
-    path = write(tmp_path / "b.csv", "glon,glat,dist\n6,300,1\n0,1,2\n")
-    with pytest.raises(UserError, match="'glat' is beyond 90 degrees"):
-        read(path)
-    path = write(tmp_path / "c.csv", "ra (hours),dec (degrees),dist\n6,0,1\n0,90,2\n")
-    np.testing.assert_allclose(read(path).centers, [[0, 1, 0], [0, 0, 2]], atol=1e-12)
-
-
-def test_l_and_b_without_distances_are_no_angles(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there are no columns x, y and z"):
-        read(write(tmp_path / "boxes.csv", "l,b,h\n40,30,10\n20,10,5\n"))
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ra [turn],dec [deg],dist\n6,0,1\n0,1,2\n", "the unit 'turn' of 'ra"),
+        ("glon,glat,dist\n6,300,1\n0,1,2\n", "'glat' is beyond 90 degrees"),
+        ("l,b,h\n40,30,10\n20,10,5\n", "there are no columns x, y and z"),  # no angles
+    ],
+)
+def test_what_is_no_place(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        read(write(tmp_path / "a.csv", text))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.cli import main
-from raytracer.scene.particles import compressed, frame_index, frames, lines
-from raytracer.scene.particles.read import frame_count, source_of
+from raytracer.scene.particles import compressed, frames, lines
+from raytracer.scene.particles.read import frame_count
 from support.particle_files import write
 
 RNG = np.random.default_rng(23)
@@ -91,31 +91,6 @@ def test_a_frame_is_the_file_that_holds_it_alone(tmp_path: Path, name: str, endi
         np.testing.assert_allclose(centers(path, k - 4), points_of(k), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npz", "packed.npz", "a.h5"])
-def test_frames_of_arrays(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    series = np.stack([points_of(k, 6) for k in range(4)])
-    if name == "a.npy":
-        np.save(path, series)
-    elif name == "a.npz":
-        np.savez(path, positions=series, radius=np.full((4, 6), 0.5) * np.arange(1, 5)[:, None])
-    elif name == "packed.npz":
-        np.savez_compressed(path, positions=series)
-    else:
-        h5py = pytest.importorskip("h5py")
-        with h5py.File(path, "w") as file:
-            file["particles/all/position/value"] = series
-    assert frame_count(path) == 4
-    with source_of(path) as source:
-        assert source.count == 6
-    for k in (3, 0, 2):
-        np.testing.assert_array_equal(centers(path, k), series[k])
-    if name == "a.npz":
-        np.testing.assert_array_equal(raytracer.load(path, 2).spheres[0].radius, 1.5)
-    with pytest.warns(raytracer.RaytracerWarning, match="4 frames; the first is shown"):
-        np.testing.assert_array_equal(centers(path), series[0])
-
-
 @pytest.mark.parametrize("pattern", ["snap_*.xyz", "snap_%d.xyz", "."])
 def test_series_of_files(tmp_path: Path, pattern: str) -> None:
     for k in (0, 1, 2, 10):
@@ -177,7 +152,7 @@ def test_an_index_is_kept_until_the_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(frame_index, "MIN_BYTES", 1)
+    monkeypatch.setattr(frames, "MIN_BYTES", 1)
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()

@@ -29,7 +29,12 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
         ("job.mop", MOPAC, "may be the input of a program: save its positions as .xyz"),
         ("job.gin", GULP, "may be the input of a program: save its positions as .xyz"),
         ("run.xdmf", "<Xdmf/>", "lists other files: name these"),
-        ("run.xmf", "<Xdmf/>", "lists other files: name these"),
+        ("a.pkl", "?", "cannot be read; it can run programs when it is opened: save its arrays"),
+        ("a.sav", "?", "cannot be read; save it as .csv"),
+        ("a.rcp", "?", "cannot be read; convert it to .las or .ply"),
+        ("a.restart", "?", "cannot be read; read it with LAMMPS"),
+        ("a.txt", "to be done\n", "there are no columns x, y and z"),
+        ("b.txt", "1 2\n3 4\n", "line 1 holds numbers; it must name the columns"),
     ],
 )
 def test_what_to_do(tmp_path: Path, name: str, content: str, sentence: str) -> None:
@@ -43,12 +48,6 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
             archive.writestr(f"{name}.csv", "x,y,z\n1,2,3\n")
     with pytest.raises(DataFileError, match=r"4 files \(a.csv, b.csv, c.csv, ...\): unpack it"):
         read(tmp_path / "a.zip")
-
-
-def test_a_dump_of_a_grid(tmp_path: Path) -> None:
-    text = "ITEM: TIMESTEP\n0\nITEM: GRID SIZE nx ny nz\n1 1 1\nITEM: GRID CELLS f_a\n0.5\n"
-    with pytest.raises(DataFileError, match="values on a grid, which has no particles: render the"):
-        read(write(tmp_path / "grid.dump", text))
 
 
 def test_an_archive_in_archives(tmp_path: Path) -> None:

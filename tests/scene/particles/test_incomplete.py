@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import RaytracerWarning, load
+from raytracer import load
 from raytracer.scene.particles.read import source_of
 from support.particle_files import complaint, write
 
@@ -68,12 +68,6 @@ def test_a_point_cloud_that_is_cut(tmp_path: Path, form: str) -> None:
     rows = "".join(f"{x} {y} {z}\n" for x, y, z in POINTS).encode()
     data = rows if form == "ascii" else POINTS.astype("f4").tobytes()
     assert "is incomplete" in complaint(write(tmp_path / "a.pcd", head.encode() + data))
-
-
-def test_rows_at_the_end_without_coordinates(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n4,5,6\nnan,nan,nan\nnan,nan,nan\n")
-    with pytest.warns(RaytracerWarning, match="rows without coordinates are left out: 2"):
-        assert load(path).count == 2
 
 
 def test_a_last_row_without_x_is_not_left_out(tmp_path: Path) -> None:

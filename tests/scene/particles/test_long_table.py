@@ -12,7 +12,7 @@ from raytracer import UserError, load
 from raytracer.scene.particles import long_table
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.formats import csv
-from raytracer.scene.particles.read import frame_count, read
+from raytracer.scene.particles.read import frame_count, read, read_row
 from support.particle_files import write
 
 POINTS = np.random.default_rng(31).normal(size=(3, 5, 3)).round(6)
@@ -26,16 +26,24 @@ def table(names: str, rows: list[tuple[object, ...]]) -> str:
 ROWS = [(t, 0.5 * t, n, *POINTS[t, n]) for t in range(3) for n in range(5)]
 
 
-def test_frames(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", table("step,time_ps,id,x,y,z", ROWS))
+@pytest.mark.parametrize(
+    ("names", "time"),
+    [("step,time_ps,id,x,y,z", (1, "ps")), ("frame,m,TrackID,x,y,z", (2, "steps")),
+     ("m,t,particle,x,y,z", (1, "")), ("m,Time,ID,Position X,Position Y,Position Z", (1, ""))],
+)  # fmt: skip
+def test_frames(tmp_path: Path, names: str, time: tuple[float, str]) -> None:
+    path = write(tmp_path / "a.csv", table(names, ROWS))
+    clock, identity = next(n for n in names.split(",")[:2] if n != "m"), names.split(",")[2]
     assert frame_count(path) == 3
     np.testing.assert_array_equal(read(path).centers, POINTS[0])
-    last = read(DataFile(path, frame=2), wanted=lambda columns: ["id"])
+    assert "has 3 frames" in str(read(path).notes)
+    file = DataFile(path, frame=-1)
+    last = read(file, wanted=lambda columns: [identity])
     np.testing.assert_array_equal(last.centers, POINTS[2])
-    np.testing.assert_array_equal(last.extra["id"], np.arange(5))
-    assert last.time is not None
-    assert last.time == (1.0, "ps")
-    assert "rows with the same 'step' are a frame, since each 'id' recurs" in str(last.notes)
+    np.testing.assert_array_equal(last.extra[identity], np.arange(5))
+    assert last.time == time
+    assert f"with the same '{clock}' are a frame, since each '{identity}' rec" in str(last.notes)
+    assert read_row(file, 3, 5)[identity] == 3
 
 
 def test_rows_in_any_order_and_without_a_track(tmp_path: Path) -> None:
@@ -110,10 +118,15 @@ def test_rows_without_a_time_are_told(tmp_path: Path) -> None:
     assert "rows without a value of 'frame' are left out: 1" in str(data.notes)
 
 
-def test_quoted_vectors_of_other_lengths_are_errors(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ['"[{}, {}, {}]"', '"({}; {}; {})"', "[{} {} {}]"])
+def test_quoted_vectors(tmp_path: Path, form: str) -> None:
+    """As pandas writes lists; those of other lengths are errors."""
+    rows = "".join(f"{n},{form.format(*point)},0.5\n" for n, point in enumerate(POINTS[0]))
+    path = write(tmp_path / "a.csv", f"id,position,radius\n{rows}")
+    np.testing.assert_array_equal(read(path).centers, POINTS[0])
+    np.testing.assert_array_equal(read(path).radius, [0.5] * 5)
+    assert read_row(DataFile(path), 2, 5)["id"] == 2
     text = 'id,position,m\n1,"[0.5, 1.5, 2.5]",7\n2,"{}",8\n3,"[7, 8, 9]",9\n'
-    data = read(write(tmp_path / "a.csv", text.format("[4, 5, 6]")))
-    np.testing.assert_array_equal(data.centers, [[0.5, 1.5, 2.5], [4, 5, 6], [7, 8, 9]])
     with pytest.raises(UserError, match="line 3, column 'position_x'"):
         read(write(tmp_path / "b.csv", text.format("[4, 5]")))
     with pytest.raises(UserError, match="coordinates must be finite"):

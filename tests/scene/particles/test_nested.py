@@ -13,18 +13,39 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import opened
 from raytracer.scene.load import is_scene
 from raytracer.scene.particles.formats import hdf5_tables
-from raytracer.scene.particles.read import source_of
+from raytracer.scene.particles.read import read, source_of
 from support.particle_files import complaint, write
+
+ROWS = [[1, 2, 3], [4, 5, 6]]
+SQUARE = "[[9, 0, 0], [0, 9, 0], [0, 0, 9]]"
+DEEP = {"items": [{"at": {"position": {"x": x, "y": x + 1, "z": x + 2}}} for x in (1, 4)]}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("text", "points", "said"),
+    [
+        (f'{{"box": {SQUARE}, "particles": {ROWS}}}', ROWS, ""),
+        (f'{{"forces": {SQUARE}, "atoms": {ROWS}}}', ROWS,
+         "matrix 'atoms' is taken as the particles, not 'forces'"),
+        ('{"particles": {"x": [1, 4], "y": [2, 5], "z": [3, 6]}}', ROWS, ""),
+        ('{"x": 1, "y": 2, "z": 3, "element": "Cu"}\n', ROWS[:1], ""),
+        ('{"positions": [1, 2, 3, 4, 5, 6], "radii": [1, 2]}', ROWS, ""),
+        (json.dumps(DEEP), ROWS, ""),
+    ],
+)  # fmt: skip
+def test_where_the_particles_are(tmp_path: Path, text: str, points: object, said: str) -> None:
+    data = read(write(tmp_path / "a.jsonl", text))
+    np.testing.assert_array_equal(data.centers, points)
+    assert said in " ".join(note for _, note in data.notes)
 
 
 def test_rows_without_names(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", '[["Cu", 1, 2, 3, 0.5], ["O", 4, 5, 6, 0.25]]')
     with pytest.warns(RaytracerWarning, match="the first three of numbers are taken as x, y and z"):
-        (spheres,) = load(path).spheres
-    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
-    with pytest.warns(RaytracerWarning, match="the columns have no names"):
-        (sized,) = load(path, arrays={"radius": "column 5"}).spheres
-    np.testing.assert_array_equal(sized.radius, [0.5, 0.25])
+        (spheres,) = load(path, arrays={"radius": "column 5"}).spheres
+    np.testing.assert_array_equal(spheres.centers, ROWS)
+    np.testing.assert_array_equal(spheres.radius, [0.5, 0.25])
 
 
 def test_missing_values_and_texts(tmp_path: Path) -> None:
@@ -38,6 +59,7 @@ def test_missing_values_and_texts(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('{"columns": ["a", "b"], "data": [[1, 2]]}', "no columns x, y and z; it holds 'a', 'b'"),
+        ('{"columns": ["x", "y", "z"], "index": [], "data": []}', "holds no particles"),
         ('[{"x": 1, "y": 2, "z": 3}', "cannot be read as .json"),
         ("[" * 100_000 + "1", "nested too deeply"),
         ('{"x": [1, 2], "y": [1], "z": [1]}', "there are no columns x, y and z"),
@@ -63,9 +85,6 @@ def test_aliases_that_nest_end(tmp_path: Path) -> None:
         load(write(tmp_path / "a.yaml", "\n".join(lines) + "\n"))
 
 
-SQUARE = "[[9, 0, 0], [0, 9, 0], [0, 0, 9]]"
-
-
 @pytest.mark.parametrize("inner", ["position", "loc"])
 def test_inner_records_with_the_same_entries(tmp_path: Path, inner: str) -> None:
     row = '{"%s": {"x": %d, "y": 2, "z": 3}, "velocity": {"x": 7, "y": 8, "z": 9}}'
@@ -73,19 +92,6 @@ def test_inner_records_with_the_same_entries(tmp_path: Path, inner: str) -> None
     (spheres,) = load(write(tmp_path / "a.json", text)).spheres
     np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 2, 3]])
     np.testing.assert_array_equal(spheres.columns["velocity_x"], [7, 7])
-
-
-def test_the_cell_is_not_the_particles(tmp_path: Path) -> None:
-    text = f'{{"box": {SQUARE}, "particles": [[1, 2, 3], [4, 5, 6]]}}'
-    (spheres,) = load(write(tmp_path / "a.json", text)).spheres
-    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
-
-
-def test_the_likeliest_matrix_is_named(tmp_path: Path) -> None:
-    text = f'{{"forces": {SQUARE}, "atoms": [[1, 2, 3], [4, 5, 6]]}}'
-    with pytest.warns(RaytracerWarning, match="matrix 'atoms' is taken as the particles, not 'fo"):
-        (spheres,) = load(write(tmp_path / "a.json", text)).spheres
-    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
 
 
 def test_only_matlab_has_points_in_columns(tmp_path: Path) -> None:
@@ -122,17 +128,6 @@ def test_columns_with_names_of_the_user(tmp_path: Path) -> None:
         np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
 
 
-def test_columns_in_an_inner_dictionary(tmp_path: Path) -> None:
-    text = '{"particles": {"x": [1, 2], "y": [3, 4], "z": [5, 6]}}'
-    (spheres,) = load(write(tmp_path / "a.json", text)).spheres
-    np.testing.assert_array_equal(spheres.centers, [[1, 3, 5], [2, 4, 6]])
-
-
-def test_a_data_frame_without_rows(tmp_path: Path) -> None:
-    text = '{"columns": ["x", "y", "z"], "index": [], "data": []}'
-    assert "holds no particles" in complaint(write(tmp_path / "a.json", text))
-
-
 @pytest.mark.parametrize("tilt", [[], [1.0, 0.0, 0.0]])
 def test_boundaries_of_a_dump_in_yaml(tmp_path: Path, tilt: list[float]) -> None:
     pytest.importorskip("yaml")
@@ -157,12 +152,6 @@ def test_one_particle_of_matlab(tmp_path: Path, point: dict[str, object]) -> Non
     np.testing.assert_array_equal(spheres.radius, 0.5)
 
 
-def test_one_line_of_json(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", '{"x": 1, "y": 2, "z": 3, "element": "Cu"}\n')
-    (spheres,) = load(path).spheres
-    np.testing.assert_array_equal(spheres.centers, [[1, 2, 3]])
-
-
 def test_the_memory_of_all_datasets_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,12 +166,3 @@ def test_the_memory_of_all_datasets_is_checked(
         columns = hdf5_tables.Source(stream, "", file).read()
     assert list(columns) == ["x", "y", "z"]
     assert sizes == [2 * (4 * 24 + 800)]
-
-
-@pytest.mark.parametrize("value", [
-    {"positions": [0, 1, 2, 3, 4, 5, 6, 7, 8], "radii": [1, 2, 3]},
-    {"items": [{"at": {"position": {"x": x, "y": x + 1, "z": x + 2}}} for x in (0, 3, 6)]},
-])  # fmt: skip
-def test_positions_one_after_another_or_deep(tmp_path: Path, value: object) -> None:
-    (spheres,) = load(write(tmp_path / "a.json", json.dumps(value))).spheres
-    np.testing.assert_array_equal(spheres.centers, np.arange(9).reshape(3, 3))

@@ -143,7 +143,7 @@ def test_a_process_prints_no_warnings_of_numpy() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("width", [2, 3])
-@pytest.mark.parametrize("ending", [".npy", ".npz", ".h5", ".mat", "(N, K, T).mat"])
+@pytest.mark.parametrize("ending", [".npy", ".npz", "packed.npz", ".h5", ".mat", "(N, K, T).mat"])
 def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
     """(T, N, 2) and (T, N, 3), with other values per particle, of each frame or of all."""
     frames = np.random.default_rng(41).normal(size=(4, 9, width))
@@ -152,8 +152,8 @@ def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
     path = tmp_path / f"a{ending[-4:]}"
     if ending == ".npy":
         np.save(path, frames)
-    elif ending == ".npz":
-        np.savez(path, **arrays)
+    elif ending.endswith(".npz"):
+        (np.savez if ending == ".npz" else np.savez_compressed)(path, **arrays)
     elif ending == ".h5":
         path = tmp_path / "a.h5"
         with pytest.importorskip("h5py").File(path, "w") as file:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.snapshot_parts import parts_of
 from support.particle_files import write
@@ -58,9 +59,7 @@ def test_a_missing_file_of_a_snapshot(folder: Path) -> None:
     (folder / "snap_003.2").unlink()
     particles = read(folder / "snap_003.0")
     assert len(particles.centers) == 3
-    assert "one of 3 files of a snapshot, and some of the others are missing" in str(
-        particles.notes
-    )
+    assert "one of 3 files of a snapshot, and some of the others are miss" in str(particles.notes)
 
 
 @pytest.mark.parametrize("name", ["snap", "snap.x", "snap.7", "snap_0"])
@@ -81,19 +80,17 @@ def test_documents_are_frames(tmp_path: Path) -> None:
     assert frame_count(path) == 4
     with source_of(path) as source:
         assert source.frames == 4
-    from raytracer.scene.particles.data_file import DataFile
-
     assert read(DataFile(path, frame=2)).centers[0, 0] == 2.5
 
 
-def test_a_document_that_is_being_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (f"{document(0)}...\n{document(1)}...\n{document(2)}"[:-7], 2),  # is being written
+        (document(0) + document(1), 2),  # without ends
+        ("%YAML 1.1\n---\n- [0, 0, 0]\n- [1, 2, 3]\n- [2, 2, 3]\n", 1),
+    ],
+)
+def test_numbers_of_documents(tmp_path: Path, text: str, count: int) -> None:
     pytest.importorskip("yaml")
-    text = f"{document(0)}...\n{document(1)}...\n{document(2)}"[:-7]
-    assert frame_count(write(tmp_path / "a.yaml", text)) == 2
-
-
-def test_documents_without_ends(tmp_path: Path) -> None:
-    pytest.importorskip("yaml")
-    assert frame_count(write(tmp_path / "a.yaml", document(0) + document(1))) == 2
-    plain = "- [0, 0, 0]\n- [1, 2, 3]\n- [2, 2, 3]\n"
-    assert frame_count(write(tmp_path / "b.yaml", f"%YAML 1.1\n---\n{plain}")) == 1
+    assert frame_count(write(tmp_path / "a.yaml", text)) == count

@@ -23,153 +23,105 @@ def notes_of(particles: Particles) -> str:
     return " ".join(note for _, note in particles.notes)
 
 
-@pytest.mark.parametrize("end", ["Total 4\n", "\nmean 2 of 4 particles\ndone\n", "END", ")\n);\n"])
-@pytest.mark.parametrize("names", ["x y z id\n", ""])
-def test_text_after_the_rows_is_left_out(tmp_path: Path, names: str, end: str) -> None:
-    particles = read(write(tmp_path / "a.dat", names + ROWS + end + "\n"))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    assert f"left out, from '{end.strip().partition(chr(10))[0]}' on" in notes_of(particles)
+FEW = "".join(ROWS.splitlines(keepends=True)[:2])
+LINES = ROWS.splitlines()
+BARE = [line[:-2] for line in LINES]  # without their numbers
+NOT_FLAT = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 2, 4]]
+LISTS = [*zip("xyz", POINTS.T.tolist(), strict=True), ("radius", [1.0, 2.0, 3.0, 4.0])]
 
 
-@pytest.mark.parametrize("last", ["7.5 8", "7.5 8\n", "7.5 8.", "7.5 8.5 o 4", "7 o 9 4\n"])
-def test_a_last_row_with_a_mistake_is_refused(tmp_path: Path, last: str) -> None:
-    with pytest.raises(DataFileError, match="line 6"):
-        read(write(tmp_path / "a.dat", f"x y z id\n{ROWS}{last}"))
+def joined(form: str, points: Any = POINTS, between: str = "\n") -> str:
+    return between.join(form.format(*point) for point in points.tolist())
 
 
-def test_text_between_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="line 6, column 'x': 'x' is not a number"):
-        read(write(tmp_path / "a.dat", f"x y z id\n{ROWS}x y z id\n{ROWS}"))
+def on_one_line(text: str, count: int) -> tuple[str, Any, str]:
+    """Rows in the brackets of a text, in which `{0}` is the rows."""
+    opening, closing = (part.replace("{{", "{").replace("}}", "}") for part in text.split("{0}"))
+    points = np.resize(POINTS, (count, 3))
+    rows = joined("{0}, {1}, {2}", points, f"{closing[0]}, {opening[-1]}")
+    return text.format(rows), points, ""
+
+
+TEXTS: list[tuple[str, Any, str]] = [
+    # text after the rows, or above them
+    *((f"{names}{ROWS}{end}\n", POINTS, f"left out, from '{end.strip().splitlines()[0]}' on")
+      for names in ("x y z id\n", "")
+      for end in ("Total 4\n", "\nmean 2 of 4 particles\ndone\n", "END", ")\n);\n")),
+    *(("".join(f"{line}\n" for line in LINES[:count]) + f"Total {count}\n", POINTS[:count],
+       f"left out, from 'Total {count}' on") for count in (1, 2, 3)),
+    (f"2 0.0\n{FEW}4 0.5\n{ROWS}", POINTS,
+     "the lines above the rows are left out, from '0.5 1.5 2.5 1' on"),
+    (f"# x y z id\n# made by hand\n# x y z id\n{ROWS}", POINTS, ""),
+    (ROWS + "\n\n" + ROWS + "\n\n" + ROWS, np.tile(POINTS, (3, 1)),
+     "the rows of 3 parts are shown together"),
+    (3 * f"# x y z id\n{ROWS}", np.tile(POINTS, (3, 1)), "the rows of 3 parts are shown together"),
+    # names of columns
+    *((head + ROWS, POINTS, "") for head in (
+        "# column 1: x\n# column 2: y\n# column 3: z\n# column 4: id\n",
+        "# 1 x\n# 2 y\n# 3 z\n# 4 id\n",
+        "loop_\n_rlnCoordinateX #1\n_rlnCoordinateY #2\n_rlnCoordinateZ #3\n_rlnId #4\n",
+        '"x"\n"y"\n"z"\n"id"\n', "# 1:x 2:y 3:z 4:id\n", "# x1 x2 x3 id\n",
+        "Particle_Center_X Particle_Center_Y Particle_Center_Z id\n",
+        "# [1 x] [2 y] [3 z] [4 id]\n")),
+    ("y,x,size\n1,2,3\n4,5,6\n", [[2, 1, 0], [5, 4, 0]], "there is no column z"),
+    # without names: what counts the rows, and other integers; the last is of MacroModel
+    ("\n".join(f"{n} {line}" for n, line in enumerate(LINES)), POINTS,
+     "columns 2, 3 and 4 are taken as x, y and z"),
+    ("".join(f"{x} 0 0 0.5\n" for x in range(5)), [[x, 0, 0] for x in range(5)], "columns 1, 2"),
+    (joined(" 3  2 1  14 1  {0} {1} {2}  0 0.5\n", between=""), POINTS, ""),
+    # rows in brackets, and lists
+    *((call + joined(form), POINTS, "") for call in ("points = ", "points = np.array(")
+      for form in ("({0}, {1}, {2})", "[{0} {1} {2}]", "{{{0}, {1}, {2}}},")),
+    *(on_one_line(text, count) for count in (2, 4, 4000) for text in (
+        "points = [[{0}]]", "[({0})]", "{{{{{0}}}}};", "points = np.array([[{0}]])", "<{0}>")),
+    *(("".join(form.format(name, ", ".join(map(str, values))) for name, values in LISTS), POINTS,
+       "") for form in ("{0} = [{1}]\n", "{0} = np.array([{1}]); ", "'{0}': ({1}), ")),
+    (str({"pos": POINTS.tolist(), "vel": (-POINTS).tolist()}), POINTS, ""),
+    # rows that begin with axes are no variables, of which each has as many values, two at least
+    ("label,x,y,z\nx,1,2,3\ny,4,5,6\nz,7,8,9\nx,1,2,4\n", NOT_FLAT, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv"])
+@pytest.mark.parametrize(("text", "points", "said"), TEXTS)
+def test_rows(tmp_path: Path, text: str, points: Any, said: str, ending: str) -> None:
+    particles = read(write(tmp_path / f"a.{ending}", text))
+    np.testing.assert_array_equal(particles.centers, points)
+    assert said in notes_of(particles)
+    if "radius" in text:
+        np.testing.assert_array_equal(particles.radius, [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        *(("a.dat", f"x y z id\n{ROWS}{last}", "line 6")
+          for last in ("7.5 8", "7.5 8\n", "7.5 8.", "7.5 8.5 o 4", "7 o 9 4\n")),
+        ("a.dat", f"x y z id\n{ROWS}x y z id\n{ROWS}", "line 6, column 'x': 'x' is not a number"),
+        *(("a.dat", f"{first}{mark}x y z id\n{FEW}4 0.5\n{mark}x y z id\n{ROWS}",
+           f"line {4 + bool(first)}") for mark in ("", "# ") for first in ("", "2 0.0\n")),
+        ("a.csv", "x,y,z\n1,2,3\n4,,6\n7,8,9\n", "line 3, column 'y': there is no value"),
+        ("a.csv", "x,y,z\n1,2,three\n4,5,6\n7,8,9\n",
+         "line 2, column 'z': 'three' is not a number"),
+        ("a.inchi", "InChI=1S/C9H8O4/c1-6(10)13-8-5-3-2-4-7,8,9,10,11\n",
+         r"files ending in '\.inchi' cannot be read"),
+        *(("a.csv", f"{a},{b},r\n1,2,3\n4,5,6\n", f"{a} and {b} are angles: compute x, y and z")
+          for a, b in (("theta", "phi"), ("Latitude", "Longitude"))),
+    ],
+)  # fmt: skip
+def test_what_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
+    with pytest.raises(DataFileError, match=said):
+        read(write(tmp_path / name, text))
 
 
 @pytest.mark.parametrize("missing", ["nan nan nan 7", "NA NA NA 7"])
 def test_rows_without_coordinates_are_left_out(tmp_path: Path, missing: str) -> None:
-    lines = ROWS.splitlines()
-    path = write(
-        tmp_path / "a.dat", "\n".join(["x y z id", missing, lines[0], missing, *lines[1:]])
-    )
+    text = "\n".join(["x y z id", missing, LINES[0], missing, *LINES[1:]])
+    path = write(tmp_path / "a.dat", text)
     particles = read(path)
     np.testing.assert_array_equal(particles.centers, POINTS)
     assert "rows without coordinates are left out: 2" in notes_of(particles)
     assert [read_row(DataFile(path), row, 4)["id"] for row in range(4)] == [1, 2, 3, 4]
-
-
-def test_a_row_that_lacks_one_coordinate_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="line 3, column 'y': there is no value"):
-        read(write(tmp_path / "a.csv", "x,y,z\n1,2,3\n4,,6\n7,8,9\n"))
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "# column 1: x\n# column 2: y\n# column 3: z\n# column 4: id\n",
-        "# 1 x\n# 2 y\n# 3 z\n# 4 id\n",
-        "loop_\n_rlnCoordinateX #1\n_rlnCoordinateY #2\n_rlnCoordinateZ #3\n_rlnId #4\n",
-        '"x"\n"y"\n"z"\n"id"\n',
-        "# 1:x 2:y 3:z 4:id\n",
-        "# x1 x2 x3 id\n",
-        "Particle_Center_X Particle_Center_Y Particle_Center_Z id\n",
-    ],
-)
-def test_names(tmp_path: Path, head: str) -> None:
-    particles = read(write(tmp_path / "a.txt", head + ROWS))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    assert "no names" not in notes_of(particles)
-
-
-def test_numbers_of_rows_are_no_coordinates(tmp_path: Path) -> None:
-    counted = [f"{n} {line}" for n, line in enumerate(ROWS.splitlines())]
-    particles = read(write(tmp_path / "a.txt", "\n".join(counted)))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    assert "columns 2, 3 and 4 are taken as x, y and z" in notes_of(particles)
-    assert particles.labels is None
-
-
-def test_many_integers_before_decimals_are_no_coordinates(tmp_path: Path) -> None:
-    """As in files of MacroModel: types, numbers and orders of bonds, coordinates."""
-    rows = "".join(f" 3  2 1  14 1  {x} {y} {z}  0 0.5\n" for x, y, z in POINTS.tolist())
-    np.testing.assert_array_equal(read(write(tmp_path / "a.dat", rows)).centers, POINTS)
-
-
-def test_one_line_of_a_text_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match=r"files ending in '\.inchi' cannot be read"):
-        read(write(tmp_path / "a.inchi", "InChI=1S/C9H8O4/c1-6(10)13-8-5-3-2-4-7,8,9,10,11\n"))
-
-
-def test_points_of_a_lattice_are_not_counted(tmp_path: Path) -> None:
-    rows = "".join(f"{x} 0 0 0.5\n" for x in range(5))
-    particles = read(write(tmp_path / "a.txt", rows))
-    np.testing.assert_array_equal(particles.centers[:, 0], range(5))
-
-
-@pytest.mark.parametrize("call", ["points = ", "points = np.array("])
-@pytest.mark.parametrize("form", ["({0}, {1}, {2})", "[{0} {1} {2}]", "{{{0}, {1}, {2}}},"])
-def test_rows_in_brackets(tmp_path: Path, form: str, call: str) -> None:
-    text = call + "\n".join(form.format(*row) for row in POINTS.tolist())
-    np.testing.assert_array_equal(read(write(tmp_path / "a.txt", text)).centers, POINTS)
-
-
-@pytest.mark.parametrize(
-    "text", ["points = [[{0}]]", "[({0})]", "{{{{{0}}}}};", "points = np.array([[{0}]])", "<{0}>"]
-)
-@pytest.mark.parametrize("count", [2, 4, 4000])
-def test_rows_on_one_line(tmp_path: Path, text: str, count: int) -> None:
-    opening = text.replace("{{", "{").partition("{0}")[0][-1]
-    closing = text.replace("}}", "}").partition("{0}")[2][0]
-    points = np.resize(POINTS, (count, 3))
-    rows = f"{closing}, {opening}".join(f"{x}, {y}, {z}" for x, y, z in points.tolist())
-    particles = read(write(tmp_path / "a.txt", text.format(rows)))
-    np.testing.assert_array_equal(particles.centers, points)
-
-
-@pytest.mark.parametrize("form", ["{0} = [{1}]\n", "{0} = np.array([{1}]); ", "'{0}': ({1}), "])
-def test_lists_with_names(tmp_path: Path, form: str) -> None:
-    lists = [*zip("xyz", POINTS.T.tolist(), strict=True), ("radius", [1.0, 2.0, 3.0, 4.0])]
-    text = "".join(form.format(name, ", ".join(map(str, values))) for name, values in lists)
-    particles = read(write(tmp_path / "a.txt", text))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    np.testing.assert_array_equal(particles.radius, [1, 2, 3, 4])
-
-
-def test_names_with_indices_are_no_rows_in_brackets(tmp_path: Path) -> None:
-    text = "# [1 x] [2 y] [3 z] [4 id]\n" + ROWS
-    np.testing.assert_array_equal(read(write(tmp_path / "a.txt", text)).centers, POINTS)
-
-
-def test_a_dictionary_that_python_printed(tmp_path: Path) -> None:
-    text = str({"pos": POINTS.tolist(), "vel": (-POINTS).tolist()})
-    particles = read(write(tmp_path / "a.txt", text))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-
-
-@pytest.mark.parametrize("mark", ["", "# "])
-@pytest.mark.parametrize("first", ["", "2 0.0\n"])
-def test_names_that_come_again_lose_no_rows(tmp_path: Path, mark: str, first: str) -> None:
-    few = "".join(ROWS.splitlines(keepends=True)[:2])
-    text = f"{first}{mark}x y z id\n{few}4 0.5\n{mark}x y z id\n{ROWS}"
-    with pytest.raises(DataFileError, match=f"line {4 + bool(first)}"):
-        read(write(tmp_path / "a.txt", text))
-
-
-def test_names_twice_above_the_rows(tmp_path: Path) -> None:
-    particles = read(write(tmp_path / "a.txt", f"# x y z id\n# made by hand\n# x y z id\n{ROWS}"))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-
-
-def test_rows_above_the_rows_are_mentioned(tmp_path: Path) -> None:
-    few = "".join(ROWS.splitlines(keepends=True)[:2])
-    particles = read(write(tmp_path / "a.txt", f"2 0.0\n{few}4 0.5\n{ROWS}"))
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    assert "the lines above the rows are left out, from '0.5 1.5 2.5 1' on" in notes_of(particles)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("ending", ["txt", "csv", "dat"])
-def test_few_rows_without_names_before_text(tmp_path: Path, count: int, ending: str) -> None:
-    rows = "".join(ROWS.splitlines(keepends=True)[:count])
-    particles = read(write(tmp_path / f"a.{ending}", f"{rows}Total {count}\n"))
-    np.testing.assert_array_equal(particles.centers, POINTS[:count])
-    assert f"left out, from 'Total {count}' on" in notes_of(particles)
 
 
 RNG = np.random.default_rng(29)
@@ -238,21 +190,6 @@ TRACKS = "".join(f"{n},{t},{x + t},{y},{z}\n" for t in range(3)
                  for n, (x, y, z) in enumerate(POINTS.tolist()))  # fmt: skip
 
 
-@pytest.mark.parametrize("names", ["TrackID,frame,x,y,z", "particle,t,x,y,z",
-                                   "ID,Time,Position X,Position Y,Position Z"])  # fmt: skip
-def test_tracks_are_frames(tmp_path: Path, names: str) -> None:
-    path = write(tmp_path / "a.csv", f"{names}\n{TRACKS}")
-    assert frame_count(path) == 3
-    np.testing.assert_array_equal(read(path).centers, POINTS)
-    assert "has 3 frames" in notes_of(read(path))
-    file = DataFile(path, frame=-1)
-    particles = read(file)
-    np.testing.assert_array_equal(particles.centers, POINTS + np.array([2, 0, 0]))
-    assert particles.time is not None
-    assert particles.time.value == 2.0
-    assert read_row(file, 3, 4)[names.split(",")[0]] == 3
-
-
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [("n,frame,x,y,z", "rows with 3 values of 'frame' are shown together"), ("n,m,x,y,z", "")],
@@ -266,36 +203,26 @@ def test_detections_at_several_times_are_mentioned(
     assert sentence in notes_of(particles)
 
 
-@pytest.mark.parametrize(("between", "names"), [("\n\n", ""), ("# x y z id\n", "# x y z id\n")])
-def test_parts_of_a_text_are_mentioned(tmp_path: Path, between: str, names: str) -> None:
-    particles = read(write(tmp_path / "a.dat", names + between.join([ROWS] * 3)))
-    assert len(particles.centers) == 12
-    assert "the rows of 3 parts are shown together" in notes_of(particles)
+PROGRAMS = {
+    "medit": f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
+    "fluent": '(z=4 4)\n("x" "y" "z" "u")\n' + "".join(f"(({line}) inj:0)\n" for line in LINES),
+    "tetgen": "4 3 0 0\n" + "".join(f"{n} {line}\n" for n, line in enumerate(BARE, 1)),
+    "colmap": "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
+        f"{n} {line}{' 1 2' * n}\n" for n, line in enumerate(BARE, 1)),
+    "nastran": "BEGIN\n" + "".join(f"GRID,{n},,{line.replace(' ', ',')}\n"
+                                   for n, line in enumerate(BARE, 1)) + "CTETRA,1,1,1,2,3\n",
+    "cp2k": "&CELL\n ABC 9 9 9\n&END CELL\n" + "".join(f" O {line}\n" for line in BARE),
+    "abaqus": "*NODE, NSET=ALL\n" + "".join(f"{n}, {line.replace(' ', ', ')}\n"
+                                            for n, line in enumerate(BARE, 1)),
+    "german": "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line.replace(' ', ';')}\n"
+                                                     for n, line in enumerate(BARE, 1)),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
-        '(z=4 4)\n("x" "y" "z" "u")\n'
-        + "".join(f"(({line}) inj:0)\n" for line in ROWS.splitlines()),
-        "4 3 0 0\n" + "".join(f"{n} {line[:-2]}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
-        "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
-            f"{n} {line[:-2]}{' 1 2' * n}\n" for n, line in enumerate(ROWS.splitlines(), 1)),
-        "BEGIN\n" + "".join(f"GRID,{n},,{line[:-2].replace(' ', ',')}\n"
-                            for n, line in enumerate(ROWS.splitlines(), 1)) + "CTETRA,1,1,1,2,3\n",
-        "&CELL\n ABC 9 9 9\n&END CELL\n"
-        + "".join(f" O {line[:-2]}\n" for line in ROWS.splitlines()),
-        "*NODE, NSET=ALL\n" + "".join(f"{n}, {line[:-2].replace(' ', ', ')}\n"
-                                      for n, line in enumerate(ROWS.splitlines(), 1)),
-        "Nr.;X-Wert;Y-Wert;Z-Wert\n" + "".join(f"{n};{line[:-2].replace(' ', ';')}\n"
-                                               for n, line in enumerate(ROWS.splitlines(), 1))
-    ],
-    ids=["medit", "fluent", "tetgen", "colmap", "nastran", "cp2k", "abaqus", "german"],
-)  # fmt: skip
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("ending", ["txt", "unknown"])
-def test_rows_of_other_programs(tmp_path: Path, text: str, ending: str) -> None:
-    particles = read(write(tmp_path / f"a.{ending}", text))
+def test_rows_of_other_programs(tmp_path: Path, program: str, ending: str) -> None:
+    particles = read(write(tmp_path / f"a.{ending}", PROGRAMS[program]))
     np.testing.assert_array_equal(particles.centers, POINTS)
 
 
@@ -311,18 +238,6 @@ def test_rows_sorted_by_types_are_all_there(
     assert particles.labels.names == list(types)
 
 
-@pytest.mark.parametrize("names", ["theta,phi,r", "Latitude,Longitude,depth"])
-def test_angles_are_no_coordinates(tmp_path: Path, names: str) -> None:
-    first, second, _ = names.split(",")
-    with pytest.raises(DataFileError, match=f"{first} and {second} are angles: compute x, y and z"):
-        read(write(tmp_path / "a.csv", f"{names}\n1,2,3\n4,5,6\n"))
-
-
-def test_a_letter_within_a_word_is_no_axis(tmp_path: Path) -> None:
-    particles = read(write(tmp_path / "a.csv", "y,x,size\n1,2,3\n4,5,6\n"))
-    np.testing.assert_array_equal(particles.centers, [[2, 1, 0], [5, 4, 0]])
-
-
 @pytest.mark.parametrize("form", [
     '<Spot POSITION_X="{0}" POSITION_Y="{1}" POSITION_Z="{2}" RADIUS="0.5" FRAME="{3}"/>',
     "<p><x>{0}</x><y>{1}</y><z>{2}</z><radius>0.5</radius><time>{3}</time></p>"
@@ -333,17 +248,6 @@ def test_elements_of_xml(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS)
     np.testing.assert_array_equal(particles.radius, [0.5] * 4)
     assert "rows with 2 values of" in notes_of(particles)
-
-
-@pytest.mark.parametrize("form", ['"[{0}, {1}, {2}]"', '"({0}; {1}; {2})"', "[{0} {1} {2}]"])
-def test_vectors_in_cells(tmp_path: Path, form: str) -> None:
-    """As pandas writes lists."""
-    rows = "".join(f"{n},{form.format(*point)},0.5\n" for n, point in enumerate(POINTS.tolist()))
-    path = write(tmp_path / "a.csv", f"id,position,radius\n{rows}")
-    particles = read(path)
-    np.testing.assert_array_equal(particles.centers, POINTS)
-    np.testing.assert_array_equal(particles.radius, [0.5] * 4)
-    assert read_row(DataFile(path), 2, 4)["id"] == 2
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -366,13 +270,6 @@ def test_rows_that_are_variables(tmp_path: Path, separator: str) -> None:
     np.testing.assert_array_equal(particles.radius, [0.5, 1, 1.5, 2])
     assert particles.time is not None
     assert particles.time.value == 0.75
-
-
-def test_rows_that_begin_with_axes_are_no_variables(tmp_path: Path) -> None:
-    """Variables have as many values, and two at least; other rows are those of a table."""
-    lines = "x,1,2,3\ny,4,5,6\nz,7,8,9\nx,1,2,4\n"
-    particles = read(write(tmp_path / "a.csv", f"label,x,y,z\n{lines}"))
-    np.testing.assert_array_equal(particles.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 2, 4]])
 
 
 @pytest.mark.parametrize("count", [2, 4])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +14,7 @@ from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import Element, find, palette
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.summary import summary
-from support.particle_files import refusal, write
-
-
-def test_what_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there are no columns x, y and z" in refusal(
-        write(tmp_path / "a.txt", "to be done\n"), capsys
-    )
-    two = write(tmp_path / "b.txt", "1 2\n3 4\n")
-    assert "line 1 holds numbers; it must name the columns" in refusal(two, capsys)
+from support.particle_files import write
 
 
 def test_labels_of_a_table(tmp_path: Path) -> None:
@@ -47,9 +38,6 @@ def test_a_cell_without_a_value_is_nan(tmp_path: Path, blank: str, first: bool) 
     path.write_text("x,y,z,T\n1,2,3," + cells[0] + "\n2,3,4," + cells[1] + "\n")
     values = np.asarray(raytracer.load(path).spheres[0].columns["T"])
     np.testing.assert_array_equal(np.isnan(values), [first, not first])
-    path.write_text(f"x,y,z,T\n1,2,3,8\n2,{blank},4,9\n")
-    with pytest.raises(DataFileError, match="line 3, column 'y'"):
-        raytracer.load(path)
 
 
 NANOMETRES = """\
@@ -123,12 +111,6 @@ def test_numbers_of_other_programs(tmp_path: Path, cell: str, value: float) -> N
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [value, 5, 6]])
 
 
-def test_a_wrong_row_is_no_preamble(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,y,z\n1,2,three\n4,5,6\n7,8,9\n")
-    with pytest.raises(DataFileError, match="line 2, column 'z': 'three' is not a number"):
-        load(path)
-
-
 def test_a_folder_of_liggghts(tmp_path: Path) -> None:
     from raytracer.scene.particles.series import series_of
     from support.particle_files import dump
@@ -144,20 +126,6 @@ def test_a_folder_of_liggghts(tmp_path: Path) -> None:
     boxes = series_of(tmp_path / "*_boundingBox.vtk")
     assert boxes is not None
     assert len(boxes.files) == 2
-
-
-@pytest.mark.parametrize("name", ["a.pkl", "a.sav", "a.rcp", "a.restart"])
-def test_what_to_do_with_other_files(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = refusal(write(tmp_path / name, "?"), capsys)
-    assert re.search(r"cannot be read; (it can run|save it|convert it|read it with)", said)
-
-
-def test_an_unknown_ending_is_not_taken_for_a_similar_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "did you mean" not in refusal(write(tmp_path / "a.xzy", "?"), capsys)
 
 
 @pytest.mark.parametrize(

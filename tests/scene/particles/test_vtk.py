@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from raytracer import load
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
@@ -36,15 +34,6 @@ XML = """\
 <DataArray type="Float64" Name="mass">7 8</DataArray></PointData></Piece></PolyData></VTKFile>
 """
 FILES = {"a.vtk": TEXT, "a.vtp": XML}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_points_and_arrays(tmp_path: Path, name: str) -> None:
-    pytest.importorskip("vtkmodules")
-    path = write(tmp_path / name, FILES[name])
-    np.testing.assert_array_equal(read(path).centers, [[1, 2, 3], [4, 5, 6]])
-    np.testing.assert_array_equal(read(path).radius, [0.5, 0.25])
-    assert load(path).describe(1).values == {"mass": 8.0}
 
 
 @pytest.mark.parametrize(

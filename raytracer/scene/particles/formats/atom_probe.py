@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
 
 POS = [(name, ">f4") for name in ("x", "y", "z", "mass_to_charge")]
@@ -23,14 +22,14 @@ EPOS = [
 
 class Source(LoadedSource):
     noun = "field"
+    memory = 3
 
     def read(self) -> dict[str, NDArray[Any]]:
         fields = EPOS if self.variant == ".epos" else POS
-        require_room(self.name, 3 * self.file.size)
         if self.file.size % (4 * len(fields)):
             raise DataFileError(
                 f"{self.name}: is incomplete, or not an atom probe file: its size is not a "
                 f"multiple of {4 * len(fields)} bytes"
             )
-        rows = np.frombuffer(self.file.read(self.file.size), fields)
+        rows = np.frombuffer(self.content(), fields)
         return {name: rows[name].astype(kind[1:]) for name, kind in fields}

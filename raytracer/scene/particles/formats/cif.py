@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.secondary_structure import Stretch, structure_of
 from raytracer.scene.particles.source import Box
-
-MEMORY = 30  # bytes of memory per byte of the file while it is parsed
+from raytracer.scene.particles.text_table import counted_values
 
 _TEXTS = {"element": "type_symbol", "name": "label_atom_id", "residue": "label_comp_id",
           "chain": "label_asym_id"}  # fmt: skip
@@ -39,11 +36,12 @@ ROUNDING = 1e-6  # fraction of the cell edge within which a coordinate at its en
 
 
 class Source(LoadedSource):
+    memory = 30
+
     @cached_property
     def _block(self) -> Any:
         gemmi = library("gemmi", self.name, "md")
-        require_room(self.name, MEMORY * self.file.size)
-        content = self.file.read(self.file.size)
+        content = self.content()
         if not re.search(rb"(?im)^\s*data_", content):
             content = b"data_\n" + content  # chemfiles omits the name of the block
         try:
@@ -65,14 +63,10 @@ class Source(LoadedSource):
     @property
     def box(self) -> Box | None:
         gemmi = library("gemmi", self.name, "md")
-        values = []
-        for name in ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta",
-                     "angle_gamma"):  # fmt: skip
-            block = self._block
-            text = block.find_value(f"_cell.{name}") or block.find_value(f"_cell_{name}")
-            values.append(gemmi.cif.as_number(text) if text else 0.0)
-        a, b, c, alpha, beta, gamma = values
-        return cell_of((a, b, c), (alpha, beta, gamma))
+        find, names = self._block.find_value, [f"length_{edge}" for edge in "abc"]
+        names += [f"angle_{angle}" for angle in ("alpha", "beta", "gamma")]
+        found = [find(f"_cell.{name}") or find(f"_cell_{name}") for name in names]
+        return cell_of(gemmi.cif.as_number(text) if text else 0.0 for text in found)
 
     def read(self) -> dict[str, NDArray[Any]]:
         if self._block.find_loop("_atom_site.Cartn_x"):

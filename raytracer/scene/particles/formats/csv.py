@@ -27,11 +27,9 @@ from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
     COLOR_BYTES,
-    NUMBER,
-    OPTIONAL,
     SPACES,
-    TEXT,
     Cell,
+    Kind,
     Layout,
     cells_of,
 )
@@ -124,9 +122,9 @@ class Source(TextSource):
                 continue
             if not is_numeric and first[place:] and not is_numbers(first[place : place + 1]):
                 is_short = label_in([name]) or naming.usual("color", [name])
-                cells[name] = Cell(TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
+                cells[name] = Cell(Kind.TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line
-                cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
+                cells[name] = Cell(Kind.NUMBER if is_numeric else Kind.OPTIONAL, place)
         split = table.separator or SPACES
         many = next((place for place, name in enumerate(table.columns) if MANY in name), None)
         if many is not None and split == SPACES:  # rows differ in length from there on
@@ -162,7 +160,7 @@ class Source(TextSource):
         label, self._label_column = self._label_column, ""
         cells = dict(self.layout.cells)
         if label and label not in self.also:
-            cells[label] = Cell(TEXT, cells[label].place, COLOR_BYTES)
+            cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
         layout = self.layout._replace(cells=cells)
         axes = [name for axis in "xyz" if (name := naming.usual(axis, cells))]
         # Rows are those with coordinates, whichever columns are read.
@@ -238,7 +236,7 @@ class Source(TextSource):
         self, layout: Layout, names: Sequence[str], axes: Sequence[str]
     ) -> dict[str, NDArray[Any]]:
         """Return columns of all rows; coordinates may be missing together, but not alone."""
-        optional = {name: layout.cells[name]._replace(kind=OPTIONAL) for name in axes}
+        optional = {name: layout.cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
         rows = self.load_rows(layout._replace(cells={**layout.cells, **optional}), names)
         if not any(_may_be_nan(rows[name]) for name in axes):
             return rows

@@ -17,22 +17,25 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, more_frames
+from raytracer.scene.particles.source import (
+    NANOMETRE,
+    Box,
+    Moment,
+    Particles,
+    moment_of,
+    more_frames,
+)
 from raytracer.scene.particles.text_table import (
     FIXED,
-    NUMBER,
-    OPTIONAL,
-    TEXT,
     Cell,
+    Kind,
     Layout,
     Rows,
+    counted_values,
     read_rows,
 )
-
-NANOMETRE = 10.0  # angstrom
 
 
 class Source(LoadedSource):
@@ -104,11 +107,11 @@ class Source(LoadedSource):
                 "file is incomplete"
             )
         cells = {
-            "residue": Cell(TEXT, 5, 5),
-            "name": Cell(TEXT, 10, 5),
-            "residue_id": Cell(OPTIONAL, 0, 5),
-            "position": Cell(NUMBER, 20, width, 3),
-            "velocity": Cell(OPTIONAL, 20 + 3 * width, width, 3),
+            "residue": Cell(Kind.TEXT, 5, 5),
+            "name": Cell(Kind.TEXT, 10, 5),
+            "residue_id": Cell(Kind.OPTIONAL, 0, 5),
+            "position": Cell(Kind.NUMBER, 20, width, 3),
+            "velocity": Cell(Kind.OPTIONAL, 20 + 3 * width, width, 3),
         }
         return read_rows(self.file, Layout(cells, FIXED, skip=2), list(cells), self._atoms)
 

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Box, Moment, moment_of
-
-MEMORY = 12  # bytes of memory per byte of the file while it is parsed
 
 WIDTHS = {"position": 3, "velocity": 3, "acceleration": 3, "image": 3, "orientation": 4,
           "diameter": 1, "mass": 1, "charge": 1, "body": 1}  # fmt: skip
@@ -24,12 +21,11 @@ WIDTHS = {"position": 3, "velocity": 3, "acceleration": 3, "image": 3, "orientat
 
 class Source(LoadedSource):
     noun = "element"
+    memory = 12
 
     @cached_property
     def _nodes(self) -> dict[str, ElementTree.Element]:
-        require_room(self.name, MEMORY * self.file.size)
-        root = ElementTree.fromstring(self.file.read(self.file.size))
-        configuration = root.find("configuration")
+        configuration = ElementTree.fromstring(self.content()).find("configuration")
         if configuration is None:
             raise DataFileError(f"{self.name}: there is no element 'configuration'")
         return {"configuration": configuration} | {node.tag: node for node in configuration}

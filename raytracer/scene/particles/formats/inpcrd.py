@@ -12,23 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
-MEMORY = 16  # bytes of memory per byte of the file while it is parsed
 WIDTH = 12  # width of a number in characters
 
 
 class Source(LoadedSource):
     lacks_atoms = True
+    memory = 16
 
     @cached_property
     def _parts(self) -> tuple[int, Moment | None, NDArray[Any]]:
         """Number of atoms, time, and all numbers: coordinates, velocities, box."""
-        require_room(self.name, MEMORY * self.file.size)
-        lines = self.file.read(self.file.size).splitlines()
+        lines = self.content().splitlines()
         words = lines[1].split() if len(lines) > 1 else []
         cells = [row[at : at + WIDTH] for row in lines[2:]
                  for at in range(0, len(row.rstrip()), WIDTH)]  # fmt: skip
@@ -59,8 +57,7 @@ class Source(LoadedSource):
         count, _, numbers = self._parts
         if len(numbers) - 3 * count not in (6, 6 + 3 * count):
             return None
-        a, b, c, alpha, beta, gamma = numbers[-6:].tolist()
-        return cell_of((a, b, c), (alpha, beta, gamma))
+        return cell_of(numbers[-6:].tolist())
 
     def read(self) -> dict[str, NDArray[Any]]:
         count, _, numbers = self._parts

@@ -8,17 +8,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from raytracer.memory import require_room
 from raytracer.scene.particles.nested import NestedSource
-
-MEMORY = 40  # bytes of memory per byte of the file while it is parsed
 
 
 class Source(NestedSource):
+    memory = 40
+
     def read(self) -> dict[str, NDArray[Any]]:
-        require_room(self.name, MEMORY * self.file.size)
-        text = self.file.read(self.file.size).decode("utf-8-sig")
-        return self.found(_parsed(text))
+        return self.found(_parsed(self.content().decode("utf-8-sig")))
 
 
 def _parsed(text: str) -> Any:

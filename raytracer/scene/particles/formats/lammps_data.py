@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
-from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number, read_rows
+from raytracer.scene.particles.text_table import (
+    Cell,
+    Kind,
+    Layout,
+    kind_of,
+    number,
+    read_rows,
+    whole,
+)
 
 STYLES = {
     "atomic": ("id", "type", "x", "y", "z"),
@@ -76,9 +83,9 @@ class Source(TextSource):
         section, names = self._sections["Atoms"], self._style_columns()
         words = section.first.split()
         place = names.index("type")
-        is_text = place < len(words) and isinstance(number(words[place]), str)
-        kinds = {name: TEXT if name == "type" and is_text else NUMBER for name in names}
-        cells = {name: Cell(kinds[name], place, TEXT_BYTES) for place, name in enumerate(names)}
+        kinds = {"type": kind_of(words[place]) if place < len(words) else Kind.NUMBER}
+        cells = {name: Cell(kinds.get(name, Kind.NUMBER), place, TEXT_BYTES)
+                 for place, name in enumerate(names)}  # fmt: skip
         self.layout = Layout(cells, skip=section.line, comment="#")
 
     @property
@@ -108,7 +115,7 @@ class Source(TextSource):
         section, count = self._sections.get("Bonds"), self._total("bonds")
         if section is None or not count:
             return None
-        cells = {"type": Cell(NUMBER, 1), "ends": Cell(NUMBER, 2, repeat=2)}
+        cells = {"type": Cell(Kind.NUMBER, 1), "ends": Cell(Kind.NUMBER, 2, repeat=2)}
         layout = Layout(cells, skip=section.line, comment="#")
         rows = read_rows(self.file, layout, list(cells), count)
         if rows.length != count:

@@ -23,7 +23,7 @@ from raytracer.scene.particles.columns import stacked
 from raytracer.scene.particles.lines import LineEnds, starts_with
 from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number
+from raytracer.scene.particles.text_table import Cell, Kind, Layout, kind_of
 
 HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
 
@@ -76,12 +76,10 @@ class Source(TextSource):
         if not names:
             raise DataFileError(f"{self.name}: line {skip}: the section has no column names")
         first = self._lines[skip].split() if skip < len(self._lines) else []
-        is_text = [isinstance(number(word), str) for word in first]
-        self.layout = Layout({
-            name: Cell(TEXT if is_text[place : place + 1] == [True] else NUMBER, place, TEXT_BYTES)
-            for name in names  # LIGGGHTS may write one twice; the first is read
-            for place in [names.index(name)]
-        }, skip=skip)  # fmt: skip
+        kinds = [kind_of(word) for word in first] + [Kind.NUMBER] * len(names)
+        places = {name: names.index(name) for name in names}  # LIGGGHTS may write one twice
+        cells = {name: Cell(kinds[place], place, TEXT_BYTES) for name, place in places.items()}
+        self.layout = Layout(cells, skip=skip)
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import are_frames
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource, are_frames
-
-MEMORY = 4  # bytes of memory per byte of the file while it is read
+from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource
 
 
 class Source(NestedSource):
     noun = "variable"
+    memory = 4
 
     @property
     def min_across(self) -> int:  # type: ignore[override]
@@ -28,17 +28,15 @@ class Source(NestedSource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         scipy = library("scipy.io", self.name, "mat")
-        require_room(self.name, MEMORY * self.file.size)
-        self.file.file.seek(0)
+        stream = self.stream()
         if self.variant == ".nc":
-            with scipy.netcdf_file(self.file.file, mmap=False) as stored:
+            with scipy.netcdf_file(stream, mmap=False) as stored:
                 variables = {name: each[...] for name, each in stored.variables.items()}
         else:
-            stated = scipy.whosmat(self.file.file)  # compressed variables may be far larger
+            stated = scipy.whosmat(stream)  # compressed variables may be far larger
             size = sum(prod(shape) * _bytes(kind) for _, shape, kind in stated)
             require_room(self.name, 2 * size)
-            self.file.file.seek(0)
-            variables = _times_first(scipy.loadmat(self.file.file, simplify_cells=True))
+            variables = _times_first(scipy.loadmat(self.stream(), simplify_cells=True))
         return self.found({k: v for k, v in variables.items() if k[:2] != "__"})
 
 

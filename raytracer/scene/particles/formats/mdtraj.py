@@ -7,59 +7,40 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.formats import hdf5_groups
 from raytracer.scene.particles.hdf5_members import found_at, text_of
-from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.source import Box, Column, Moment, moment_of
+from raytracer.scene.particles.loaded import texts
+from raytracer.scene.particles.source import NANOMETRE, Box, Column, Moment, moment_of
 
-NANOMETRE = 10.0  # angstrom
 CONVENTIONS = "Pande"  # the attribute `conventions` of these files
 
 
 def is_trajectory(root: Any) -> bool:
     """Whether an open HDF5 file follows the conventions of MDTraj."""
     stated = text_of(root.attrs.get("conventions", ""))
-    return CONVENTIONS in stated and found_at(root, "coordinates") is not None
+    shape = getattr(found_at(root, "coordinates"), "shape", ())
+    return CONVENTIONS in stated and len(shape) == 3
 
 
-class Source(ColumnSource):
-    noun = "dataset"
+class Source(hdf5_groups.Source):
+    _scale = NANOMETRE
 
-    def __init__(self, file: OpenFile, variant: str = "") -> None:
-        super().__init__(file, variant)
-        self._root = library("h5py", self.name, "hdf5").File(file.name, "r", locking=False)
-        self._coordinates = found_at(self._root, "coordinates")
-        if len(getattr(self._coordinates, "shape", ())) != 3:
-            raise DataFileError(f"{self.name}: its coordinates are not of the shape (T, N, 3)")
-
-    @property
-    def count(self) -> int | None:
-        return int(self._coordinates.shape[1])
-
-    @property
-    def frames(self) -> int | None:
-        return int(self._coordinates.shape[0])
-
-    @property
-    def length(self) -> float:
-        return NANOMETRE
+    @cached_property
+    def _members(self) -> list[hdf5_groups.Member]:
+        dataset = found_at(self.root, "coordinates")
+        return [hdf5_groups.Member("coordinates", dataset, True, dataset.shape)]
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        columns = {"coordinates": Column("number", (3,), "Å")}
-        return columns | {name: Column("text") for name in self._atoms}
+        return {**super().columns, **dict.fromkeys(self._atoms, Column("text"))}
 
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
         """Elements, names and residues of the atoms; none if the topology is of other atoms."""
-        topology = found_at(self._root, "topology")
+        topology = found_at(self.root, "topology")
         document = json.loads(text_of(topology[0])) if topology is not None else {}
         rows = [
             (atom["index"], atom.get("element", ""), atom.get("name", ""), residue.get("name", ""))
@@ -74,16 +55,11 @@ class Source(ColumnSource):
         return {name: texts(each) for name, each in zip(names, columns, strict=True)}
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        require_room(self.name, 12 * int(self.count or 0))
-        loaded = dict(self._atoms)
-        if "coordinates" in names:
-            loaded["coordinates"] = np.asarray(self._coordinates[self.frame]) * np.float32(
-                NANOMETRE
-            )
-        return {name: loaded[name] for name in names}
+        stored = super().load([name for name in names if name not in self._atoms])
+        return {name: stored[name] if name in stored else self._atoms[name] for name in names}
 
     def _of_frame(self, name: str) -> Any:
-        values = found_at(self._root, name)
+        values = found_at(self.root, name)
         return None if values is None or self.frame >= len(values) else values[self.frame]
 
     @property
@@ -91,9 +67,7 @@ class Source(ColumnSource):
         lengths, angles = self._of_frame("cell_lengths"), self._of_frame("cell_angles")
         if lengths is None or angles is None:
             return None
-        a, b, c = (NANOMETRE * float(each) for each in lengths)
-        alpha, beta, gamma = map(float, angles)
-        return cell_of((a, b, c), (alpha, beta, gamma))
+        return cell_of([*(NANOMETRE * float(each) for each in lengths), *angles])
 
     @property
     def time(self) -> Moment | None:

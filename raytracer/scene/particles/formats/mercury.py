@@ -10,7 +10,7 @@ from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.lines import counted_frames
 from raytracer.scene.particles.source import Box, Moment, moment_of
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import NUMBER, OPTIONAL, Cell, Layout
+from raytracer.scene.particles.text_table import Cell, Kind, Layout
 
 ROW = "x y z vx vy vz radius ax ay az wx wy wz info"
 """Columns: position, velocity, radius, angles, angular velocity, and a quantity of the user."""
@@ -26,7 +26,7 @@ class Source(TextSource):
         super().__init__(file, variant)
         self.atoms = int(self._head[0])
         cells = {
-            name: Cell(NUMBER if place < 7 else OPTIONAL, place)
+            name: Cell(Kind.NUMBER if place < 7 else Kind.OPTIONAL, place)
             for place, name in enumerate(ROW.split())
         }
         self.layout = Layout(cells, skip=1)

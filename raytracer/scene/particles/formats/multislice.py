@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import number_in
 
-MEMORY = 16  # bytes of memory per byte of the file while it is parsed
 NAMES = ("atomic_number", "x", "y", "z", "occupancy", "thermal_displacement")
 END = -1
 
 
 class Source(LoadedSource):
+    memory = 16
+
     def read(self) -> dict[str, NDArray[Any]]:
-        require_room(self.name, MEMORY * self.file.size)
+        self.require_memory()
         rows = []
         for number, (line, _) in enumerate(islice(self.file.text_lines(), 2, None), 3):
             cells = [number_in(word) for word in line.split()]

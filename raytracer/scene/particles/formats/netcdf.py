@@ -128,10 +128,8 @@ class Source(ColumnSource):
         """The cell of the frame: lengths, angles, and the origin that LAMMPS adds."""
         if not {"cell_lengths", "cell_angles"} <= self._variables.keys() or not self.frames:
             return None
-        lengths, angles = (self._values(name).tolist() for name in ("cell_lengths", "cell_angles"))
-        if len(lengths) != 3 or len(angles) != 3:
-            return None
-        cell = cell_of(tuple(lengths), tuple(angles))
+        sizes = [self._values(name) for name in ("cell_lengths", "cell_angles")]
+        cell = cell_of(np.concatenate(sizes)) if sizes[0].shape == (3,) == sizes[1].shape else None
         if cell is None or "cell_origin" not in self._variables:
             return cell
         x, y, z = self._values("cell_origin").tolist()

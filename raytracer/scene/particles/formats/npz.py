@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -12,105 +13,47 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.nested import are_frames, is_across
-from raytracer.scene.particles.source import (
-    Box,
-    Column,
-    Particles,
-    Value,
-    direction_of,
-    kind_of,
-    plain_value,
-)
+from raytracer.scene.particles.source import Box, Particles, Value, direction_of, plain_value
 
 
-class Source(ColumnSource):
+class Source(ArraySource):
     noun = "array"
     places = "centers, or x, y and z"
 
     @cached_property
-    def _headers(self) -> dict[str, Header]:
+    def _archive(self) -> Archive:
+        return Archive(self.file)
+
+    @cached_property
+    def stored(self) -> dict[str, Header]:
         """Headers of all arrays of plain values, by name."""
         headers: dict[str, Header] = {}
-        with Archive(self.file) as archive:
-            for name, entry in archive.members.items():
-                with archive.stream(entry) as stream:
-                    try:
-                        headers[name] = read_header(stream, archive.label(name))
-                    except DataFileError:
-                        continue  # not an array, or Python objects
-        return headers
+        for name, entry in self._archive.members.items():
+            with self._archive.stream(entry) as stream, suppress(DataFileError):
+                headers[name] = read_header(stream, self._archive.label(name))
+        return headers  # without others than arrays, and Python objects
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        """Shape of the centres; () without any."""
-        name = naming.usual("centers", self._headers) or naming.usual("x", self._headers)
-        name = name or self._alone
-        return self._headers[name].shape if name is not None else ()
+        return super()._shape or (self.stored[self._alone].shape if self._alone else ())
 
     @cached_property
     def _alone(self) -> str | None:
         """The only array of vectors, (N, 3) or (T, N, 3), that has no usual name, or None."""
-        vectors = [name for name, each in self._headers.items()
+        vectors = [name for name, each in self.stored.items()
                    if each.dtype.kind == "f" and not naming.is_other(name)
                    and (each.shape[1:] == (3,) or are_frames(each.shape)
                         or is_across(each.shape))]  # fmt: skip
         return vectors[0] if len(vectors) == 1 else None
 
-    @property
-    def _is_across(self) -> bool:
-        """Whether the centres are (3, N): one row for each axis."""
-        return is_across(self._shape)
-
-    @property
-    def _is_series(self) -> bool:
-        """Whether the centres are (T, N, 3) or (T, N, 2), of several frames."""
-        return are_frames(self._shape)
-
-    @property
-    def count(self) -> int | None:
-        if not self._shape:
-            return None
-        return self._shape[-2 if self._is_series else -1 if self._is_across else 0]
-
-    @property
-    def frames(self) -> int | None:
-        return self._shape[0] if self._is_series else 1
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        count = self.count
-        shapes = {name: header.shape[:: -1 if self._is_turned(name) else 1][self._moves(name) :]
-                  for name, header in self._headers.items()}  # fmt: skip
-        return {
-            name: Column(kind_of(self._headers[name].dtype), shape[1:])
-            for name, shape in shapes.items()
-            if shape and (count is None or shape[0] == count)
-        }
-
-    def _moves(self, name: str) -> bool:
-        """Whether the first axis of an array is time."""
-        header = self._headers.get(name)
-        return self._is_series and header is not None and header.shape[:2] == self._shape[:2]
-
-    def _is_turned(self, name: str) -> bool:
-        """Whether the last axis of an array is that of the particles."""
-        header = self._headers.get(name)
-        shape = () if header is None else header.shape
-        return self._is_across and len(shape) == 2 and shape[1] == self.count != shape[0]
-
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        with Archive(self.file) as archive:
-            archive.require_room([name for name in names if not self._moves(name)])
-            return {name: self._values(archive, name) for name in names}
+        self._archive.require_room([name for name in names if not self.moves(name)])
+        return super().load(names)
 
-    def _values(self, archive: Archive, name: str) -> NDArray[Any]:
-        if self._moves(name):
-            return archive.item(name, self.frame)
-        values = archive.array(name)
-        return np.ascontiguousarray(values.T) if self._is_turned(name) else values
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        return self._archive.array(name) if frame is None else self._archive.item(name, frame)
 
     @property
     def box(self) -> Box | None:
@@ -126,32 +69,25 @@ class Source(ColumnSource):
         return None if values is None else direction_of(values.tolist())
 
     def _few(self, name: str) -> NDArray[Any] | None:
-        header = self._headers.get(name)
+        header = self.stored.get(name)
         if header is None or header.dtype.kind not in "iuf" or len(header.shape) not in (1, 2):
             return None
-        with Archive(self.file) as archive:
-            return archive.array(name) if max(header.shape) <= 3 else None
+        return self._archive.array(name) if max(header.shape) <= 3 else None
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
-        with Archive(self.file) as archive:
-            return list(archive.members)
+        return list(self._archive.members)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
-        alone = self._alone
-        if (
-            alone
-            and not any(map(self._usual, ("centers", "x")))
-            and not {"centers", "x"} & {*names}
-        ):
+        is_usual = any(map(self._usual, ("centers", "x")))
+        if (alone := self._alone) and not is_usual and {"centers", "x"}.isdisjoint(names):
             names = {**names, "centers": alone}
             text = f"array '{shown(alone)}' is taken as the coordinates"
             self.notes.append(("", f"{self.name}: {text}"))
         chosen = super().choose(names)
         if "centers" not in chosen:
             self._guess_size(chosen)
-        centers = self._headers.get(chosen.get("centers", chosen.get("x", "")))
-        self._shape = () if centers is None else centers.shape
+        self._shape = self._shape_of(chosen.get("centers", chosen.get("x", "")))
         return chosen
 
     # The sphere set checks types and shapes: one number or colour may be for all spheres.
@@ -171,14 +107,11 @@ class Source(ColumnSource):
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the particle's row of every array; only that row is read of those
         that are not compressed, have no frames, and are not (3, N)."""
-        with Archive(self.file) as archive:
-            for name, column in self.columns.items():
-                if name not in used and 0 not in column.shape:
-                    is_plain = not (self._moves(name) or self._is_turned(name))
-                    row = archive.item(name, index) if is_plain else (
-                        self._values(archive, name)[index]
-                    )  # fmt: skip
-                    yield from _fields(name, row)
+        for name, column in self.columns.items():
+            if name not in used and 0 not in column.shape:
+                is_plain = not (self.moves(name) or self.is_turned(name))
+                row = self.values(name, index) if is_plain else self.oriented(name)[index]
+                yield from _fields(name, row)
 
 
 def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:

@@ -8,20 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
-
-MEMORY = 8  # bytes of memory per byte of the file while it is read
 
 
 class Source(LoadedSource):
     noun = "field"
+    memory = 8
 
     def read(self) -> dict[str, NDArray[Any]]:
         clouds = library("pypcd4", self.name, "pcd").PointCloud
-        require_room(self.name, MEMORY * self.file.size)
-        self.file.file.seek(0)
-        cloud = clouds.from_fileobj(self.file.file)
+        cloud = clouds.from_fileobj(self.stream())
         if len(cloud.pc_data) < cloud.points:
             raise DataFileError(f"{self.name}: is incomplete: it states {cloud.points:,} points, "
                                 f"but has {len(cloud.pc_data):,}")  # fmt: skip

@@ -17,35 +17,35 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.lines import starts_with
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.secondary_structure import Stretch, structure_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
     FIXED,
-    NUMBER,
-    OPTIONAL,
-    TEXT,
     Cell,
+    Kind,
     Layout,
+    counted_values,
     read_rows,
 )
 
 ATOMS = Layout({
-    "name": Cell(TEXT, 12, 4),
-    "alternate": Cell(TEXT, 16, 1),
-    "residue": Cell(TEXT, 17, 3),
-    "chain": Cell(TEXT, 21, 1),
-    "residue_id": Cell(OPTIONAL, 22, 4),
-    "position": Cell(NUMBER, 30, 8, 3),
-    "occupancy": Cell(OPTIONAL, 54, 6),
-    "b_factor": Cell(OPTIONAL, 60, 6),
-    "element": Cell(TEXT, 76, 2),
+    "name": Cell(Kind.TEXT, 12, 4),
+    "alternate": Cell(Kind.TEXT, 16, 1),
+    "residue": Cell(Kind.TEXT, 17, 3),
+    "chain": Cell(Kind.TEXT, 21, 1),
+    "residue_id": Cell(Kind.OPTIONAL, 22, 4),
+    "position": Cell(Kind.NUMBER, 30, 8, 3),
+    "occupancy": Cell(Kind.OPTIONAL, 54, 6),
+    "b_factor": Cell(Kind.OPTIONAL, 60, 6),
+    "element": Cell(Kind.TEXT, 76, 2),
 }, FIXED, records=("ATOM  ", "HETATM"), stop="ENDMDL")  # fmt: skip
 """Columns of an atom; optional ones are omitted if an atom lacks them."""
 
-_IDENTITY = ATOMS._replace(cells={"name": Cell(TEXT, 12, 4), "residue": Cell(TEXT, 17, 10)})
+_IDENTITY = ATOMS._replace(
+    cells={"name": Cell(Kind.TEXT, 12, 4), "residue": Cell(Kind.TEXT, 17, 10)}
+)
 """Columns that identify an atom with alternate locations."""
 
 STRETCHES = {"HELIX ": (1, 19, 21), "SHEET ": (2, 21, 22)}
@@ -75,12 +75,10 @@ class Source(LoadedSource):
         line = b"" if start is None else os.pread(self.file.file.fileno(), 54, start)
         places = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
         try:
-            a, b, c, alpha, beta, gamma = (float(line[i:j]) for i, j in places)
+            sizes = [float(line[i:j]) for i, j in places]
         except ValueError:
             return None
-        if (a, b, c) == (1.0, 1.0, 1.0):
-            return None
-        return cell_of((a, b, c), (alpha, beta, gamma))
+        return None if sizes[:3] == [1.0, 1.0, 1.0] else cell_of(sizes)
 
     @cached_property
     def bonds(self) -> NDArray[np.int64] | None:
@@ -90,7 +88,7 @@ class Source(LoadedSource):
         """
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
             return None
-        serials = ATOMS._replace(cells={"serial": Cell(TEXT, 6, 5)})
+        serials = ATOMS._replace(cells={"serial": Cell(Kind.TEXT, 6, 5)})
         atoms = read_rows(self.file, serials, ["serial"], None).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
@@ -139,7 +137,7 @@ class Source(LoadedSource):
         columns = {
             name: values
             for name, values in rows.columns.items()
-            if ATOMS.cells[name].kind != OPTIONAL or not np.isnan(values).any()
+            if ATOMS.cells[name].kind != Kind.OPTIONAL or not np.isnan(values).any()
         }
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])

@@ -7,20 +7,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted, shown
-from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
-
-MEMORY = 8  # bytes of memory per byte of the file while it is parsed
 
 
 class Source(LoadedSource):
     noun = "property"
+    memory = 8
 
     def read(self) -> dict[str, NDArray[Any]]:
         plyfile = library("plyfile", self.name, "ply")
-        require_room(self.name, MEMORY * self.file.size)
-        self.file.file.seek(0)
-        parts = {each.name: each for each in plyfile.PlyData.read(self.file.file, mmap=False)}
+        parts = {each.name: each for each in plyfile.PlyData.read(self.stream(), mmap=False)}
         if "vertex" not in parts:
             raise DataFileError(f"{self.name}: there is no element 'vertex'")
         faces = parts["face"].count if "face" in parts else 0

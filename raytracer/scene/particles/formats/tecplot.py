@@ -17,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Moment, moment_of
 from raytracer.scene.particles.text_table import number
-
-MEMORY = 4  # bytes of memory per byte of the file while it is parsed
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
@@ -41,11 +38,11 @@ class Zone(NamedTuple):
 
 class Source(LoadedSource):
     noun = "variable"
+    memory = 4
 
     @cached_property
     def _zones(self) -> list[list[Zone]]:
-        require_room(self.name, MEMORY * self.file.size)
-        head, *rest = re.split(_ZONE, self.file.read(self.file.size))
+        head, *rest = re.split(_ZONE, self.content())
         text = head.decode("utf-8", "replace")
         found = re.search(_VARIABLES, text)
         self._names = re.findall(r'"([^"]*)"|([^\s",]+)', found[1]) if found else []

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
 
 HEAD_BYTES = 32  # time, numbers of particles, dimensions, of gas, dark matter and stars, padding
@@ -41,9 +40,10 @@ def order_of(head: bytes, size: int) -> str:
 
 
 class Source(LoadedSource):
+    memory = 3
+
     def read(self) -> dict[str, NDArray[Any]]:
-        require_room(self.name, 3 * self.file.size)
-        data = self.file.read(self.file.size)
+        data = self.content()
         order = order_of(data, len(data))
         if not order:
             raise DataFileError(f"{self.name}: is damaged, or not a snapshot of Tipsy")

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Box
 
-MEMORY = 30  # bytes of memory per byte of the file while it is parsed
 MAX_ATOMS = 100_000_000
 
 KEYS = {"a": "", "atom": "", "n": "name", "t": "type", "r": "radius", "q": "charge", "m": "mass",
@@ -28,9 +26,11 @@ _STEP = re.compile(r"(?:timestep|coordinates|t|c)?\s*(ordered|indexed|o|i)?\b\s*
 
 
 class Source(LoadedSource):
+    memory = 30
+
     def __init__(self, file: Any, variant: str = "") -> None:
         super().__init__(file, variant)
-        require_room(self.name, MEMORY * file.size)
+        self.require_memory()
         self._atoms: dict[int, dict[str, str]] = {}
         self._default: dict[str, str] = {}
         self._bonds: list[tuple[int, int]] = []
@@ -42,7 +42,8 @@ class Source(LoadedSource):
             word = text.split(None, 1)[0].lower() if text else ""
             try:
                 if word in ("unitcell", "pbc", "p", "u"):
-                    cell = _cell(text.split()[1:])
+                    sizes = [float(size) for size in text.split()[1:]]
+                    cell = cell_of(sizes + [90.0] * 3 * (len(sizes) == 3))
                     self._cells[-1:] = [cell] if self._steps else []
                 elif word and _STEP.match(text.lower()):
                     self._steps.append([])
@@ -120,9 +121,3 @@ class Source(LoadedSource):
         if "label" not in chosen and "name" in self.columns:
             chosen["label"] = "name"
         return chosen
-
-
-def _cell(words: list[str]) -> Box | None:
-    sizes = [float(word) for word in words]
-    a, b, c, alpha, beta, gamma = [*sizes, 90.0, 90.0, 90.0][:6] if len(sizes) == 3 else sizes
-    return cell_of((a, b, c), (alpha, beta, gamma))

@@ -24,7 +24,6 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 from raytracer.scene.particles.source import Moment, ParticleSource, moment_of
 
-MEMORY = 10  # bytes of memory per byte of the file while it is parsed
 LEGACY = ".vtk"  # variant of files with sections after lines of words
 MAX_LIST = 1 << 26  # most bytes of a list of files
 MAX_LEVELS = 3  # most lists that name lists
@@ -40,10 +39,12 @@ def opened_source(file: OpenFile, variant: str) -> ParticleSource:
 
 
 class Source(LoadedSource):
+    memory = 10
+
     def read(self) -> dict[str, NDArray[Any]]:
         core = library("vtkmodules.vtkCommonCore", self.name, "vtk")
         numbers = library("vtkmodules.util.numpy_support", self.name, "vtk").vtk_to_numpy
-        require_room(self.name, MEMORY * self.file.size)
+        self.require_memory()
         messages = core.vtkStringOutputWindow()
         core.vtkOutputWindow.SetInstance(messages)
         data = self._data()

@@ -11,21 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
 
 UNKNOWN = "this kind of XML is not known: save its positions as .xyz or .csv"
-MEMORY = 24  # bytes of memory per byte of the file while it is parsed
 
 
 class Source(LoadedSource):
     """The commonest element whose attributes, or inner elements, are coordinates."""
 
     noun = "attribute"
+    memory = 24
 
     def read(self) -> dict[str, NDArray[Any]]:
-        require_room(self.name, MEMORY * self.file.size)
         found: dict[str, list[dict[str, str]]] = defaultdict(list)
         for element in self._elements():
             values = element.attrib | {each.tag: each.text or "" for each in element}
@@ -38,7 +36,7 @@ class Source(LoadedSource):
 
     def _elements(self) -> Iterator[ElementTree.Element]:
         try:
-            return ElementTree.fromstring(self.file.read(self.file.size)).iter()
+            return ElementTree.fromstring(self.content()).iter()
         except ElementTree.ParseError:
             raise DataFileError(f"{self.name}: {UNKNOWN}") from None
 

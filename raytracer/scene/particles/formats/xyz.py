@@ -28,7 +28,7 @@ from raytracer.scene.particles.source import (
     moment_of,
 )
 from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout
+from raytracer.scene.particles.text_table import COLOR_BYTES, Cell, Kind, Layout
 
 LABEL_BYTES = 16  # longest distinct label of an atom
 READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read
@@ -130,8 +130,8 @@ class Source(TextSource):
 def _cell(name: str, each: Property) -> Cell:
     if each.kind in "SL":
         width = LABEL_BYTES if name in LABELS or each.kind == "L" else COLOR_BYTES
-        return Cell(TEXT, each.first, width, each.width)
-    return Cell(NUMBER, each.first, repeat=each.width)
+        return Cell(Kind.TEXT, each.first, width, each.width)
+    return Cell(Kind.NUMBER, each.first, repeat=each.width)
 
 
 def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
+from raytracer.scene.particles.array_source import are_frames
 from raytracer.scene.particles.naming import USUAL, plain
-from raytracer.scene.particles.nested import are_frames
 from raytracer.scene.particles.objects.source import ObjectSource
 from raytracer.scene.particles.source import Particles
 

@@ -60,10 +60,7 @@ class Source(ObjectSource):
     @property
     def box(self) -> Box | None:
         sizes = self._atoms.universe.dimensions
-        if sizes is None:
-            return None
-        a, b, c, alpha, beta, gamma = map(float, sizes)
-        return cell_of((a, b, c), (alpha, beta, gamma))
+        return None if sizes is None else cell_of(sizes)
 
     @property
     def time(self) -> Moment | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scene.particles.corpus.kinds import (
     Written,
     decimals,
     digits,
-    kind,
+    kinds,
     single,
 )
 
@@ -29,17 +30,22 @@ def frame() -> Any:
     return made
 
 
-def written(path: Path, form: str) -> None:
-    """Write a frame in a format of chemfiles."""
-    import chemfiles
+def by(form: str) -> Callable[[Path], None]:
+    """Return a function that writes a frame in a format of chemfiles."""
 
-    with chemfiles.Trajectory(str(path), "w", form) as trajectory:
-        trajectory.write(frame())
+    def write(path: Path) -> None:
+        import chemfiles
+
+        with chemfiles.Trajectory(str(path), "w", form) as trajectory:
+            trajectory.write(frame())
+
+    return write
 
 
 GRO = decimals(POINTS / 10.0, 3) * 10.0
 
-for _title, _file, _form, _keeps, _needs, _written in (
+kinds("chemfiles", *((title, file, keeps, written, by(form), *needs)
+                     for title, file, form, keeps, needs, written in (
     ("extended XYZ", "b.xyz", "XYZ", "6 digits", (), Written(digits(POINTS, 6), 1e-5, edges=CELL)),
     ("PDB", "b.pdb", "PDB", "3 decimals", (), Written(decimals(POINTS, 3), edges=CELL)),
     ("GROMACS structure", "b.gro", "GRO", "3 decimals of nanometres", (),
@@ -68,9 +74,4 @@ for _title, _file, _form, _keeps, _needs, _written in (
      Written(single(POINTS), 0.0, (), edges=CELL)),
     ("Amber restart", "b.ncrst", "Amber Restart", "float64", (),
      Written(POINTS, 0.0, (), edges=CELL)),
-):  # fmt: skip
-
-    @kind(_title, _file, "chemfiles", _keeps, *_needs)
-    def write(path: Path, form: str = _form, result: Written = _written) -> Written:
-        written(path, form)
-        return result
+)))  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,9 @@ from scene.particles.corpus.kinds import (
     SYMBOLS,
     Written,
     decimals,
-    kind,
+    kinds,
     single,
+    texts,
 )
 
 COUNT = len(POINTS)
@@ -92,7 +93,7 @@ GAUSSIAN = f"""\
  Normal termination of Gaussian 16
 """
 
-TEXTS: Iterable[tuple[str, str, str, Written]] = (
+texts(
     ("XYZ, words after the number", "six.xyz", f"{COUNT} atoms\nmade by hand\n" + text_of(
         ATOMS, POINTS), Written(POINTS, symbols=tuple(ATOMS))),
     ("XYZ, number named before", "named.xyz", f"natoms = {COUNT}\n\n" + text_of(ATOMS, POINTS),
@@ -176,108 +177,82 @@ TEXTS: Iterable[tuple[str, str, str, Written]] = (
      f"ITEM: UNITS\nlj\nITEM: TIME\n0.5\nITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{COUNT}\n"
      "ITEM: BOX BOUNDS ff ff ff\n0 10\n0 11\n0 12\nITEM: ATOMS id x y z fx c_1[1] v_s\n"
      + text_of(NUMBERS, POINTS, ZEROS), Written(POINTS, symbols=())),
+    keeps="as printed", needs={"water.out": "ase", "opt.log": "ase", "beta.cif": "gemmi"},
 )  # fmt: skip
 
-for _title, _file, _text, _written in TEXTS:
-    _needs = {"water.out": ["ase"], "opt.log": ["ase"], "beta.cif": ["gemmi"]}.get(_file, [])
 
-    @kind(_title, _file, "by hand", "as printed", *_needs)
-    def text(path: Path, text: str = _text, written: Written = _written) -> Written:
-        path.write_text(text)
-        return written
+def _datasets(arrays: Mapping[str, object], **attributes: object) -> Callable[[Path], None]:
+    """Return a function that writes datasets, and attributes of the file."""
+
+    def write(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            for name, values in arrays.items():
+                file[name] = values
+            file.attrs.update(attributes)
+
+    return write
 
 
-def _datasets(path: Path, arrays: dict[str, object], **attributes: object) -> None:
+AXES: dict[str, object] = dict(zip("xyz", POINTS.T, strict=True))
+AMUSE = AXES | {"radius": RADII, "mass": SPEEDS}
+FLUID = AXES | {"h": RADII, "rho": SPEEDS, "tag": 0 * IDS}
+NANOMETRES = single(POINTS / 10.0)
+TOPOLOGY = {"chains": [{"index": 0, "residues": [{
+    "index": 0, "resSeq": 1, "name": "MOL",
+    "atoms": [{"index": n, "name": s, "element": s} for n, s in enumerate(ATOMS)]}]}],
+    "bonds": []}  # fmt: skip
+MDTRAJ = {
+    "coordinates": np.stack([NANOMETRES, NANOMETRES]), "time": np.array([0.0, 1.0], np.float32),
+    "cell_lengths": np.array([EDGES] * 2, np.float32) / 10.0,
+    "cell_angles": np.full((2, 3), 90.0, np.float32), "topology": [json.dumps(TOPOLOGY)],
+}  # fmt: skip
+LOCALISATIONS = np.zeros(COUNT, [(name, "f4") for name in ("frame", "x", "y", "z", "photons", "lpx",
+                                                            "lpy")])  # fmt: skip
+for _place, _axis in enumerate("xyz"):
+    LOCALISATIONS[_axis] = POINTS[:, _place]
+CELLS = np.array([f"cell{n}".encode() for n in NUMBERS])
+MINFLUX = np.zeros(COUNT, [("vld", "?"), ("tid", "i4"), ("tim", "f8"), ("loc", "f8", 3)])
+MINFLUX["loc"] = POINTS
+
+
+def _subfind(path: Path) -> None:
     import h5py
 
-    with h5py.File(path, "w") as file:
-        for name, values in arrays.items():
-            file[name] = values
-        file.attrs.update(attributes)
-
-
-@kind("AMUSE, particles", "cluster.amuse", "h5py", "float64")
-def amuse(path: Path) -> Written:
-    held = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
-    held |= {"radius": RADII, "mass": SPEEDS}
-    root = "particles/0000000001"
-    arrays: dict[str, object] = {f"{root}/attributes/{name}": each for name, each in held.items()}
-    _datasets(path, arrays | {f"{root}/keys": IDS})
-    return Written(POINTS, symbols=(), radii=RADII)
-
-
-@kind("PySPH, fluid", "tank_0.hdf5", "h5py", "float64")
-def pysph(path: Path) -> Written:
-    held = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
-    held |= {"h": RADII, "rho": SPEEDS, "tag": 0 * IDS}
-    arrays: dict[str, object] = {
-        f"particles/fluid/arrays/{name}": each for name, each in held.items()
-    }
-    _datasets(path, arrays | {"solver_data/t": 0.1})
-    return PLACED
-
-
-@kind("ASPECT, particles", "particles-00000.0000.h5", "h5py", "float64")
-def aspect(path: Path) -> Written:
-    _datasets(path, {"nodes": POINTS, "id": IDS, "T": SPEEDS})
-    return Written(POINTS, symbols=(), columns=(("T", SPEEDS),))
-
-
-@kind("MDTraj, HDF5, two frames", "traj.h5", "h5py", "float32, in nanometres")
-def mdtraj(path: Path) -> Written:
-    atoms = [{"index": n, "name": s, "element": s} for n, s in enumerate(ATOMS)]
-    topology = {"chains": [{"index": 0, "residues": [{
-        "index": 0, "resSeq": 1, "name": "MOL", "atoms": atoms}]}], "bonds": []}  # fmt: skip
-    held = single(POINTS / 10.0)
-    _datasets(path, {
-        "coordinates": np.stack([held, held]), "time": np.array([0.0, 1.0], np.float32),
-        "cell_lengths": np.array([EDGES] * 2, np.float32) / 10.0,
-        "cell_angles": np.full((2, 3), 90.0, np.float32), "topology": [json.dumps(topology)],
-    }, conventions="Pande", conventionVersion="1.1", program="MDTraj")  # fmt: skip
-    return Written(POINTS, 1e-5, frames=2)
-
-
-@kind("Picasso, localisations", "locs.hdf5", "h5py", "float32")
-def picasso(path: Path) -> Written:
-    names = ["frame", "x", "y", "z", "photons", "lpx", "lpy"]
-    rows = np.zeros(COUNT, [(name, "f4") for name in names])
-    for place, axis in enumerate("xyz"):
-        rows[axis] = POINTS[:, place]
-    _datasets(path, {"locs": rows})
-    return Written(single(POINTS), symbols=())
-
-
-@kind("Subfind, groups and subhalos", "fof_subhalo_tab_010.hdf5", "h5py", "float32")
-def subfind(path: Path) -> Written:
-    import h5py
-
-    _datasets(path, {
+    _datasets({
         "Group/GroupPos": single(POINTS), "Group/GroupMass": SPEEDS, "Group/GroupVel": ZEROS,
         "Subhalo/SubhaloPos": single(POINTS[:2]), "Subhalo/SubhaloMass": SPEEDS[:2],
-    })  # fmt: skip
+    })(path)  # fmt: skip
     with h5py.File(path, "a") as file:
         file.create_group("Header").attrs["BoxSize"] = 20.0
-    return Written(single(POINTS), symbols=(), inner="Group")
 
 
-@kind("AnnData, spatial coordinates", "cells.h5ad", "h5py", "float64")
-def anndata(path: Path) -> Written:
-    names = np.array([f"cell{n}".encode() for n in NUMBERS])
-    _datasets(path, {"X": np.zeros((COUNT, 20)), "obs/_index": names, "obs/area": SPEEDS,
-                     "obsm/spatial": POINTS, "var/_index": names[:3]})  # fmt: skip
-    return PLACED
+kinds(
+    "h5py",
+    ("AMUSE, particles", "cluster.amuse", "float64", Written(POINTS, symbols=(), radii=RADII),
+     _datasets({f"particles/0000000001/attributes/{name}": each for name, each in AMUSE.items()}
+               | {"particles/0000000001/keys": IDS})),
+    ("PySPH, fluid", "tank_0.hdf5", "float64", PLACED,
+     _datasets({f"particles/fluid/arrays/{name}": each for name, each in FLUID.items()}
+               | {"solver_data/t": 0.1})),
+    ("ASPECT, particles", "particles-00000.0000.h5", "float64",
+     Written(POINTS, symbols=(), columns=(("T", SPEEDS),)),
+     _datasets({"nodes": POINTS, "id": IDS, "T": SPEEDS})),
+    ("MDTraj, HDF5, two frames", "traj.h5", "float32, in nanometres",
+     Written(POINTS, 1e-5, frames=2),
+     _datasets(MDTRAJ, conventions="Pande", conventionVersion="1.1", program="MDTraj")),
+    ("Picasso, localisations", "locs.hdf5", "float32", Written(single(POINTS), symbols=()),
+     _datasets({"locs": LOCALISATIONS})),
+    ("Subfind, groups and subhalos", "fof_subhalo_tab_010.hdf5", "float32",
+     Written(single(POINTS), symbols=(), inner="Group"), _subfind),
+    ("AnnData, spatial coordinates", "cells.h5ad", "float64", PLACED, _datasets({
+        "X": np.zeros((COUNT, 20)), "obs/_index": CELLS, "obs/area": SPEEDS, "obsm/spatial": POINTS,
+        "var/_index": CELLS[:3]})),
+)  # fmt: skip
 
 
-@kind("MINFLUX, localisations in records", "minflux.npy", "numpy", "float64")
-def minflux(path: Path) -> Written:
-    rows = np.zeros(COUNT, [("vld", "?"), ("tid", "i4"), ("tim", "f8"), ("loc", "f8", 3)])
-    rows["loc"] = POINTS
-    np.save(path, rows)
-    return PLACED
-
-
-@kind("Maestro, two structures", "a.mae", "rdkit", "as printed", "rdkit")
-def maestro(path: Path) -> Written:
+def maestro(path: Path) -> None:
     from rdkit import Chem
 
     molecule = Chem.RWMol()
@@ -290,4 +265,9 @@ def maestro(path: Path) -> Written:
     with Chem.MaeWriter(str(path)) as writer:
         writer.write(molecule)
         writer.write(molecule)
-    return Written(POINTS, 1e-5, frames=2)
+
+
+kinds("numpy", ("MINFLUX, localisations in records", "minflux.npy", "float64", PLACED,
+                lambda path: np.save(path, MINFLUX)))  # fmt: skip
+kinds("rdkit", ("Maestro, two structures", "a.mae", "as printed", Written(POINTS, 1e-5, frames=2),
+                maestro, "rdkit"))  # fmt: skip

@@ -14,7 +14,7 @@ from scene.particles.corpus.kinds import (
     SYMBOLS,
     Written,
     decimals,
-    kind,
+    kinds,
     single,
 )
 
@@ -39,43 +39,42 @@ def universe() -> Any:
 SINGLE = single(POINTS)
 
 
-def kinds(*rows: tuple[str, str, str, tuple[str, ...], Written]) -> None:
-    """List kinds that are written by the ending: format, file, precision, needs and content."""
-    for title, file, keeps, needs, content in rows:
-
-        @kind(title, file, "MDAnalysis", keeps, *needs)
-        def write(path: Path, result: Written = content) -> Written:
-            universe().atoms.write(str(path))
-            return result
+def write(path: Path) -> None:
+    """Write the atoms by the ending."""
+    universe().atoms.write(str(path))
 
 
-GRO = decimals(SINGLE / 10.0, 3) * 10.0
-
-kinds(("PDB", "c.pdb", "3 decimals", (), Written(decimals(SINGLE, 3), edges=CELL)))
-
-
-@kind("PDB, two models", "models.pdb", "MDAnalysis", "3 decimals")
-def models(path: Path) -> Written:
+def models(path: Path) -> None:
     import MDAnalysis
 
     made = universe()
     with MDAnalysis.Writer(str(path), multiframe=True) as writer:
         for _ in range(2):
             writer.write(made.atoms)
-    return Written(decimals(SINGLE, 3), edges=CELL, frames=2)
 
+
+GRO = decimals(SINGLE / 10.0, 3) * 10.0
+PDB = Written(decimals(SINGLE, 3), edges=CELL)
+PQR = Written(single(decimals(SINGLE, 3)), radii=single(decimals(RADII, 4)))
+SAME = Written(SINGLE, 0.0, (), edges=CELL)
+CLOSE = Written(SINGLE, 1e-6, (), edges=CELL)
 
 kinds(
-    ("PDBQT", "c.pdbqt", "3 decimals", (), Written(decimals(SINGLE, 3), edges=CELL)),
-    ("PQR with radii", "c.pqr", "3 decimals", (),
-     Written(single(decimals(SINGLE, 3)), radii=single(decimals(RADII, 4)))),
-    ("GROMACS structure", "c.gro", "3 decimals of nanometres", (), Written(GRO, 1e-6, edges=CELL)),
-    ("XYZ", "c.xyz", "5 decimals", (), Written(decimals(SINGLE, 5))),
-    ("XTC", "c.xtc", "2 decimals", ("chemfiles",), Written(SINGLE, 6e-3, (), edges=CELL)),
-    ("TRR", "c.trr", "float32 of nanometres", (), Written(SINGLE, 1e-6, (), edges=CELL)),
-    ("DCD", "c.dcd", "float32", (), Written(SINGLE, 0.0, (), edges=CELL)),
-    ("Amber NetCDF", "c.ncdf", "float32", (), Written(SINGLE, 0.0, (), edges=CELL)),
-    ("TRZ", "c.trz", "float32 of nanometres", (), Written(SINGLE, 1e-6, (), edges=CELL)),
-    ("NAMD coordinates", "c.coor", "float64", (), Written(SINGLE, 0.0, ())),
-    ("FHI-aims", "c.in", "8 decimals", ("ase",), Written(decimals(SINGLE, 8), 1e-7, edges=CELL)),
+    "MDAnalysis",
+    ("PDB", "c.pdb", "3 decimals", PDB, write),
+    ("PDB, two models", "models.pdb", "3 decimals",
+     Written(decimals(SINGLE, 3), edges=CELL, frames=2), models),
+    ("PDBQT", "c.pdbqt", "3 decimals", PDB, write),
+    ("PQR with radii", "c.pqr", "3 decimals", PQR, write),
+    ("GROMACS structure", "c.gro", "3 decimals of nanometres", Written(GRO, 1e-6, edges=CELL),
+     write),
+    ("XYZ", "c.xyz", "5 decimals", Written(decimals(SINGLE, 5)), write),
+    ("XTC", "c.xtc", "2 decimals", Written(SINGLE, 6e-3, (), edges=CELL), write, "chemfiles"),
+    ("TRR", "c.trr", "float32 of nanometres", CLOSE, write),
+    ("DCD", "c.dcd", "float32", SAME, write),
+    ("Amber NetCDF", "c.ncdf", "float32", SAME, write),
+    ("TRZ", "c.trz", "float32 of nanometres", CLOSE, write),
+    ("NAMD coordinates", "c.coor", "float64", Written(SINGLE, 0.0, ()), write),
+    ("FHI-aims", "c.in", "8 decimals", Written(decimals(SINGLE, 8), 1e-7, edges=CELL), write,
+     "ase"),
 )  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scene.particles.corpus.kinds import CELL, IDS, POINTS, RADII, SYMBOLS, Written, kind
+from scene.particles.corpus.kinds import CELL, IDS, POINTS, RADII, SYMBOLS, Array, Written, kinds
 
 
 def written(path: Path, form: str, columns: tuple[str, ...] = (), **options: Any) -> None:
@@ -34,61 +35,38 @@ def written(path: Path, form: str, columns: tuple[str, ...] = (), **options: Any
     export_file(Pipeline(source=StaticSource(data=data)), str(path), form, **options)
 
 
+def by(form: str, columns: tuple[str, ...] = (), **options: Any) -> Callable[[Path], None]:
+    return lambda path: written(path, form, columns, **options)
+
+
 _POSITION = ("Position.X", "Position.Y", "Position.Z")
 _COLUMNS = ("Particle Identifier", "Particle Type", *_POSITION)
+_PLAIN = Written(POINTS, symbols=(), edges=CELL)
+_BY_TYPE = np.argsort([list(dict.fromkeys(SYMBOLS)).index(each) for each in SYMBOLS], kind="stable")
+# HOOMD-blue centres the box on 0, and OVITO orders particles by their ids.
+_BY_ID = np.argsort(IDS)
 
 
-@kind("LAMMPS dump", "d.dump", "ovito", "17 digits")
-def dump(path: Path) -> Written:
-    written(path, "lammps/dump", (*_COLUMNS, "Radius"), precision=17)
-    ids = (("id", IDS),)
-    return Written(POINTS, symbols=(), edges=CELL, columns=ids)
-
-
-@kind("LAMMPS dump, gzip", "d.dump.gz", "ovito", "17 digits")
-def dump_gz(path: Path) -> Written:
-    written(path, "lammps/dump", _COLUMNS, precision=17)
-    return Written(POINTS, symbols=(), edges=CELL)
-
-
-@kind("LAMMPS data", "d.data", "ovito", "17 digits")
-def data(path: Path) -> Written:
-    written(path, "lammps/data", atom_style="atomic", precision=17)
-    return Written(POINTS, symbols=(), edges=CELL)
-
-
-@kind("extended XYZ", "d.xyz", "ovito", "17 digits")
-def xyz(path: Path) -> Written:
-    written(path, "xyz", ("Particle Type", *_POSITION, "Radius"), precision=17)
-    return Written(POINTS, edges=CELL)
-
-
-@kind("POSCAR", "d.vasp", "ovito", "17 digits")
-def vasp(path: Path) -> Written:
-    written(path, "vasp", precision=17)
-    order = np.argsort(
-        [list(dict.fromkeys(SYMBOLS)).index(each) for each in SYMBOLS], kind="stable"
-    )
+def _ordered(points: Array, order: Array, step: float) -> Written:
     symbols = tuple(SYMBOLS[place] for place in order)
-    return Written(POINTS[order], 1e-14, symbols, edges=CELL)
+    return Written(points[order], step, symbols, edges=CELL)
 
 
-@kind("FHI-aims", "d.in", "ovito", "17 digits", "ase")
-def aims(path: Path) -> Written:
-    written(path, "fhi-aims", precision=17)
-    return Written(POINTS, 1e-14, edges=CELL)
-
-
-@kind("GSD", "d.gsd", "ovito", "float32", "gsd")
-def gsd(path: Path) -> Written:
-    written(path, "gsd/hoomd")
-    # HOOMD-blue centres the box on 0, and OVITO orders particles by their ids.
-    order = np.argsort(IDS)
-    symbols = tuple(SYMBOLS[place] for place in order)
-    return Written((POINTS - CELL.diagonal() / 2.0)[order], 2e-6, symbols, edges=CELL)
-
-
-@kind("IMD", "d.imd", "ovito", "17 digits")
-def imd(path: Path) -> Written:
-    written(path, "imd", _COLUMNS, precision=17)
-    return Written(POINTS, symbols=(), edges=CELL)
+kinds(
+    "ovito",
+    ("LAMMPS dump", "d.dump", "17 digits",
+     Written(POINTS, symbols=(), edges=CELL, columns=(("id", IDS),)),
+     by("lammps/dump", (*_COLUMNS, "Radius"), precision=17)),
+    ("LAMMPS dump, gzip", "d.dump.gz", "17 digits", _PLAIN,
+     by("lammps/dump", _COLUMNS, precision=17)),
+    ("LAMMPS data", "d.data", "17 digits", _PLAIN,
+     by("lammps/data", atom_style="atomic", precision=17)),
+    ("extended XYZ", "d.xyz", "17 digits", Written(POINTS, edges=CELL),
+     by("xyz", ("Particle Type", *_POSITION, "Radius"), precision=17)),
+    ("POSCAR", "d.vasp", "17 digits", _ordered(POINTS, _BY_TYPE, 1e-14), by("vasp", precision=17)),
+    ("FHI-aims", "d.in", "17 digits", Written(POINTS, 1e-14, edges=CELL),
+     by("fhi-aims", precision=17), "ase"),
+    ("GSD", "d.gsd", "float32", _ordered(POINTS - CELL.diagonal() / 2.0, _BY_ID, 2e-6),
+     by("gsd/hoomd"), "gsd"),
+    ("IMD", "d.imd", "17 digits", _PLAIN, by("imd", _COLUMNS, precision=17)),
+)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,9 @@ from scene.particles.corpus.kinds import (
     Written,
     decimals,
     kind,
+    kinds,
     single,
+    texts,
 )
 
 PLAIN = "{:.17g}"
@@ -52,7 +54,7 @@ def _fortran(text: str) -> str:
     return text.replace("e", "D")
 
 
-TABLES: Iterable[tuple[str, str, str, Written]] = (
+texts(
     ("LAMMPS thermo-like table, comment above names", "a.out", f"# made\n# x y z radius\n{SPACES}",
      SIZED),
     ("yt, particle_position_x", "yt.csv",
@@ -201,29 +203,20 @@ TABLES: Iterable[tuple[str, str, str, Written]] = (
         "data:\n" + "".join(f"  - [ {line.replace(' ', ' , ')} , ]\n" for line in
                             text_of(IDS, IDS % 3, POINTS).splitlines()) + "...\n"),
      Written(POINTS, symbols=(), edges=CELL, frames=2)),
+    needs={"dump.yaml": "yaml", "tinker.xyz": "chemfiles"},
 )  # fmt: skip
-
-for _title, _file, _text, _written in TABLES:
-    _needs = {"dump.yaml": ["yaml"], "tinker.xyz": ["chemfiles"]}.get(_file, [])
-
-    @kind(_title, _file, "by hand", "17 digits", *_needs)
-    def table(path: Path, text: str = _text, written: Written = _written) -> Written:
-        path.write_text(text)
-        return written
-
 
 NAMED = f"x,y,z,radius,größe [µm]\n{text_of(POINTS, RADII, SPEEDS, gap=',')}"
 
-for _title, _file, _encoding in (
+GROWN = Written(POINTS, symbols=(), radii=RADII, columns=(("größe [µm]", SPEEDS),))
+
+kinds("by hand", *((title, file, "17 digits", GROWN,
+                    partial(Path.write_text, data=NAMED, encoding=encoding))
+                   for title, file, encoding in (
     ("table in Latin-1", "latin.csv", "latin-1"),
     ("table in UTF-16", "utf16.csv", "utf-16"),
     ("table in UTF-8 with byte order mark", "bom.csv", "utf-8-sig"),
-):
-
-    @kind(_title, _file, "by hand", "17 digits")
-    def encoded(path: Path, encoding: str = _encoding) -> Written:
-        path.write_text(NAMED, encoding=encoding)
-        return Written(POINTS, symbols=(), radii=RADII, columns=(("größe [µm]", SPEEDS),))
+)))  # fmt: skip
 
 
 def _poscar(comment: str) -> str:
@@ -231,11 +224,11 @@ def _poscar(comment: str) -> str:
     return f"{comment}\n1.0\n{cell}Cu O H C N\n1 1 2 1 1\nCartesian\n{text_of(POINTS)}"
 
 
-@kind("POSCAR without ending, a first line of 9,000 letters", "relaxed", "by hand", "17 digits",
-      "ase")  # fmt: skip
-def poscar(path: Path) -> Written:
-    path.write_text(_poscar("Cu O H C N " * 800))
-    return Written(POINTS, 1e-14, edges=TILTED)
+kinds("by hand", (
+    "POSCAR without ending, a first line of 9,000 letters", "relaxed", "17 digits",
+    Written(POINTS, 1e-14, edges=TILTED),
+    partial(Path.write_text, data=_poscar("Cu O H C N " * 800)), "ase",
+))  # fmt: skip
 
 
 def gadget(path: Path, order: str, named: bool) -> Written:
@@ -268,22 +261,6 @@ for _order, _word in (("<", "little"), (">", "big")):
         kind(f"Gadget-2, format {1 + _named}, {_word} endian", f"snapshot_{_word}_00{int(_named)}",
              "by hand", "float32")(partial(gadget, order=_order, named=_named))  # fmt: skip
 
-
-@kind("atom probe", "reconstruction.pos", "by hand", "float32")
-def atom_probe(path: Path) -> Written:
-    path.write_bytes(np.column_stack([POINTS, SPEEDS]).astype(">f4").tobytes())
-    others: tuple[tuple[str, Array], ...] = (("mass_to_charge", single(SPEEDS)),)
-    return Written(single(POINTS), symbols=(), columns=others)
-
-
-@kind("Tipsy, big endian", "galaxy.00100", "by hand", "float32")
-def tipsy(path: Path) -> Written:
-    rows = np.zeros((6, 9), ">f4")
-    rows[:, 1:4] = POINTS
-    path.write_bytes(struct.pack(">d6i", 0.5, 6, 3, 0, 6, 0, 0) + rows.tobytes())
-    return Written(single(POINTS), symbols=())
-
-
 PCD = """\
 # .PCD v0.7 - Point Cloud Data file format
 VERSION 0.7
@@ -297,19 +274,23 @@ VIEWPOINT 0 0 0 1 0 0 0
 POINTS 6
 DATA """
 
-
-def _write(path: Path, write: Callable[[Path], object], written: Written) -> Written:
-    write(path)
-    return written
+TIPSY = np.zeros((6, 9), ">f4")
+TIPSY[:, 1:4] = POINTS
 
 
-@kind("PCD, text", "text.pcd", "by hand", "17 digits", "pypcd4")
-def pcd(path: Path) -> Written:
-    path.write_text(f"{PCD}ascii\n{SPACES}")
-    return SIZED
+def _bytes(data: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(data)
 
 
-@kind("PCD, binary", "binary.pcd", "by hand", "float64", "pypcd4")
-def pcd_binary(path: Path) -> Written:
-    path.write_bytes(f"{PCD}binary\n".encode() + np.column_stack([POINTS, RADII]).tobytes())
-    return SIZED
+kinds(
+    "by hand",
+    ("atom probe", "reconstruction.pos", "float32",
+     Written(single(POINTS), symbols=(), columns=(("mass_to_charge", single(SPEEDS)),)),
+     _bytes(np.column_stack([POINTS, SPEEDS]).astype(">f4").tobytes())),
+    ("Tipsy, big endian", "galaxy.00100", "float32", Written(single(POINTS), symbols=()),
+     _bytes(struct.pack(">d6i", 0.5, 6, 3, 0, 6, 0, 0) + TIPSY.tobytes())),
+    ("PCD, text", "text.pcd", "17 digits", SIZED, _bytes(f"{PCD}ascii\n{SPACES}".encode()),
+     "pypcd4"),
+    ("PCD, binary", "binary.pcd", "float64", SIZED,
+     _bytes(f"{PCD}binary\n".encode() + np.column_stack([POINTS, RADII]).tobytes()), "pypcd4"),
+)  # fmt: skip

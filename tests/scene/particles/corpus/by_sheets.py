@@ -5,13 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from scene.particles.corpus.by_programs import COMMAS, PLACED, SIZED, SPACES, _comma, text_of
-from scene.particles.corpus.kinds import IDS, POINTS, RADII, SPEEDS, SYMBOLS, Written, kind
+from scene.particles.corpus.kinds import (
+    IDS,
+    POINTS,
+    RADII,
+    SPEEDS,
+    SYMBOLS,
+    Written,
+    kind,
+    kinds,
+    texts,
+)
 
 COUNT = len(POINTS)
 NUMBERS = np.arange(1, COUNT + 1)
@@ -19,7 +28,7 @@ UNNAMED = Written(POINTS, symbols=(), warning="the columns have no names")
 ONES = np.ones(COUNT)
 TURNED = POINTS[:, ::-1]
 
-TABLES: Iterable[tuple[str, str, str, Written]] = (
+texts(
     ("spreadsheet, `sep=;`, decimal commas", "Körner Versuch 3.CSV",
      "sep=;\nNr.;X [mm];Y [mm];Z [mm];Durchmesser [mm]\n"
      + _comma(text_of(NUMBERS, POINTS, 2.0 * RADII, gap=";")), SIZED),
@@ -168,38 +177,28 @@ TABLES: Iterable[tuple[str, str, str, Written]] = (
     ("records in YAML", "grains.yaml", "particles:\n" + "".join(
         f"- position: [{x!r}, {y!r}, {z!r}]\n  radius: {r!r}\n" for (x, y, z), r in zip(
             POINTS.tolist(), RADII.tolist(), strict=True)), SIZED),
+    needs={"grains.yaml": "yaml"},
 )  # fmt: skip
 
-for _title, _file, _text, _written in TABLES:
-    _needs = {"grains.yaml": ["yaml"]}.get(_file, [])
 
-    @kind(_title, _file, "by hand", "17 digits", *_needs)
-    def table(path: Path, text: str = _text, written: Written = _written) -> Written:
-        path.write_text(text)
-        return written
-
-
-@kind("Imaris, tabs, UTF-16", "imaris.tsv", "by hand", "17 digits")
-def imaris(path: Path) -> Written:
-    text = "Position X\tPosition Y\tPosition Z\tUnit\tID\n" + text_of(
-        POINTS, ["um"] * COUNT, NUMBERS, gap="\t")  # fmt: skip
-    path.write_text(text, encoding="utf-16")
-    return PLACED
-
-
-@kind("table, commas, in a ZIP archive", "grains.zip", "by hand", "17 digits")
-def zipped(path: Path) -> Written:
+def zipped(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data/grains.csv", f"x,y,z,radius\n{COMMAS}")
         archive.writestr("__MACOSX/data/._grains.csv", b"\0\5\x16\7")
-    return SIZED
 
 
-@kind("table in UTF-16, gzip", "imaris.txt.gz", "by hand", "17 digits")
-def zipped_wide(path: Path) -> Written:
-    path.write_bytes(gzip.compress(f"x\ty\tz\tradius\n{text_of(POINTS, RADII, gap=chr(9))}"
-                                   .encode("utf-16")))  # fmt: skip
-    return SIZED
+IMARIS = "Position X\tPosition Y\tPosition Z\tUnit\tID\n" + text_of(
+    POINTS, ["um"] * COUNT, NUMBERS, gap="\t")  # fmt: skip
+WIDE = gzip.compress(f"x\ty\tz\tradius\n{text_of(POINTS, RADII, gap=chr(9))}".encode("utf-16"))
+
+kinds(
+    "by hand",
+    ("Imaris, tabs, UTF-16", "imaris.tsv", "17 digits", PLACED,
+     lambda path: path.write_text(IMARIS, encoding="utf-16")),
+    ("table, commas, in a ZIP archive", "grains.zip", "17 digits", SIZED, zipped),
+    ("table in UTF-16, gzip", "imaris.txt.gz", "17 digits", SIZED,
+     lambda path: path.write_bytes(WIDE)),
+)  # fmt: skip
 
 
 @kind(

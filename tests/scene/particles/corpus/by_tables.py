@@ -9,18 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from scene.particles.corpus.kinds import IDS, POINTS, RADII, SPEEDS, SYMBOLS, Written, kind, single
+from scene.particles.corpus.kinds import IDS, POINTS, RADII, SPEEDS, SYMBOLS, Written, kinds, single
 
 
 def columns() -> dict[str, Any]:
     """The columns of the table."""
     axes = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
     return axes | {"radius": RADII, "speed": SPEEDS, "id": IDS, "element": SYMBOLS}
-
-
-def full() -> Written:
-    """What a table of float64 keeps."""
-    return Written(POINTS, radii=RADII, columns=(("speed", SPEEDS), ("id", IDS)))
 
 
 def frame(package: str) -> Any:
@@ -41,6 +36,42 @@ def by_pandas_with_comment(path: Path) -> None:
         frame("pandas").to_csv(file, index=False, sep=" ")
 
 
+def to_json(path: Path, **options: Any) -> None:
+    frame("pandas").to_json(path, double_precision=15, **options)
+
+
+def to_parquet(path: Path, packing: str) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(frame("pyarrow"), path, compression=packing, row_group_size=4)
+
+
+def lists(path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    points = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(POINTS.ravel()), 3)
+    pyarrow.parquet.write_table(pyarrow.table({"position": points}), path)
+
+
+def feather(path: Path) -> None:
+    import pyarrow.feather
+
+    pyarrow.feather.write_feather(frame("pyarrow"), str(path))
+
+
+def saved(values: Any) -> Callable[[Path], None]:
+    return lambda path: np.save(path, values)
+
+
+FULL = Written(POINTS, radii=RADII, columns=(("speed", SPEEDS), ("id", IDS)))
+HDF = Written(POINTS, symbols=(), radii=RADII, columns=FULL.columns)
+PLAIN, SINGLE = Written(POINTS, symbols=()), Written(single(POINTS), symbols=())
+SIZED = Written(POINTS, symbols=(), radii=RADII)
+AXES = dict(zip("xyz", POINTS.T, strict=True))
+RECORDS = np.zeros(len(POINTS), [("pos", "f8", 3), ("radius", "f4"), ("speed", "f8")])
+RECORDS["pos"], RECORDS["radius"], RECORDS["speed"] = POINTS, RADII, SPEEDS
+
 for _title, _file, _package, _needs, _write in (
     ("table, commas", "h.csv", "pandas", (), by_pandas),
     ("table, tabs", "h.tsv", "pandas", (), partial(by_pandas, sep="\t")),
@@ -56,119 +87,47 @@ for _title, _file, _package, _needs, _write in (
     ("Parquet", "h.parquet", "pandas", ("pyarrow",),
      lambda path: frame("pandas").to_parquet(path, engine="pyarrow")),
 ):  # fmt: skip
+    kinds(_package, (_title, _file, "float64", FULL, _write, *_needs))
 
-    @kind(_title, _file, _package, "float64", *_needs)
-    def table(path: Path, write: Callable[[Path], None] = _write) -> Written:
-        write(path)
-        return full()
+kinds(
+    "pandas",
+    *((f"pandas, JSON of orient {orient}", f"{orient}.json", "10 decimals",
+       Written(POINTS, 1e-14, columns=(("id", IDS),)), partial(to_json, orient=orient))
+      for orient in ("split", "records", "index", "columns", "table")),
+    ("pandas, JSON of orient lines", "lines.json", "10 decimals",
+     Written(POINTS, 1e-14, columns=(("id", IDS),)),
+     partial(to_json, orient="records", lines=True)),
+    *((f"pandas, HDF5 of format {form}", f"{form}.h5", "float64", HDF,
+       lambda path, form=form: frame("pandas").to_hdf(path, key="frame", format=form),
+       "h5py", "tables") for form in ("fixed", "table")),
+)  # fmt: skip
 
+kinds(
+    "pyarrow",
+    *((f"Parquet, {packing}", f"{packing}.parquet", "float64", FULL,
+       partial(to_parquet, packing=packing)) for packing in ("none", "snappy", "gzip", "zstd")),
+    ("Parquet, positions in one column", "lists.parquet", "float64", PLAIN, lists),
+    ("Feather", "h.feather", "float64", FULL, feather),
+)  # fmt: skip
 
-for _orient in ("split", "records", "index", "columns", "table", "lines"):
-    _options = {"lines": {"orient": "records", "lines": True}}.get(_orient, {"orient": _orient})
-
-    @kind(f"pandas, JSON of orient {_orient}", f"{_orient}.json", "pandas", "10 decimals")
-    def json(path: Path, options: dict[str, Any] = _options) -> Written:
-        frame("pandas").to_json(path, double_precision=15, **options)
-        return Written(POINTS, 1e-14, columns=(("id", IDS),))
-
-
-for _format in ("fixed", "table"):
-
-    @kind(
-        f"pandas, HDF5 of format {_format}", f"{_format}.h5", "pandas", "float64", "h5py", "tables"
-    )
-    def hdf(path: Path, form: Any = _format) -> Written:
-        frame("pandas").to_hdf(path, key="frame", format=form)
-        return Written(POINTS, symbols=(), radii=RADII, columns=(("speed", SPEEDS), ("id", IDS)))
-
-
-for _packing in ("none", "snappy", "gzip", "zstd"):
-
-    @kind(f"Parquet, {_packing}", f"{_packing}.parquet", "pyarrow", "float64")
-    def parquet(path: Path, packing: str = _packing) -> Written:
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(frame("pyarrow"), path, compression=packing, row_group_size=4)
-        return full()
-
-
-@kind("Parquet, positions in one column", "lists.parquet", "pyarrow", "float64")
-def parquet_lists(path: Path) -> Written:
-    import pyarrow
-    import pyarrow.parquet
-
-    flat = pyarrow.array(POINTS.ravel())
-    points = pyarrow.FixedSizeListArray.from_arrays(flat, 3)
-    pyarrow.parquet.write_table(pyarrow.table({"position": points}), path)
-    return Written(POINTS, symbols=())
-
-
-@kind("Feather", "h.feather", "pyarrow", "float64")
-def feather(path: Path) -> Written:
-    import pyarrow.feather
-
-    pyarrow.feather.write_feather(frame("pyarrow"), str(path))
-    return full()
-
-
-def _npy(path: Path) -> Written:
-    np.save(path, single(POINTS))
-    return Written(single(POINTS), symbols=())
-
-
-def _npy_radii(path: Path) -> Written:
-    np.save(path, np.column_stack([POINTS, RADII]))
-    return Written(POINTS, symbols=(), radii=RADII)
-
-
-def _npy_big(path: Path) -> Written:
-    np.save(path, np.asfortranarray(POINTS.astype(">f8")))
-    return Written(POINTS, symbols=())
-
-
-def _npy_frames(path: Path) -> Written:
-    np.save(path, np.stack([POINTS, POINTS + 1.0]))
-    return Written(POINTS, symbols=(), frames=2)
-
-
-def _npy_records(path: Path) -> Written:
-    records = np.zeros(len(POINTS), [("pos", "f8", 3), ("radius", "f4"), ("speed", "f8")])
-    records["pos"], records["radius"], records["speed"] = POINTS, RADII, SPEEDS
-    np.save(path, records)
-    others = (("speed", SPEEDS),)
-    return Written(POINTS, symbols=(), radii=single(RADII), columns=others)
-
-
-def _npz(path: Path) -> Written:
-    np.savez(path, centers=POINTS, radii=RADII)
-    return Written(POINTS, symbols=(), radii=RADII)
-
-
-def _npz_packed(path: Path) -> Written:
-    axes = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
-    np.savez_compressed(path, x=axes["x"], y=axes["y"], z=axes["z"], radii=RADII)
-    return Written(POINTS, symbols=(), radii=RADII)
-
-
-def _text(path: Path) -> Written:
-    np.savetxt(path, np.column_stack([POINTS, RADII]), fmt="%.17g", header="x y z radius")
-    return Written(POINTS, symbols=(), radii=RADII)
-
-
-def _bare(path: Path) -> Written:
-    np.savetxt(path, POINTS, fmt="%.17g")
-    return Written(POINTS, symbols=())
-
-
-for _title, _file, _keeps, _make in (
-    ("NumPy (N, 3)", "j.npy", "float32", _npy),
-    ("NumPy (N, 4) with radii", "radii.npy", "float64", _npy_radii),
-    ("NumPy, big endian, Fortran order", "big.npy", "float64", _npy_big),
-    ("NumPy (T, N, 3)", "frames.npy", "float64", _npy_frames),
-    ("NumPy records", "records.npy", "float64", _npy_records),
-    ("NumPy archive", "j.npz", "float64", _npz),
-    ("NumPy archive, compressed", "packed.npz", "float64", _npz_packed),
-    ("numpy.savetxt with names", "j.txt", "17 digits", _text),
-    ("numpy.savetxt without names", "bare.txt", "17 digits", _bare),
-):
-    kind(_title, _file, "numpy", _keeps)(_make)
+kinds(
+    "numpy",
+    ("NumPy (N, 3)", "j.npy", "float32", SINGLE, saved(single(POINTS))),
+    ("NumPy (N, 4) with radii", "radii.npy", "float64", SIZED,
+     saved(np.column_stack([POINTS, RADII]))),
+    ("NumPy, big endian, Fortran order", "big.npy", "float64", PLAIN,
+     saved(np.asfortranarray(POINTS.astype(">f8")))),
+    ("NumPy (T, N, 3)", "frames.npy", "float64", Written(POINTS, symbols=(), frames=2),
+     saved(np.stack([POINTS, POINTS + 1.0]))),
+    ("NumPy records", "records.npy", "float64",
+     Written(POINTS, symbols=(), radii=single(RADII), columns=(("speed", SPEEDS),)),
+     saved(RECORDS)),
+    ("NumPy archive", "j.npz", "float64", SIZED,
+     lambda path: np.savez(path, centers=POINTS, radii=RADII)),
+    ("NumPy archive, compressed", "packed.npz", "float64", SIZED,
+     lambda path: np.savez_compressed(path, **AXES, radii=RADII)),
+    ("numpy.savetxt with names", "j.txt", "17 digits", SIZED, lambda path: np.savetxt(
+        path, np.column_stack([POINTS, RADII]), fmt="%.17g", header="x y z radius")),
+    ("numpy.savetxt without names", "bare.txt", "17 digits", PLAIN,
+     lambda path: np.savetxt(path, POINTS, fmt="%.17g")),
+)  # fmt: skip

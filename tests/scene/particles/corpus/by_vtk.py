@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scene.particles.corpus.kinds import POINTS, RADII, SPEEDS, Written, kind, single
+from scene.particles.corpus.kinds import POINTS, RADII, SPEEDS, Written, kinds, single
 
 
 def cloud(points: Any = POINTS) -> Any:
@@ -39,26 +38,25 @@ def by_vtk(path: Path, writer: str, made: Any = None, **options: Any) -> None:
     assert tool.Write() == 1
 
 
-for _mode, _options in {
+MODES: dict[str, dict[str, Any]] = {
     "text": {"SetDataModeToAscii": None},
     "base64": {"SetDataModeToBinary": None, "SetCompressorTypeToNone": None},
     "base64, zlib": {"SetDataModeToBinary": None, "SetCompressorTypeToZLib": None},
     "appended, lzma": {"SetDataModeToAppended": None, "SetCompressorTypeToLZMA": None},
     "appended raw, uint64": {
-        "SetDataModeToAppended": None, "EncodeAppendedDataOff": None, "SetHeaderTypeToUInt64": None,
-        "SetCompressorTypeToNone": None,
+        "SetDataModeToAppended": None, "EncodeAppendedDataOff": None,
+        "SetHeaderTypeToUInt64": None, "SetCompressorTypeToNone": None,
     },
     "appended raw, big endian": {
         "SetDataModeToAppended": None, "EncodeAppendedDataOff": None,
         "SetByteOrderToBigEndian": None,
     },
-}.items():  # fmt: skip
-
-    @kind(f"VTK PolyData, {_mode}", f"{_mode.replace(', ', '_').replace(' ', '_')}.vtp",
-          "pyvista", "float64")  # fmt: skip
-    def vtp(path: Path, options: dict[str, Any] = _options) -> Written:
-        by_vtk(path, "vtkXMLPolyDataWriter", **options)
-        return full()
+}  # fmt: skip
+kinds("pyvista", *(
+    (f"VTK PolyData, {mode}", f"{mode.replace(', ', '_').replace(' ', '_')}.vtp", "float64",
+     full(), partial(by_vtk, writer="vtkXMLPolyDataWriter", **options))
+    for mode, options in MODES.items()
+))  # fmt: skip
 
 
 def structured(path: Path) -> None:
@@ -108,10 +106,4 @@ for _title, _file, _package, _keeps, _needs, _write, _result in (
     ("PLY, binary", "f.ply", "meshio", "float64", ("plyfile",), partial(mesh, binary=True), full()),
     ("PLY, text", "g.ply", "meshio", "float64", ("plyfile",), partial(mesh, binary=False), full()),
 ):  # fmt: skip
-
-    @kind(_title, _file, _package, _keeps, *_needs)
-    def write(
-        path: Path, write: Callable[[Path], None] = _write, result: Written = _result
-    ) -> Written:
-        write(path)
-        return result
+    kinds(_package, (_title, _file, _keeps, _result, _write, *_needs))

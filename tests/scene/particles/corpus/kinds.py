@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,27 @@ def kind(
         return write
 
     return listed
+
+
+def kinds(writer: str, *rows: Any) -> None:
+    """List kinds of a writer: format, file, what its positions are kept as, what it is given, the
+    function that writes it, and the packages that reading takes.
+    """
+    for form, file, keeps, written, write, *needs in rows:
+
+        @kind(form, file, writer, keeps, *needs)
+        def listed(path: Path, write: Any = write, written: Written = written) -> Written:
+            write(path)
+            return written
+
+
+def texts(
+    *rows: tuple[str, str, str, Written], keeps: str = "17 digits", needs: Mapping[str, str] = {}
+) -> None:
+    """List texts by hand: format, file, text, and what it holds; `needs` are packages by files."""
+    for form, file, text, written in rows:
+        needed = [package for each, package in needs.items() if each == file]
+        kinds("by hand", (form, file, keeps, written, partial(Path.write_text, data=text), *needed))
 
 
 def decimals(values: Array, places: int) -> Array:
