@@ -15,8 +15,9 @@ from raytracer.arguments import one_of
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine
-from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
+from raytracer.benchmark.benchmark import Benchmark
+from raytracer.benchmark.cuda.device_tree import DeviceTree, placed
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
@@ -59,8 +60,8 @@ class SpheresBenchmark(Benchmark):
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
         self._axes("cpu", options)
 
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        device, results = select(machine.backend), list[Result]()
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+        device, results = select("cuda" if session else "cpu"), list[Result]()
         counts = options.sizes or self.counts
         if max(counts) > device.max_spheres:
             raise UserError(
@@ -71,7 +72,7 @@ class SpheresBenchmark(Benchmark):
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
-                axes |= self._axes(machine.backend, options)
+                axes |= self._axes(device.name, options)
                 found = self._rows(device, *spheres(kind, count), options)
                 results += [
                     record.result(op, axes, rows, "warm", kind) for op, rows in found.items()
@@ -196,7 +197,7 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
         def refit() -> None:
             place = np.eye(3), np.zeros(3), 1.0
             scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
-            settle(scene)
+            scene.moved_radii()  # waits until the tree of a GPU has followed
 
         return _row("refit", refit, count, options)
 

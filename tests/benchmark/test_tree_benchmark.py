@@ -154,12 +154,3 @@ def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
     rows = [row for result in made["results"] for row in result["rows"]]
     assert {row["status"] for row in rows} <= {"ok", "skipped"}
     assert any(row["status"] == "ok" for row in rows)
-
-
-def test_the_cpu_has_benchmarks_of_its_own_by_default() -> None:
-    from raytracer.benchmark import registry
-
-    assert [each.name for each in registry.selected((), "cpu")] == ["tone", "build"]
-    on_gpu = [each.name for each in registry.selected((), "cuda")]
-    assert {"vecadd", "matmul", "contraction", "histogram"} <= set(on_gpu)
-    assert "build" not in on_gpu

@@ -26,6 +26,8 @@ REFUSED = [
     ("matmul", (zeros(3), zeros(3)), "shapes of the arrays do not match"),
     ("matmul", (zeros(3, 2), zeros(3, 2)), r"b is float32 \(3, 2\), expected float32 \(2, 2\)"),
     ("matmul", (zeros(3, 2), zeros(2, 2, dtype="f8")), "b is float64"),
+    ("matmul_bf16", (zeros(3, 2, dtype="c8"), zeros(2, 2, dtype="c8")), "a is complex64"),
+    ("vecadd", (zeros(3, dtype="c8"), zeros(3, dtype="c8")), "float32 arrays, not complex64"),
     ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is no array"),
     ("histogram", (np.uint8(3),), "shapes of the arrays do not match"),
     ("histogram_bins", (zeros(3), zeros(1)), "bins = 0: give 1 or more"),
