@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.arguments import one_of
+from raytracer.arguments import one_of, whole
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
@@ -54,20 +54,16 @@ class SpheresBenchmark(Benchmark):
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
-        if options.sizes and min(options.sizes) < 1:
-            raise UserError(f"{self.name}: {min(options.sizes)} spheres: give 1 or more")
         for word in options.scenes:
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
         self._axes("cpu", options)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
-        counts = options.sizes or self.counts
-        if max(counts) > device.max_spheres:
-            raise UserError(
-                f"{self.name}: {max(counts):,} spheres are more than the {device.max_spheres:,} "
-                f"that {device.name} takes: give a smaller --size"
-            )
+        counts = [
+            whole(count, "size", 1, device.max_spheres, UserError)
+            for count in options.sizes or self.counts
+        ]
         for kind in options.scenes or KINDS:
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")

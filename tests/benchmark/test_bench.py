@@ -37,7 +37,7 @@ def test_sizes_that_are_none(text: str) -> None:
 
 
 def test_points_are_every_combination() -> None:
-    op = ops.find("matmul")
+    op = ops.OPERATIONS["matmul"]
     assert parse_axes(["m=1,2", "n=1e1"]) == {"m": "1,2", "n": "1e1"}
     found = BenchOptions(axes={"m": [1, 2], "n": [3, 4], "k": [5]}).points(op)
     assert found == [{"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)]

@@ -15,7 +15,7 @@ from raytracer.errors import BackendError, UserError
 from raytracer.variants.discovery import discover
 
 RENDERER = ["render", "tone", "build", "live"]
-NAMES = [*operations.names(), *RENDERER]
+NAMES = [*operations.OPERATIONS, *RENDERER]
 each = pytest.mark.parametrize("name", NAMES)
 # What a moment on the CPU takes, by name.
 SMALL: dict[str, dict[str, list[int]]] = {
@@ -26,7 +26,7 @@ SMALL: dict[str, dict[str, list[int]]] = {
 
 def test_operations_then_the_renderer() -> None:
     assert list(registry.benchmarks()) == NAMES
-    assert [found.name for found in registry.selected(())] == operations.names()
+    assert [found.name for found in registry.selected(())] == list(operations.OPERATIONS)
     assert [found.name for found in registry.selected((), "cpu")] == ["tone", "build"]
     twice = registry.selected(("tone", "vecadd", "tone"))
     assert [found.name for found in twice] == ["tone", "vecadd"]
@@ -44,7 +44,7 @@ def test_it_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", name, "--list"]) == 0
     said = capsys.readouterr().out
     assert said.splitlines() == list(found.listing(ideas=True))
-    for variant in discover(name) if name in operations.names() else ():
+    for variant in discover(name) if name in operations.OPERATIONS else ():
         assert variant.title in said
         assert variant.idea[:60] in said
 

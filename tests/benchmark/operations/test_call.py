@@ -11,7 +11,7 @@ from raytracer import ops
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import call
 from raytracer.benchmark.cuda.session import SizeError
-from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.errors import RaytracerError, UserError
 
 F4, U2 = np.float32, np.uint16
@@ -65,7 +65,7 @@ def test_uneven_edges_are_refused(edges: Any, words: str) -> None:
 
 
 def test_even_edges_may_be_rounded() -> None:
-    op = find("histogram_bins")
+    op = OPERATIONS["histogram_bins"]
     rng = np.random.default_rng(4)
     for _ in range(40):
         lower, width = rng.normal(0, 1e3), 10 ** rng.uniform(-3, 3)

@@ -14,8 +14,8 @@ from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.variants.discovery import discover, operations
 from raytracer.variants.kernel import Variant
 
-NAMES = ops.names()
-CASES = [(name, dtype) for name in NAMES for dtype in ops.find(name).dtypes]
+NAMES = ops.OPERATIONS
+CASES = [(name, dtype) for name in NAMES for dtype in ops.OPERATIONS[name].dtypes]
 GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CUDA programming guide
 
 
@@ -25,14 +25,14 @@ def ladder(name: str) -> list[Variant]:
 
 def test_every_operation_is_a_public_function() -> None:
     assert {*NAMES, *functions.__all__} == set(dir(functions))
-    assert repr(functions.vecadd) == f"raytracer.ops.vecadd: {ops.find('vecadd').summary}"
+    assert repr(functions.vecadd) == f"raytracer.ops.vecadd: {ops.OPERATIONS['vecadd'].summary}"
     with pytest.raises(AttributeError, match="no operation 'vecad'"):
         functions.vecad  # noqa: B018
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     for given in op.awkward[:4]:
         axes = op.resolve(given)
         inputs = op.values(axes, dtype, "normal", 3)
@@ -49,7 +49,7 @@ def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     axes = op.resolve(op.awkward[:4][-1])
     for distribution in op.distributions:
         first, again = (op.values(axes, dtype, distribution, 1) for _ in range(2))
@@ -65,7 +65,7 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     for variant in ladder(name):
         for given in (op.axes, *op.awkward) if variant.grid else ():  # any size: test_model.py
             for multiprocessors in (1, 132):

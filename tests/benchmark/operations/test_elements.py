@@ -11,7 +11,7 @@ from raytracer.benchmark import operations as ops
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_gradient_against_the_definition(n: int) -> None:
-    op = ops.find("contraction")
+    op = ops.OPERATIONS["contraction"]
     inputs = op.values({"elements": 2, "n": n}, "float32", "normal", 4)
     u, d = inputs["u"].astype(float), inputs["d"].astype(float)
     found = op.reference(inputs)
