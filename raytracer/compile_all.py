@@ -25,6 +25,7 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import CubinName
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.ptxas import by_entry
@@ -40,24 +41,25 @@ from raytracer.variants.kernel import Kernel
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
 AT_ONCE = 2  # a compiler takes a core and up to a gigabyte for a large kernel
 
-Macros = tuple[tuple[str, str], ...]
 
-
-@dataclass(frozen=True)
+@dataclass
 class Job:
     """One kernel for one architecture."""
 
     kernel: Kernel
     arch: str
-    macros: Macros = ()
+    macros: Mapping[str, str]
 
     @property
     def source(self) -> Path:
         return self.kernel.translation_unit
 
+    def name(self, root: Path) -> CubinName:
+        return compiler.cubin_name(self.source, self.arch, root, self.macros)
+
     @property
     def label(self) -> str:
-        macros = "".join(f" {name}={value}" for name, value in self.macros)
+        macros = "".join(f" {name}={value}" for name, value in self.macros.items())
         return f"{self.kernel.place} {self.arch}{macros}"
 
 
@@ -80,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
     file: Path | None = options.record
-    names = [compiler.cubin_name(job.source, job.arch, root, dict(job.macros)) for job in work]
-    key = digest({}, *sorted(name.source_key for name in names))
+    key = digest({}, *sorted(job.name(root).source_key for job in work))
     record = json.dumps({"digest": key, "arch": options.arch}, indent=2) + "\n"
     if file and file.is_file() and file.read_text() == record:
         print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)
@@ -114,20 +115,17 @@ def jobs(
     for kernel, arch in itertools.product(products(root), architectures):
         has_variants = kernel.name in PRODUCTION and arch not in complete
         for missing in every_variant(kernel.name) if has_variants else [()]:
-            made.append(Job(kernel, arch, _sorted(macros_without(missing))))
+            made.append(Job(kernel, arch, macros_without(missing)))
         if kernel.name in OF_IMAGES:
-            made.append(Job(kernel, arch, _sorted(IMAGES)))
+            made.append(Job(kernel, arch, IMAGES))
     for op, arch in itertools.product(operations(root) if bench else (), architectures):
         known = OPERATIONS.get(op)
         usual = [known.macros(known.axes, dtype) for dtype in known.dtypes] if known else [{}]
         for variant in discover(op, root):
             each = _tiles(op, arch) if variant.sizes else usual
-            made += [Job(variant.product or variant, arch, _sorted(macros)) for macros in each]
-    return [job for job in dict.fromkeys(made) if job.kernel.admits(job.arch)]
-
-
-def _sorted(macros: Mapping[str, str]) -> Macros:
-    return tuple(sorted(macros.items()))
+            made += [Job(variant.product or variant, arch, macros) for macros in each]
+    distinct = {job.label: job for job in made}.values()
+    return [job for job in distinct if job.kernel.admits(job.arch)]
 
 
 def _tiles(op: str, arch: str) -> list[dict[str, str]]:
@@ -148,11 +146,12 @@ def run(job: Job, root: Path, output: Path | None) -> str:
     The seconds are next to none where the cache has it.
     """
     begun = time.perf_counter()
-    macros = dict(job.macros)
-    cubin = compiler.load(job.source, job.arch, root, lambda _: None, shipped=False, macros=macros)
+    cubin = compiler.load(
+        job.source, job.arch, root, lambda _: None, shipped=False, macros=job.macros
+    )
     seconds = time.perf_counter() - begun
     if output is not None:
-        cubins.write(output, compiler.cubin_name(job.source, job.arch, root, macros), cubin)
+        cubins.write(output, job.name(root), cubin)
     kernels = [
         f"{name} {usage.registers} registers, {usage.shared} bytes shared, "
         f"{usage.spilled} bytes spilled"

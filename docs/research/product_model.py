@@ -118,7 +118,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     from raytracer.benchmark.products.kernel import bind
     from raytracer.benchmark.runner import Plan, loaded
 
-    op, draw = operations.find(name), random.Random(seed)
+    op, draw = operations.OPERATIONS[name], random.Random(seed)
     with Session() as session:
         variant = discover(name)[-1]
 

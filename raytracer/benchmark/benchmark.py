@@ -1,22 +1,17 @@
-"""What a benchmark is, and the machine that it runs on."""
+"""What a benchmark is."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import Literal
 
-from raytracer.benchmark import ceilings
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell
-from raytracer.benchmark.record import Device, Result
+from raytracer.benchmark.record import Result
 from raytracer.errors import UserError
 from raytracer.variants.kernel import Kernel
 
-Backend = Literal["cpu", "cuda"]
 WIDTH = 96  # characters of a line of ideas
 
 
@@ -36,8 +31,8 @@ class Benchmark(ABC):
         """Validate options before anything runs; raise UserError for invalid ones."""
 
     @abstractmethod
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Check the outputs, then time them; `tell` is called with a line before each step."""
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+        """Check the outputs, then time them on a GPU, or on the CPU without a session."""
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks, and return their labels."""
@@ -51,20 +46,3 @@ def kernel_lines(kernels: Iterable[Kernel], ideas: bool) -> Iterator[str]:
         if ideas:
             for text in (each.idea, f"source: {each.source}"):
                 yield from wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
-
-
-@dataclass
-class Machine:
-    """Backend and device of a run."""
-
-    backend: Backend
-    device: Device = field(default_factory=Device)
-
-    @contextmanager
-    def session(self, tell: Tell) -> Iterator[Session]:
-        """Open the GPU; measure its ceilings the first time."""
-        with Session() as session:
-            if "ceilings" not in self.device:
-                tell("measuring the ceilings of this GPU")
-                self.device["ceilings"] = ceilings.measure(session)
-            yield session

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
+from functools import partial
 
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Ceilings
 from raytracer.errors import RaytracerError
 from raytracer.variants.discovery import discover
@@ -34,15 +34,10 @@ def measure(session: Session) -> Ceilings:
 def _copy(session: Session) -> float:
     nbytes = min(COPY_BYTES, int(session.driver.mem_get_info()[0]) // 8 // 256 * 256)
     with Memory(session, {"a": nbytes, "b": nbytes}) as memory:
-        source, target = memory.address("a"), memory.address("b")
         memory.clear("a")
-
-        def launch() -> Any:
-            session.driver.memcpy_dtod_async(target, source, nbytes, session.stream)
-
-        session.cold(launch, 2, False)
-        duration = statistics.median(session.cold(launch, TIMES, False))
-    return 2 * nbytes / duration * 1e-9
+        target, source = memory.address("b"), memory.address("a")
+        copy = partial(session.driver.memcpy_dtod_async, target, source, nbytes, session.stream)
+        return 2 * nbytes / _seconds(session, copy) * 1e-9
 
 
 def _multiply_adds(session: Session) -> float:
@@ -50,7 +45,10 @@ def _multiply_adds(session: Session) -> float:
     with Memory(session, {"out": 256}) as memory:
         memory.clear("out")
         launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (ROUNDS,))
-        session.cold(launch, 4, False)
-        duration = statistics.median(session.cold(launch, TIMES, False))
-    threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
-    return 16.0 * ROUNDS * threads / duration * 1e-12
+        threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
+        return 16.0 * ROUNDS * threads / _seconds(session, launch) * 1e-12
+
+
+def _seconds(session: Session, launch: Enqueue) -> float:
+    session.cold(launch, 4, False)
+    return statistics.median(session.cold(launch, TIMES, False))

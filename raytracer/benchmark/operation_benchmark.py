@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import record, runner
-from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
+from raytracer.benchmark.benchmark import Benchmark, kernel_lines
 from raytracer.benchmark.cuda.session import RefusedError, Session
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, Tell, kernels_of, select
@@ -39,15 +39,15 @@ class OperationBenchmark(Benchmark):
         options.points(self.op)
         select(self.op, options.variant)
 
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        if machine.backend == "cpu":
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+        if session is None:
             raise BackendError(
                 f"the kernels of {self.name} need an NVIDIA GPU: "
                 f"{why_not() or 'leave out --backend cpu'}; render, tone, build and live run "
                 "on the CPU, too"
             )
         results = []
-        with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
+        with kernels_of(self.op, options) as kernels:
             for axes in options.points(self.op):
                 plan = self._plan(axes, options)
                 found = record.result(self.name, axes, [], options.mode, plan.distribution)

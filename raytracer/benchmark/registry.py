@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from raytracer.benchmark import operations
 from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
@@ -28,7 +28,7 @@ REMOVED = {
 @cache
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
-    every: list[Benchmark] = [OperationBenchmark(op) for op in operations.EVERY]
+    every: list[Benchmark] = [OperationBenchmark(op) for op in OPERATIONS.values()]
     every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark(), LiveBenchmark()]
     return {each.name: each for each in every}
 

@@ -10,7 +10,8 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.benchmark import record, render_levels
-from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
+from raytracer.benchmark.benchmark import Benchmark, kernel_lines
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
 from raytracer.benchmark.render_ladder import Ladder, rungs
@@ -55,12 +56,12 @@ class RenderBenchmark(Benchmark):
         picture_size(self.name, options.axes, SIZE)
         chosen(options.scenes)
 
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
         for name in chosen(options.scenes):
             tell(f"loading {name}")
             ladder = ladder_of(name, size)
-            chosen_rungs = rungs(machine.backend, options.variant)
+            chosen_rungs = rungs("cuda" if session else "cpu", options.variant)
             rows = ladder.run(chosen_rungs, options.min_time, tell)
             axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
             axes["spheres"] = ladder.buffers.count

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from raytracer.benchmark.record import Device, Record, Result, Row
+from raytracer.benchmark.record import Device, Record, Result, Row, moved
 
-FORMATS = ("table", "markdown", "json")
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
     "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "cost/ray", "title",
@@ -16,7 +15,7 @@ LEFT = ("variant", "title")  # columns that are aligned to the left
 
 
 def text(record: Record, form: str) -> str:
-    """Format a record in one of FORMATS."""
+    """Format a record; form: "table", "markdown" or "json"."""
     if form == "json":
         return json.dumps(record, indent=1) + "\n"
     blocks = [_device_line(record)]
@@ -43,25 +42,18 @@ def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
     if not row.get("time"):
         return {}
     median, work, dtype = row["time"]["median"], result["work"], result["dtype"]
-    moved = work["bytes_read"] + work["bytes_written"]
-    measured = device.get("ceilings", {})
+    ceilings, limits = device.get("ceilings", {}), [0.0]
     if dtype.startswith("bfloat16"):
-        measured = {}  # on tensor cores, whose rate is not measured
-    fma = measured.get("fma_tflops") if dtype == "float32" else None
+        ceilings = {}  # on tensor cores, whose rate is not measured
+    if "copy_gbps" in ceilings:
+        limits.append(moved(work) / ceilings["copy_gbps"] * 1e-9)
+    if "fma_tflops" in ceilings and dtype == "float32":
+        limits.append(work["flop"] / ceilings["fma_tflops"] * 1e-12)
     return {
         "tflops": work["flop"] / median * 1e-12,
-        "gbps": moved / median * 1e-9,
-        "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
+        "gbps": moved(work) / median * 1e-9,
+        "of_ceiling": max(limits) / median or None,
     }
-
-
-def _share(
-    median: float, moved: float, flop: float, gbps: float | None, tflops: float | None
-) -> float | None:
-    """Return the minimum time by the ceilings as a share of the median."""
-    limits = [moved / gbps * 1e-9] if gbps else []
-    limits += [flop / tflops * 1e-12] if tflops else []
-    return max(limits) / median if limits and max(limits) > 0.0 else None
 
 
 def cells(result: Result, device: Device) -> list[list[str]]:

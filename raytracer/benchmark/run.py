@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
@@ -15,8 +16,9 @@ from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
-from raytracer.benchmark import registry
-from raytracer.benchmark.benchmark import Benchmark, Machine
+from raytracer.benchmark import ceilings, registry
+from raytracer.benchmark.benchmark import Benchmark
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.errors import BackendError, UserError
@@ -80,10 +82,15 @@ def bench(
         each.check(options)
     if reason and backend == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
-    machine, results = Machine(used, device_of(used)), list[Result]()
-    for each in selection:
-        results += each.run(machine, options, progress or (lambda _: None))
-    return _record(machine, results)
+    tell, results = progress or (lambda _: None), list[Result]()
+    with Session() if used == "cuda" else nullcontext() as session:
+        device = device_of(used)
+        if session:
+            tell("measuring the ceilings of this GPU")
+            device["ceilings"] = ceilings.measure(session)
+        for each in selection:
+            results += each.run(session, options, tell)
+    return _record(used, device, results)
 
 
 OF_SOME = {
@@ -103,7 +110,7 @@ def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
 
 
-def _record(machine: Machine, results: list[Result]) -> Record:
+def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
     import numpy
 
     nvcc = find_nvcc()
@@ -111,9 +118,9 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
-        "backend": machine.backend,
-        "device": machine.device,
-        "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
+        "backend": backend,
+        "device": device,
+        "why_no_gpu": (why_not() or "") if backend == "cpu" else "",
         "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": round(os.getloadavg()[0], 2),

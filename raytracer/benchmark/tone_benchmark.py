@@ -12,7 +12,7 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine, kernel_lines
+from raytracer.benchmark.benchmark import Benchmark, kernel_lines
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
@@ -61,12 +61,12 @@ class ToneBenchmark(Benchmark):
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
 
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         film, min_time = self._film(options), options.min_time
         tell(f"tone mapping a film of {film.width}x{film.height}")
-        if machine.backend == "cpu":
+        if session is None:
             return _results(film, "warm", _on_host(film), lambda f: timing.clocked(f, min_time))
-        with machine.session(tell) as session, _on_device(session, film) as passes:
+        with _on_device(session, film) as passes:
             return _results(
                 film, "cold", passes,
                 lambda f: timing.in_turns([session.sampler(f, "cold", True)], min_time)[0],

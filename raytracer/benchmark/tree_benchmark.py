@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.arguments import one_of
+from raytracer.arguments import one_of, whole
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Benchmark, Machine
-from raytracer.benchmark.cuda.device_tree import DeviceTree, placed, settle
+from raytracer.benchmark.benchmark import Benchmark
+from raytracer.benchmark.cuda.device_tree import DeviceTree, placed
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
@@ -53,25 +54,21 @@ class SpheresBenchmark(Benchmark):
             yield f"  {kind:<28} {meaning}"
 
     def check(self, options: BenchOptions) -> None:
-        if options.sizes and min(options.sizes) < 1:
-            raise UserError(f"{self.name}: {min(options.sizes)} spheres: give 1 or more")
         for word in options.scenes:
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
         self._axes("cpu", options)
 
-    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        device, results = select(machine.backend), list[Result]()
-        counts = options.sizes or self.counts
-        if max(counts) > device.max_spheres:
-            raise UserError(
-                f"{self.name}: {max(counts):,} spheres are more than the {device.max_spheres:,} "
-                f"that {device.name} takes: give a smaller --size"
-            )
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+        device, results = select("cuda" if session else "cpu"), list[Result]()
+        counts = [
+            whole(count, "size", 1, device.max_spheres, UserError)
+            for count in options.sizes or self.counts
+        ]
         for kind in options.scenes or KINDS:
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
-                axes |= self._axes(machine.backend, options)
+                axes |= self._axes(device.name, options)
                 found = self._rows(device, *spheres(kind, count), options)
                 results += [
                     record.result(op, axes, rows, "warm", kind) for op, rows in found.items()
@@ -196,7 +193,7 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
         def refit() -> None:
             place = np.eye(3), np.zeros(3), 1.0
             scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
-            settle(scene)
+            scene.moved_radii()  # waits until the tree of a GPU has followed
 
         return _row("refit", refit, count, options)
 

@@ -21,20 +21,12 @@ HEADERS = (".h", ".cuh", ".hpp")
 
 
 def adopt(op: Op, path: Path, folder: Path) -> Variant:
-    """Copy a kernel and the headers that it may include into a folder.
+    """Copy a kernel, and the headers that it may include, into an empty folder; return the variant
+    there.
 
-    Args:
-        op: the operation that it implements.
-        path: the .cu file, with the header of a variant; it may include headers beside it, and
-            those of kernels/ as "../../core/compat.h" or "core/compat.h".
-        folder: empty; becomes a folder of kernels.
-
-    Returns:
-        The variant in `folder`.
-
-    Raises:
-        UserError: the file cannot be read or lacks the entry.
-        VariantError: its header is invalid.
+    path: the .cu file, with the header of a variant; it may include headers beside it, and those of
+    kernels/ as "../../core/compat.h" or "core/compat.h". Raises UserError for a file that cannot
+    be read or lacks the entry, VariantError for an invalid header.
     """
     with opened(path, error=UserError) as file:
         data = file.read(SOURCE_BYTES, UserError)

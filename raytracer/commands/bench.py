@@ -12,7 +12,6 @@ import click
 from raytracer.commands.options import SettingsCommand, force_option
 
 CHOICE = click.Choice
-OF_COMMAND = ("listed", "save", "form", "force", "profile")
 
 EXAMPLES = """Check and time kernels and parts of the renderer.
 
@@ -87,46 +86,34 @@ Examples:
 @click.option("--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu",
               help="Also check and time this kernel.")  # fmt: skip
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
-def bench(ops: tuple[str, ...], **options: Any) -> None:
-    from raytracer.benchmark import registry
-    from raytracer.benchmark.options import parse_axes
-
-    options["axes"] = parse_axes(options.pop("axis"))
-    if options["listed"]:
-        click.echo(registry.listing(ops), nl=False)
-    elif options["profile"]:
-        _profile(ops, options)
-    else:
-        _timed(ops, options)
-
-
-def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> None:
-    from raytracer.benchmark import report
-    from raytracer.benchmark.run import bench as run
+def bench(
+    ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
+    form: str, force: bool, **options: Any,
+) -> None:  # fmt: skip
+    from raytracer.benchmark import registry, report, run
+    from raytracer.benchmark.options import parse_axes, validated
     from raytracer.files import output
 
-    if options["save"]:
-        output.check_file(output.OutputSet(options["force"]).writes(options["save"], "--save"))
-    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
-    record = run(*ops, progress=_tell, **given)
+    options["axes"] = parse_axes(axis)
+    if listed:
+        click.echo(registry.listing(ops), nl=False)
+        return
+    if profile:
+        for benchmark in registry.selected(ops):
+            labels = ", ".join(benchmark.profile(validated(options))) or "nothing"
+            click.echo(f"{benchmark.name}: launched {labels}")
+        return
+    if save:
+        output.check_file(output.OutputSet(force).writes(save, "--save"))
+    record = run.bench(*ops, progress=_tell, **options)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     # The command line, with file names in place of absolute paths.
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
-    click.echo(report.text(record, options["form"]), nl=False)
-    if options["save"]:
-        output.write(options["save"], report.text(record, "json"))
-
-
-def _profile(ops: tuple[str, ...], options: dict[str, Any]) -> None:
-    from raytracer.benchmark.options import validated
-    from raytracer.benchmark.registry import selected
-
-    bench_options = validated(options)
-    for benchmark in selected(ops):
-        labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
-        click.echo(f"{benchmark.name}: launched {labels}")
+    click.echo(report.text(record, form), nl=False)
+    if save:
+        output.write(save, report.text(record, "json"))
 
 
 def _tell(line: str) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from raytracer.benchmark import operations
-from raytracer.benchmark.operations import names
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.operations.base import Op, bfloat16_bits, from_bfloat16
 
 __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
@@ -59,10 +58,15 @@ class Operation:
         return f"raytracer.ops.{self.declared.name}: {self.declared.summary}"
 
 
+def names() -> list[str]:
+    """Return the names of the operations, sorted."""
+    return list(OPERATIONS)
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
-    if name.startswith("_") or name not in names():
+    if name not in OPERATIONS:
         raise AttributeError(f"module 'raytracer.ops' has no operation {name!r}")
-    return Operation(operations.find(name))
+    return Operation(OPERATIONS[name])
 
 
 def __dir__() -> list[str]:

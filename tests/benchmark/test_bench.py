@@ -10,11 +10,7 @@ import pytest
 
 import raytracer
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import (
-    report,
-    run,
-    timing,
-)
+from raytracer.benchmark import record, report, run, timing
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
 from raytracer.errors import UserError
@@ -26,9 +22,6 @@ def without_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(run, "why_not", lambda *_: "there is no GPU in this test")
 
 
-# sizes
-
-
 @pytest.mark.parametrize(
     ("text", "size"),
     [("4096", 4096), ("1e6", 10**6), ("2^28", 2**28), ("2**10", 1024), ("1_000", 1000)],
@@ -37,14 +30,14 @@ def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "1.5", "n", "1e30", "2^99", "-4x", "nan", "inf"])
+@pytest.mark.parametrize("text", ["", "1.5", "n", "1e30", "2^99", "-4x"])
 def test_sizes_that_are_none(text: str) -> None:
     with pytest.raises(UserError, match="write a whole number"):
         parse_size(text)
 
 
 def test_points_are_every_combination() -> None:
-    op = ops.find("matmul")
+    op = ops.OPERATIONS["matmul"]
     assert parse_axes(["m=1,2", "n=1e1"]) == {"m": "1,2", "n": "1e1"}
     found = BenchOptions(axes={"m": [1, 2], "n": [3, 4], "k": [5]}).points(op)
     assert found == [{"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)]
@@ -56,9 +49,6 @@ def test_points_are_every_combination() -> None:
         BenchOptions(axes={"mm": [1]}).points(op)
     with pytest.raises(UserError, match="write NAME=SIZE"):
         parse_axes(["m"])
-
-
-# statistics
 
 
 def test_statistics_of_samples() -> None:
@@ -75,62 +65,39 @@ def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
     assert timing.settled(wild, spent=3.0, min_time=0.5)
 
 
-def record(median: float = 1e-3, **more: Any) -> Any:
-    """A record of a GPU that never was."""
-    base = {"reason": "", "samples": []}
-    time = {
-        "median": median,
-        "q1": median,
-        "q3": median,
-        "min": median,
-        "noise": 0.002,
-        "count": 12,
-    }
-    rows = [
-        {**base, "label": "01_slow", "title": "Slow", "kind": "variant", "status": "ok",
-         "time": {**time, "median": 4 * median}},
-        {**base, "label": "02_fast", "title": "Fast", "kind": "variant", "status": "ok",
-         "time": time},
-        {**base, "label": "03_bad", "title": "Bad", "kind": "variant", "status": "wrong",
-         "reason": "c is off by 1"},
-        {**base, "label": "PyTorch add", "title": "", "kind": "peer", "status": "ok",
-         "time": {**time, "median": 2 * median}},
-    ]  # fmt: skip
-    result = {
-        "op": "vecadd", "axes": {"n": 10**9}, "dtype": "float32", "input": "normal", "mode": "cold",
-        "work": {"flop": 1e9, "bytes_read": 2e9, "bytes_written": 2e9}, "note": "A note.",
-        "clock": {"sm_mhz": 1980, "watts": 500, "held_back_by": ["power limit"]}, "rows": rows,
-    }  # fmt: skip
-    device = {
-        "device": "NVIDIA H200", "driver": "580",
-        "ceilings": {"copy_gbps": 5000.0, "fma_tflops": 50.0},
-    }  # fmt: skip
-    return {
-        "format": 1, "backend": "cuda", "device": device, "compiler": "nvcc 13", "date": "today",
-        "command": "raytracer bench vecadd", "kernel_digest": "", "load_average": 0.0,
-        "versions": {"raytracer": "0", "python": "3", "numpy": "2"},
-        "why_no_gpu": "", "results": [result],
-    } | more  # fmt: skip
+def row(label: str, median: float, kind: str = "variant") -> dict[str, Any]:
+    time = dict.fromkeys(("median", "q1", "q3", "min"), median) | {"noise": 0.002, "count": 12}
+    return record.row(label, label, kind) | {"time": time, "samples": []}  # type: ignore[arg-type]
 
 
-# reports
+BAD = record.row("03_bad") | {"status": "wrong", "reason": "c is off by 1"}
+RESULT: Any = record.result("vecadd", {"n": 10**9}, [], "cold", "normal") | {
+    "work": {"flop": 1e9, "bytes_read": 2e9, "bytes_written": 2e9},
+    "clock": {"sm_mhz": 1980, "watts": 500, "held_back_by": ["power limit"]},
+    "rows": [row("01_slow", 4e-3), row("02_fast", 1e-3), BAD, row("PyTorch add", 2e-3, "peer")],
+}
+DEVICE: Any = {
+    "device": "NVIDIA H200", "driver": "580",
+    "ceilings": {"copy_gbps": 5000.0, "fma_tflops": 50.0},
+}  # fmt: skip
+RECORD: Any = {
+    "backend": "cuda", "device": DEVICE, "compiler": "nvcc 13", "date": "today",
+    "results": [RESULT],
+}  # fmt: skip
 
 
 def test_figures_are_work_over_time() -> None:
-    given = record()
-    (result,) = given["results"]
-    found = report.figures(result["rows"][1], result, given["device"])
-    assert found["tflops"] == pytest.approx(1.0)
-    assert found["gbps"] == pytest.approx(4000)
-    assert found["of_ceiling"] == pytest.approx(0.8)
-    bf16 = result | {"dtype": "bfloat16_out"}
-    assert report.figures(result["rows"][1], bf16, given["device"])["of_ceiling"] is None
-    assert report.figures(result["rows"][2], result, given["device"]) == {}
+    fast = RESULT["rows"][1]
+    found = report.figures(fast, RESULT, DEVICE)
+    assert found == pytest.approx({"tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8})
+    bf16 = RESULT | {"dtype": "bfloat16_out"}
+    assert report.figures(fast, bf16, DEVICE)["of_ceiling"] is None
+    assert report.figures(BAD, RESULT, DEVICE) == {}
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_tables(form: str) -> None:
-    text = report.text(record(), form)
+    text = report.text(RECORD, form)
     lines = {line.strip("| ").split()[0]: line for line in text.splitlines() if line}
     assert "1 ms" in lines["02_fast"]
     assert "4.00" in lines["02_fast"]  # x first
@@ -145,10 +112,7 @@ def test_tables(form: str) -> None:
 
 
 def test_json_is_the_record() -> None:
-    assert json.loads(report.text(record(), "json")) == record()
-
-
-# on the CPU
+    assert json.loads(report.text(RECORD, "json")) == RECORD
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raytracer.benchmark import render_benchmark
-from raytracer.benchmark.benchmark import Machine
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Row
 from raytracer.benchmark.registry import find
@@ -35,7 +35,8 @@ def run_ladder(scene: Scene, chosen: Any) -> list[Row]:
 def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
     axes = {"width": [SIZE[0]], "height": [SIZE[1]]}
     options = BenchOptions(axes=axes, min_time=1e-6, scenes=(name,))
-    (found,) = find("render").run(Machine("cuda"), options, lambda _: None)
+    with Session() as session:
+        (found,) = find("render").run(session, options, lambda _: None)
     ladder = [row for row in found["rows"] if row["kind"] == "variant"]
     assert len(ladder) == len(rungs("cuda"))
     assert {row["status"] for row in ladder} <= {"ok", "skipped"}, ladder

@@ -75,7 +75,7 @@ def variant(number: int = 2) -> Variant:
 
 
 def plan() -> Plan:
-    return Plan(ops.find("vecadd"), {"n": 1000}, "float32")
+    return Plan(ops.OPERATIONS["vecadd"], {"n": 1000}, "float32")
 
 
 def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> list[Any]:
@@ -105,7 +105,7 @@ def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_right_kernel_is_timed(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr(ops.find("vecadd"), "awkward", ({"n": 1}, {"n": 1025}))
+    monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1}, {"n": 1025}))
     found = row(machine(right), mode=mode)
     assert found["status"] == "ok"
     assert found["time"]["count"] >= 10
@@ -125,7 +125,7 @@ def test_a_wrong_kernel_is_shown_and_never_timed(
     compute: Compute,
     words: str,
 ) -> None:
-    monkeypatch.setattr(ops.find("vecadd"), "awkward", ({"n": 1027},))
+    monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1027},))
     driver = machine(compute)
     found = row(driver)
     assert found["status"] == "wrong"
@@ -138,7 +138,7 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(right)
-    monkeypatch.setattr(ops.find("vecadd"), "awkward", ())
+    monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ())
     turns = list[int]()
     launches = list[Any]()
 
@@ -177,7 +177,7 @@ def test_a_whole_run(
 
     driver = machine(right)
     monkeypatch.setattr(run, "why_not", lambda *_: None)
-    monkeypatch.setattr(ops.find("vecadd"), "awkward", ({"n": 1}, {"n": 77}))
+    monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1}, {"n": 77}))
     options = BenchOptions(axes={"n": [500]}, min_time=0.01, peers=False)
     record = run.bench("vecadd", axes={"n": 500}, min_time=0.01, peers=False)
     rows = [row for result in record["results"] for row in result["rows"]]

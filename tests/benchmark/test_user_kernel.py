@@ -31,7 +31,7 @@ def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
     root, path = tmp_path / "kernels", example(tmp_path)
     path.write_text(path.read_text(encoding="utf-8") + '#include "mine.h"\n', encoding="utf-8")
     (tmp_path / "mine.h").write_text("#pragma once\n")
-    variant = adopt(ops.find("vecadd"), path, root)
+    variant = adopt(ops.OPERATIONS["vecadd"], path, root)
     assert variant.title == "pairs"
     assert variant.launch({"n": 1025}, 132).grid == (3, 1, 1)
     cubin = compiler.compile_source(Path(str(variant.path)), "sm_80", root)
@@ -51,7 +51,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
     path = example(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(error, match=sentence) as caught:
-        adopt(ops.find("vecadd"), path, tmp_path / "kernels")
+        adopt(ops.OPERATIONS["vecadd"], path, tmp_path / "kernels")
     assert "\n" not in str(caught.value)
 
 

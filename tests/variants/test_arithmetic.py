@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import LADDERS, Launch, Variant
-
-HEADER = """\
-// title: Sum
-// idea: none
-// block: 16x8
-{more}// needs: sm_80+
-// source: none
-"""
-
-
-def variant(folder: Path, *more: str) -> Variant:
-    place = folder / LADDERS / "sum"
-    place.mkdir(parents=True)
-    lines = "".join(f"// {line}\n" for line in more)
-    (place / "01_a.cu").write_text(HEADER.format(more=lines))
-    return discover("sum", folder)[0]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +42,3 @@ def test_refused(text: str, words: str) -> None:
 @given(st.integers(1, 2**60), st.integers(1, 2**20))
 def test_division_is_exact_at_any_size(n: int, tile: int) -> None:
     assert whole_numbers(f"ceil(n / {tile})", {"n": n}) == (-(-n // tile),)
-
-
-def test_launch_of_a_variant(tmp_path: Path) -> None:
-    found = variant(tmp_path, "grid: ceil(n / block), 2", "shared: 4 * block", "layout: b_rows")
-    assert (found.threads, found.layout) == (128, "b_rows")
-    assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
-    assert found.launch({"n": 1}, 1).grid == (1, 2, 1)

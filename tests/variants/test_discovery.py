@@ -8,7 +8,7 @@ import pytest
 
 from raytracer.variants.discovery import discover, flags_of, operations, product, products
 from raytracer.variants.header import KEYS
-from raytracer.variants.kernel import LADDERS, PRODUCT, VariantError, preferred
+from raytracer.variants.kernel import LADDERS, PRODUCT, Launch, VariantError, preferred
 
 HEADER = {
     "title": "One thread a pixel",
@@ -71,6 +71,15 @@ def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
     write(tmp_path / SUM, "01_a.cu", needs=needs)
     (variant,) = discover("sum", tmp_path)
     assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
+
+
+def test_launch_of_a_variant(tmp_path: Path) -> None:
+    more = {"grid": "ceil(n / block), 2", "shared": "4 * block", "layout": "b_rows"}
+    write(tmp_path / SUM, "01_a.cu", block="16x8", **more)
+    (found,) = discover("sum", tmp_path)
+    assert (found.threads, found.layout) == (128, "b_rows")
+    assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
+    assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
 
 
 def test_every_variant_of_the_package_is_sound() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.base import TREE, DeviceScene
+from raytracer.backends.base import TREE
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.transfer import staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -32,14 +31,6 @@ def placed(number: int, array: NDArray[Any]) -> DeviceArray:
         staging(number).to_device(array, address)
         staging(number).stream.synchronize()
     return DeviceArray(address, array.shape, array.strides, array.dtype, number, None, memory)
-
-
-def settle(scene: DeviceScene) -> None:
-    """Wait until the tree has followed an update; the CPU has done so before."""
-    if isinstance(scene, CudaScene):
-        context = primary_context(scene.number)
-        with context.lock, context.active():
-            scene.settle()
 
 
 class DeviceTree:

@@ -213,23 +213,27 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
             these values.
         seed: of the generator.
     """
-    count = prod(shape)
+    count, is_byte = prod(shape), dtype == "uint8"
     generator = np.random.default_rng(seed)
     distinct = min(count, PERIOD)
     if distribution == "zeros":
         return np.zeros(shape, dtype)
     if distribution == "constant":
-        return np.full(shape, 110 if dtype == "uint8" else 0.5, dtype)
-    if distribution not in DISTRIBUTIONS:
-        raise UserError(f"input {distribution!r}; {suggestion(distribution, DISTRIBUTIONS)}")
-    if distribution == "few":
-        values = generator.choice(_few(generator, dtype), distinct)
-    elif dtype == "uint8":
-        values = _bytes(generator, distinct, distribution)
+        return np.full(shape, 110 if is_byte else 0.5, dtype)
+    if distribution == "few" and is_byte:
+        values = generator.choice(generator.choice(256, FEW, replace=False), distinct)
+    elif distribution == "few":  # some on either side of the middle
+        some = generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1
+        values = generator.choice(some, distinct)
+    elif distribution == "uniform" and is_byte:
+        values = generator.integers(0, 256, distinct, dtype=np.uint8)
     elif distribution == "uniform":
-        values = generator.uniform(-1, 1, distinct).astype(dtype)
+        values = generator.uniform(-1, 1, distinct)
+    elif is_byte:
+        values = np.clip(generator.normal(110, 25, distinct), 0, 255)
     else:
-        values = generator.standard_normal(distinct).astype(dtype)
+        values = generator.standard_normal(distinct)
+    values = values.astype(dtype)
     if count > distinct:
         values = np.resize(values, count)
     if distribution == "sorted":
@@ -266,16 +270,3 @@ def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
     norm = float(np.linalg.norm(difference.ravel()))
     scale = float(np.linalg.norm(reference.astype(np.float64).ravel()))
     return norm if scale == 0 else norm / scale
-
-
-def _few(generator: Any, dtype: str) -> NDArray[Any]:
-    """Draw FEW distinct values, some on either side of the middle."""
-    if dtype == "uint8":
-        return np.asarray(generator.choice(256, FEW, replace=False).astype(dtype))
-    return np.asarray(generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1, dtype)
-
-
-def _bytes(generator: Any, count: int, distribution: str) -> NDArray[Any]:
-    if distribution == "uniform":
-        return np.asarray(generator.integers(0, 256, count, dtype=np.uint8))
-    return np.asarray(np.clip(generator.normal(110, 25, count), 0, 255).astype(np.uint8))

@@ -11,7 +11,7 @@ from raytracer import ops
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import call
 from raytracer.benchmark.cuda.session import SizeError
-from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.errors import RaytracerError, UserError
 
 F4, U2 = np.float32, np.uint16
@@ -26,6 +26,8 @@ REFUSED = [
     ("matmul", (zeros(3), zeros(3)), "shapes of the arrays do not match"),
     ("matmul", (zeros(3, 2), zeros(3, 2)), r"b is float32 \(3, 2\), expected float32 \(2, 2\)"),
     ("matmul", (zeros(3, 2), zeros(2, 2, dtype="f8")), "b is float64"),
+    ("matmul_bf16", (zeros(3, 2, dtype="c8"), zeros(2, 2, dtype="c8")), "a is complex64"),
+    ("vecadd", (zeros(3, dtype="c8"), zeros(3, dtype="c8")), "float32 arrays, not complex64"),
     ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is not an array"),
     ("histogram", (np.uint8(3),), "shapes of the arrays do not match"),
     ("histogram_bins", (zeros(3), zeros(1)), "bins = 0: give 1 or more"),
@@ -63,7 +65,7 @@ def test_uneven_edges_are_refused(edges: Any, words: str) -> None:
 
 
 def test_even_edges_may_be_rounded() -> None:
-    op = find("histogram_bins")
+    op = OPERATIONS["histogram_bins"]
     rng = np.random.default_rng(4)
     for _ in range(40):
         lower, width = rng.normal(0, 1e3), 10 ** rng.uniform(-3, 3)

@@ -9,17 +9,13 @@ from raytracer import ops as functions
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
-from raytracer.benchmark.operations.base import (
-    draw,
-    relative_error,
-)
+from raytracer.benchmark.operations.base import draw, relative_error
 from raytracer.compile_all import ARCHITECTURES, jobs
-from raytracer.errors import UserError
 from raytracer.variants.discovery import discover, operations
 from raytracer.variants.kernel import Variant
 
-NAMES = ops.names()
-CASES = [(name, dtype) for name in NAMES for dtype in ops.find(name).dtypes]
+NAMES = ops.OPERATIONS
+CASES = [(name, dtype) for name in NAMES for dtype in ops.OPERATIONS[name].dtypes]
 GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CUDA programming guide
 
 
@@ -29,14 +25,14 @@ def ladder(name: str) -> list[Variant]:
 
 def test_every_operation_is_a_public_function() -> None:
     assert {*NAMES, *functions.__all__} == set(dir(functions))
-    assert repr(functions.vecadd) == f"raytracer.ops.vecadd: {ops.find('vecadd').summary}"
+    assert repr(functions.vecadd) == f"raytracer.ops.vecadd: {ops.OPERATIONS['vecadd'].summary}"
     with pytest.raises(AttributeError, match="no operation 'vecad'"):
         functions.vecad  # noqa: B018
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     for given in op.awkward[:4]:
         axes = op.resolve(given)
         inputs = op.values(axes, dtype, "normal", 3)
@@ -53,7 +49,7 @@ def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     axes = op.resolve(op.awkward[:4][-1])
     for distribution in op.distributions:
         first, again = (op.values(axes, dtype, distribution, 1) for _ in range(2))
@@ -64,25 +60,12 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
             assert (array.shape, str(array.dtype)) == (declared.shape, declared.dtype)
     assert op.work(axes, dtype)["bytes_read"] == sum(array.nbytes for array in first.values())
     assert op.resolve(op.axes_of(first)) == axes
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_other_arrays_and_axes_are_refused(name: str) -> None:
-    op = ops.find(name)
-    inputs = op.values(op.resolve(op.awkward[:4][-1]), op.dtypes[0], "zeros", 0)
-    assert op.dtype_of(inputs) == op.dtypes[0]
-    assert list(matched(op, tuple(inputs.values()))) == list(inputs)
-    with pytest.raises(UserError, match="arrays: "):
-        matched(op, ())
-    with pytest.raises(UserError, match=r"(not|is) complex64"):
-        matched(op, tuple(array.astype("c8") for array in inputs.values()))
-    with pytest.raises(UserError, match="give 1 or more"):
-        op.resolve({next(iter(op.axes)): 0})
+    assert list(matched(op, tuple(first.values()))) == list(first)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     for variant in ladder(name):
         for given in (op.axes, *op.awkward) if variant.grid else ():  # any size: test_model.py
             for multiprocessors in (1, 132):
@@ -107,7 +90,7 @@ def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
 
 @pytest.mark.parametrize(("arch", "kinds"), [("sm_80", 4), ("sm_90a", 75)])
 def test_a_tile_of_every_kind_is_compiled(arch: str, kinds: int) -> None:
-    tiles = {job.macros for job in jobs(kernels_root(), [arch]) if "any_size" in job.label}
+    tiles = [job.macros for job in jobs(kernels_root(), [arch]) if "any_size" in job.label]
     assert len(tiles) == kinds
 
 
@@ -127,8 +110,6 @@ def test_drawn_values() -> None:
     ordered = draw((5000,), "uint8", "sorted", 1)
     assert (np.diff(ordered.astype(int)) >= 0).all()
     assert abs(draw((100,), "float64", "uniform", 1)).max() <= 1
-    with pytest.raises(UserError, match="did you mean 'normal'"):
-        draw((1,), "float32", "normale", 1)
 
 
 def test_relative_error() -> None:

@@ -7,13 +7,11 @@ import itertools
 import pytest
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.operations.elements import OPS
-from raytracer.errors import UserError
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_gradient_against_the_definition(n: int) -> None:
-    op = ops.find("contraction")
+    op = ops.OPERATIONS["contraction"]
     inputs = op.values({"elements": 2, "n": n}, "float32", "normal", 4)
     u, d = inputs["u"].astype(float), inputs["d"].astype(float)
     found = op.reference(inputs)
@@ -24,10 +22,3 @@ def test_gradient_against_the_definition(n: int) -> None:
         assert found["gx"][e, i, j, k] == pytest.approx(x, abs=1e-12)
         assert found["gy"][e, i, j, k] == pytest.approx(y, abs=1e-12)
         assert found["gz"][e, i, j, k] == pytest.approx(z, abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 17, 21])
-def test_n_without_kernels_is_refused(n: int) -> None:
-    for op in OPS:
-        with pytest.raises(UserError, match=f"n = {n}: give"):
-            op.resolve({"n": n})

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.benchmark.operations import find, histograms
+from raytracer.benchmark.operations import OPERATIONS, histograms
 from raytracer.variants.discovery import discover
 
-OP = find("histogram_bins")
+OP = OPERATIONS["histogram_bins"]
 RNG = np.random.default_rng(5)
 
 
@@ -22,7 +22,7 @@ def test_bytes_against_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(histograms, "PIECE", 1000)
     keys = np.random.default_rng(3).integers(0, 256, 3001, dtype=np.uint8)
     bins = [keys.tolist().count(value) for value in range(256)]
-    assert find("histogram").reference({"keys": keys})["bins"].tolist() == bins
+    assert OPERATIONS["histogram"].reference({"keys": keys})["bins"].tolist() == bins
 
 
 @pytest.mark.parametrize("dtype", OP.dtypes)

@@ -55,7 +55,7 @@ def aligned(count: int, offset: int) -> Any:
 
 def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) -> None:
     """Compare one rung with the reference at one size."""
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     axes = op.resolve(axes)
     (variant,) = (each for each in discover(name) if each.number == rung)
     compare(variant, compiled(variant, op.macros(axes, dtype), folder), dtype, axes)
@@ -63,7 +63,7 @@ def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) ->
 
 def compare(variant: Variant, built: ctypes.CDLL, dtype: str, axes: dict[str, int]) -> None:
     """Compare a kernel with the reference, and look for writes beside the outputs."""
-    op = ops.find(variant.op)
+    op = ops.OPERATIONS[variant.op]
     launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
     inputs, offsets = op.values(axes, dtype, "normal", 3), op.offsets(axes, dtype)
     pointers: list[int] = []
@@ -130,7 +130,7 @@ HISTOGRAMS += [("histogram_bins", 2, "float32"), ("histogram_bins", 2, "uint16")
 @pytest.mark.parametrize(("name", "rung", "dtype"), HISTOGRAMS)
 def test_keys_at_any_address(name: str, rung: int, dtype: str, tmp_path: Path) -> None:
     """No keys, fewer than to the first aligned address, whole loads between others, and many."""
-    op, rng = ops.find(name), generator(name, rung, dtype)
+    op, rng = ops.OPERATIONS[name], generator(name, rung, dtype)
     (variant,) = (each for each in discover(name) if each.number == rung)
     width = 16 // {"uint8": 1, "uint16": 2}.get(dtype, 4)
     built = compiled(variant, op.macros(op.resolve({}), dtype), tmp_path)

@@ -7,14 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from raytracer.benchmark.operations import base, find
+from raytracer.benchmark.operations import OPERATIONS, base
 
 KERNELS = ["matmul", "matmul_bf16"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_reference_is_the_sum_of_products(name: str) -> None:
-    op = find(name)
+    op = OPERATIONS[name]
     axes = {"m": 3, "n": 4, "k": 5}
     inputs = op.values(axes, op.dtypes[0], "normal", 1)
     a, b = inputs["a"], inputs["b"]
@@ -29,7 +29,7 @@ def test_reference_is_the_sum_of_products(name: str) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_check_sees_one_missing_term(name: str) -> None:
-    op = find(name)
+    op = OPERATIONS[name]
     axes = dict(op.awkward[-1])
     inputs = op.values(axes, op.dtypes[0], "normal", 3)
     short = {key: value.copy() for key, value in inputs.items()}
@@ -53,7 +53,7 @@ def test_bfloat16_values_stay_as_they_are() -> None:
 
 
 def test_a_correctly_rounded_product_of_one_value_passes() -> None:
-    op, dtype = find("matmul_bf16"), "bfloat16_out"
+    op, dtype = OPERATIONS["matmul_bf16"], "bfloat16_out"
     axes = op.resolve({"m": 1, "n": 1, "k": 1})
     errors = []
     for seed in range(200):

@@ -26,17 +26,17 @@ pytestmark = pytest.mark.gpu
 
 CASES = [
     pytest.param(name, variant, dtype, id=f"{name}-{variant.label}-{dtype}")
-    for name in ops.names()
+    for name in ops.OPERATIONS
     for variant in discover(name)
-    for dtype in ops.find(name).dtypes
+    for dtype in ops.OPERATIONS[name].dtypes
 ]
 
 
 def compile_everything(arch: str) -> None:
     """All that the tests below load, on all cores: one after the other takes many minutes."""
     jobs = set()
-    for name in ops.names():
-        op = ops.find(name)
+    for name in ops.OPERATIONS:
+        op = ops.OPERATIONS[name]
         for variant in discover(name):
             if variant.sizes or not variant.admits(arch):
                 continue
@@ -71,7 +71,7 @@ def session() -> Iterator[Session]:
 def test_variant_agrees_with_the_reference(
     session: Session, name: str, variant: Variant, dtype: str
 ) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     ran = 0
     try:
         for given in op.awkward:
@@ -98,13 +98,13 @@ def needs_alignment(op: Op, variant: Variant) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "variant", "dtype"),
-    [case for case in CASES if ops.find(str(case.values[0])).has_offset],
+    [case for case in CASES if ops.OPERATIONS[str(case.values[0])].has_offset],
 )
 def test_arrays_at_every_place_in_16_bytes(
     session: Session, name: str, variant: Variant, dtype: str
 ) -> None:
     """Lengths around the multiples of a load; a rung that needs aligned arrays refuses each."""
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     width = 16 // np.dtype(dtype).itemsize
     first = next(iter(op.axes))
     small = {each: 1 + 8 * (each == "bins") for each in op.axes}
@@ -123,9 +123,9 @@ def test_arrays_at_every_place_in_16_bytes(
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("name", ops.names())
+@pytest.mark.parametrize("name", ops.OPERATIONS)
 def test_op_is_a_function(session: Session, name: str) -> None:
-    op = ops.find(name)
+    op = ops.OPERATIONS[name]
     axes = op.resolve(op.awkward[-1])
     inputs = op.values(axes, op.dtypes[0], "normal", 5)
     function = getattr(functions, name)

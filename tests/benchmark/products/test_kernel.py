@@ -9,7 +9,7 @@ import pytest
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.session import SizeError
-from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.problem import Problem, problem_of
@@ -18,7 +18,7 @@ from raytracer.variants.discovery import discover
 
 
 def product(name: str, *size: int) -> Problem:
-    op = find(name)
+    op = OPERATIONS[name]
     return problem_of(op, dict(zip("mnk", size, strict=True)), op.dtypes[-1], lambda _: 0)
 
 

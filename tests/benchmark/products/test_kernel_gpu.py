@@ -17,7 +17,7 @@ from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
@@ -176,7 +176,7 @@ def compare(
     Returns:
         The number of choices.
     """
-    op = find(DTYPES[case.dtype])
+    op = OPERATIONS[DTYPES[case.dtype]]
     variant = rung(op.name)
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")

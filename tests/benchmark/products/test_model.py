@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.model import (
     MAX_PARTS,
     Choice,
@@ -33,7 +33,7 @@ OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bflo
 
 
 def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
-    return problem_of(find(name), {"m": m, "n": n, "k": k}, dtype, lambda _: base)
+    return problem_of(OPERATIONS[name], {"m": m, "n": n, "k": k}, dtype, lambda _: base)
 
 
 def fastest(given: Problem, *shapes: Shape, early: bool = False) -> Choice:
