@@ -83,8 +83,8 @@ def render(
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or omitted are those of the scene: how its file is read, `RenderSettings`,
-    camera, background, light, spheres, and colours by data.
+    Settings that are None or omitted are those of the scene: how its file is read,
+    `RenderSettings`, camera, background, light, spheres, and colours by data.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
