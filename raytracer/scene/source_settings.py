@@ -80,9 +80,9 @@ class SourceSettings(Defined, error=UserError):
             shown frame in the middle.
         unwrap: Follow particles out of a periodic box, from the first frame on. This reads all
             frames before the shown one.
-        format: Format of the file, or of standard input, by an ending: xyz, csv, ...
-        topology: File with the atoms of a trajectory with coordinates only: .psf, .prmtop, .pdb,
-            .gro, ...
+        format: Format of the file, or of standard input, as its ending: xyz or csv, for example.
+        topology: File with the atoms of a trajectory of coordinates alone: .psf, .prmtop, .pdb or
+            .gro, for example.
         arrays: Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.
     """
 
