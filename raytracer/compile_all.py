@@ -8,7 +8,9 @@ does not compile and with 2 without a compiler. A folder made with -o serves a m
 those architectures: name it in RAYTRACER_CUBINS there. A wheel holds those in kernels/cubins.
 
 With --record FILE, sources that have been compiled for all architectures before are compiled for
-the first one alone; others for all, and FILE then has their digest.
+the first one alone; others for all, and FILE then has their digest. For architectures of --complete
+only the complete render kernels are compiled, without their faster variants. --kernels names the
+folder of the kernels, by default the package's.
 """
 
 from __future__ import annotations
@@ -162,29 +164,16 @@ def run(job: Job, root: Path, output: Path | None) -> str:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
-        prog="python -m raytracer.compile_all", description="Compile every kernel."
+        prog="python -m raytracer.compile_all",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument(
-        "--production", action="store_true", help="the kernels that pictures need alone"
-    )
-    made.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
-    made.add_argument(
-        "--complete",
-        nargs="+",
-        default=(),
-        metavar="ARCH",
-        help="architectures, of --arch, for which only the complete render kernels are compiled, "
-        "without their faster variants",
-    )
-    made.add_argument("-o", "--output", type=Path, help="folder that gets the cubins")
-    made.add_argument(
-        "--record",
-        type=Path,
-        metavar="FILE",
-        help="compile for the first architecture alone where FILE tells that these sources were "
-        "compiled for all; otherwise for all, and write FILE",
-    )
-    made.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
+    made.add_argument("--production", action="store_true")
+    made.add_argument("--arch", nargs="+", default=ARCHITECTURES)
+    made.add_argument("--complete", nargs="+", default=(), metavar="ARCH")
+    made.add_argument("-o", "--output", type=Path, metavar="FOLDER")
+    made.add_argument("--record", type=Path, metavar="FILE")
+    made.add_argument("--kernels", type=Path, metavar="FOLDER")
     return made
 
 

@@ -121,7 +121,7 @@ class Ladder:
         with self.opened(rung, self.checked) as (film, scene, view):
             duration = render_levels.expose(film, scene, view)
             row["resources"] = cast(Resources, scene.describe(view))
-            if reason := render_levels.difference(film.to_host(), self._reference(rung.level)):
+            if reason := render_levels.difference(film.to_host(), self.reference(rung.level)):
                 row["status"], row["reason"] = "wrong", reason
                 return
             if duration < WARM:
@@ -136,7 +136,8 @@ class Ladder:
                 f"{self.checked[0]}x{self.checked[1]} pixels"
             )
 
-    def _reference(self, level: str) -> Film:
+    def reference(self, level: str) -> Film:
+        """Return the picture of the CPU."""
         if level not in self._references:
             with self.opened(Rung("", "", level), self.checked) as (film, scene, view):
                 render_levels.expose(film, scene, view)

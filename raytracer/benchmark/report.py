@@ -157,16 +157,14 @@ def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
         return ""
     kept = [i for i in range(len(columns)) if any(line[i] for line in lines)]
     table = [[line[i] for i in kept] for line in (columns, *lines)]
-    left = [columns[i] in LEFT for i in kept]
+    sides = ["<" if columns[i] in LEFT else ">" for i in kept]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     padded = [
-        [
-            word.ljust(width) if to_left else word.rjust(width)
-            for word, width, to_left in zip(line, widths, left, strict=True)
-        ]
+        [f"{word:{side}{width}}" for word, side, width in zip(line, sides, widths, strict=True)]
         for line in table
     ]
     if form != "markdown":
         return "\n".join("  ".join(line).rstrip() for line in padded)
-    rule = ["-" * (n - 1) + ("-" if at else ":") for n, at in zip(widths, left, strict=True)]
+    ends = {"<": "-", ">": ":"}
+    rule = ["-" * (n - 1) + ends[side] for n, side in zip(widths, sides, strict=True)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))

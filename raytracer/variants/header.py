@@ -1,4 +1,4 @@
-"""Parsing of kernel headers: `raytracer.variants` describes the keys."""
+"""Parsing of kernel headers: kernels/README.md describes the keys."""
 
 from __future__ import annotations
 

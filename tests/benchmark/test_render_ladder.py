@@ -14,10 +14,9 @@ import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuScene
 from raytracer.benchmark import layouts, render_levels, run
 from raytracer.benchmark.render_ladder import Ladder, Rung, rungs
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import build_bvh
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
-from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 from raytracer.variants.discovery import discover
 from reference import RefScene
@@ -27,22 +26,10 @@ from support.scenes import KEY, LAMP, random_scene
 SIZE = (48, 32)
 
 
-def packed(scene: RefScene, size: tuple[int, int] = SIZE) -> tuple[SceneBuffers, Bvh]:
-    """Buffers with one sample a pixel, and the tree."""
+def ladder_of(scene: RefScene, checked: tuple[int, int] = SIZE) -> Ladder:
     ours = to_project(scene)
-    buffers = pack(ours, ours.render.override(width=size[0], height=size[1], samples=1))
-    return buffers, build_bvh(buffers)
-
-
-def film_of(buffers: SceneBuffers, tree: Bvh, level: str) -> Film:
-    """The CPU's picture of a level."""
-    seen, cpu = render_levels.view(buffers, level, SIZE), CpuDevice()
-    film = cpu.film(Film.blank(*SIZE))
-    render_levels.expose(film, cpu.scene(seen, tree), seen.view)
-    return film.to_host()
-
-
-# rungs
+    buffers = pack(ours, ours.render.override(width=SIZE[0], height=SIZE[1], samples=1))
+    return Ladder(buffers, build_bvh(buffers), SIZE, checked)
 
 
 def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
@@ -56,7 +43,8 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 
 
 def test_layouts_hold_the_same_spheres() -> None:
-    buffers, tree = packed(random_scene(1, 37))
+    ladder = ladder_of(random_scene(1, 37))
+    buffers, tree = ladder.buffers, ladder.arranged("")
     soa, aos, plain = (layouts.arrange(name, buffers, tree) for name in ("soa", "aos", "list"))
     assert (soa.spheres == tree.spheres.T).all()
     assert soa.spheres.flags.c_contiguous
@@ -68,13 +56,10 @@ def test_layouts_hold_the_same_spheres() -> None:
         layouts.arrange("sao", buffers, tree)
 
 
-# pictures
-
-
 def test_levels_show_more_and_more() -> None:
     scene = random_scene(5, 60, mirror=True).but(lights=(KEY, LAMP))
-    buffers, tree = packed(scene)
-    films = {level: film_of(buffers, tree, level) for level in render_levels.LEVELS}
+    ladder = ladder_of(scene)
+    films = {level: ladder.reference(level) for level in render_levels.LEVELS}
     flat = films["flat"].sums[films["flat"].sums[..., 3] > 0]
     assert flat.size
     for level, film in films.items():
@@ -87,17 +72,14 @@ def test_levels_show_more_and_more() -> None:
 
 
 def test_last_level_is_the_picture_of_render() -> None:
-    ours = to_project(random_scene(6, 40, mirror=True))
-    buffers, tree = packed(random_scene(6, 40, mirror=True))
-    wanted = raytracer.render(
-        ours, backend="cpu", width=SIZE[0], height=SIZE[1], samples=render_levels.SAMPLES
-    )
-    assert film_of(buffers, tree, "samples").sums.tobytes() == wanted.film.sums.tobytes()
+    scene = random_scene(6, 40, mirror=True)
+    size: Any = {"width": SIZE[0], "height": SIZE[1], "samples": render_levels.SAMPLES}
+    wanted = raytracer.render(to_project(scene), backend="cpu", **size)
+    assert ladder_of(scene).reference("samples").sums.tobytes() == wanted.film.sums.tobytes()
 
 
 def test_pictures_that_are_wrong_are_told() -> None:
-    buffers, tree = packed(random_scene(5, 60))
-    good = film_of(buffers, tree, "phong")
+    good = ladder_of(random_scene(5, 60)).reference("phong")
     bad = good.copy()
     bad.sums[7, 3, 1] = np.nan
     assert "not finite" in render_levels.difference(bad, good)
@@ -135,12 +117,12 @@ def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return 100.0 if mode == "slow" else seconds
 
     (rung,) = rungs("cuda", ["10"])
-    buffers, tree = packed(random_scene(5, 60, mirror=True))
-    stand = CpuDevice()
+    ladder, stand = ladder_of(random_scene(5, 60, mirror=True), (33, 21)), CpuDevice()
+    tree = ladder.arranged("")
     monkeypatch.setattr(stand, "scene", lambda seen, _: StandScene(seen, tree, stand.threads))
     monkeypatch.setattr(Rung, "device", lambda of: stand if of.variant else CpuDevice())
     monkeypatch.setattr(render_levels, "expose", spoiled)
-    (row,) = Ladder(buffers, tree, SIZE, (33, 21)).run([rung], 0.001, lambda _: None)
+    (row,) = ladder.run([rung], 0.001, lambda _: None)
     return dict(row)
 
 
@@ -164,9 +146,6 @@ def test_right_rungs_are_timed_and_others_are_shown(
         assert row["msamples"] == pytest.approx(1e-6 * 4 * 1536 / row["time"]["median"])
         assert row["resources"] == {"registers": 32}
         assert row["bytes_per_sphere"] == 20  # four numbers and the order
-
-
-# reports and the command
 
 
 def test_command_line(

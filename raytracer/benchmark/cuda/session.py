@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
 from typing import Any, Self
 
 from raytracer.backends.cuda.check import translated
@@ -41,7 +40,6 @@ class Session:
         self.arch, self.multiprocessors = self._context.arch, self._context.multiprocessors
         self._open = ExitStack()
         self._scratch: Any = None
-        self._unrecorded: list[Enqueue] = []  # work that cannot be captured
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._context.active())
@@ -104,48 +102,39 @@ class Session:
         self.wait()
         return float(end.time_since(start)) * 1e-3 / count
 
-    def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
-        """Return `times` samples of seconds per launch, of a graph with `count` launches.
-
-        Raise BackendError if the work cannot be captured.
-        """
+    def recorded(self, launch: Enqueue, count: int) -> Enqueue:
+        """Return a function that queues a graph of `count` launches; raise BackendError if the work
+        cannot be captured."""
 
         def work() -> None:
             for _ in range(count):
                 launch()
 
-        graph = self.driver.Graph(self.stream, work)
-        graph.launch()
-        return [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
-
-    def short(self, launch: Enqueue) -> list[float]:
-        """Return samples of a kernel that is shorter than the time of a launch."""
-        if launch not in self._unrecorded:
-            try:
-                return self.replayed(launch, BATCH, 8)
-            except BackendError:
-                self._unrecorded.append(launch)
-        return [self.hot(launch, BATCH, 5) for _ in range(8)]
+        replay: Enqueue = self.driver.Graph(self.stream, work).launch
+        replay()
+        return replay
 
     def sampler(self, launch: Enqueue, mode: str, flush: bool) -> Callable[[float], list[float]]:
         """Return a function that takes samples in a mode for about as many seconds as it is given;
         flush: the L2 cache before each cold launch."""
         (first,) = self.cold(launch, 1, False)  # includes lazy loading
         again = self.cold(launch, 3, False) if first < 0.2 else [first]
-        return partial(self.turn, launch, mode, flush, max(min(again), 1e-6))
-
-    def turn(
-        self, launch: Enqueue, mode: str, flush: bool, estimate: float, seconds: float
-    ) -> list[float]:
-        """Take samples for about `seconds`; estimate: seconds of one launch."""
+        estimate = max(min(again), 1e-6)
         if mode == "cold":
-            count = max(1, min(16, int(seconds / estimate)))
-            return self.cold(launch, count, flush)
+            return lambda seconds: self.cold(
+                launch, max(1, min(16, int(seconds / estimate))), flush
+            )
         if estimate < SHORT:
-            return self.short(launch)
+            try:
+                graph = self.recorded(launch, BATCH)
+            except BackendError:
+                return lambda _: [self.hot(launch, BATCH, 5) for _ in range(8)]
+            return lambda _: [self.hot(graph, 1, 1) / BATCH for _ in range(8)]
         batch = max(1, min(1000, int(2e-3 / estimate)))
-        rounds = max(1, min(50, int(seconds / (batch * estimate))))
-        return [self.hot(launch, batch, 0) for _ in range(rounds)]
+        turn = batch * estimate
+        return lambda seconds: [
+            self.hot(launch, batch, 0) for _ in range(max(1, min(50, int(seconds / turn))))
+        ]
 
     def profiled(self, launch: Enqueue) -> None:
         """Launch once to load everything, and once between the marks of the profiler API."""

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.arguments import one_of, whole
 from raytracer.benchmark.record import Work
-from raytracer.errors import UserError, suggestion
+from raytracer.errors import UserError
 
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
@@ -159,16 +160,14 @@ class Op:
 
     def resolve(self, sizes: Axes) -> dict[str, int]:
         """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
+        known = [*self.axes, "offset"] if self.has_offset else self.axes
         for name, size in sizes.items():
-            if name not in self.axes and not (name == "offset" and self.has_offset):
-                hint = suggestion(name, list(self.axes))
-                raise UserError(f"{self.name} has no axis {name!r}; {hint}")
-            smallest = int(name in self.axes)
-            if size < smallest:
-                raise UserError(f"{self.name}: {name} = {size}: give {smallest} or more")
-            if size not in self.macro_sizes.get(name, (size,)):
-                supported = ", ".join(map(str, self.macro_sizes[name]))
-                raise UserError(f"{self.name}: {name} = {size}: give one of {supported}")
+            one_of(name, self.name, known, "axis", UserError)
+            whole(size, f"{self.name}: {name}", int(name in self.axes), error=UserError)
+            supported = self.macro_sizes.get(name, (size,))
+            if size not in supported:
+                words = ", ".join(map(str, supported))
+                raise UserError(f"{self.name}: {name} = {size}: give one of {words}")
         return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:

@@ -49,7 +49,7 @@ TENSOR_TILES = {
 }  # fmt: skip
 SIMT = {
     "rate": 193.2, "shortest step": 0.2985, "launch": 0.8096, "early": 0.1386, "cluster": 0.1176,
-    "crowded": 0.3, "tile area": 0.01344, "tile scattered": 0.008813, "tile exchanged": 0.003628,
+    "tile area": 0.01344, "tile scattered": 0.008813, "tile exchanged": 0.003628,
     "narrow": 0.1478, "exchange": 0.1404, "exchange area": 0.0389, "exchange part": 0.1608,
     "split step": 1.034, "split": 4.388, "split area": 0.01124, "split part": 0.04395,
     "copy": 1.451, "copy rate": 4.111, "memory": 2.99,
@@ -93,10 +93,10 @@ def candidates(
     for shape in shapes:
         for tile in kernels_of(shape, problem):
             for units in divisions(problem, tile, multiprocessors):
-                starts: tuple[bool, ...] = (True, False) if early else (False,)
+                starts = [True, False] if early else [False]
                 if early and isinstance(tile, SimtTile):
                     # Multiply-adds lose much where an early start fails.
-                    starts = (starts_early(tile, units, multiprocessors),)
+                    starts = [starts_early(tile, units, multiprocessors)]
                 for start in starts:
                     seconds = predicted(problem, tile, units, multiprocessors, start)
                     yield Choice(tile, units, seconds, start)
@@ -181,27 +181,21 @@ def load_of(tile: AnyTile, units: Units, multiprocessors: int) -> Load:
 
 
 def predicted(
-    problem: Problem,
-    tile: AnyTile,
-    units: Units,
-    multiprocessors: int,
-    early: bool,
+    problem: Problem, tile: AnyTile, units: Units, multiprocessors: int, early: bool
 ) -> float:
     """Return the predicted seconds."""
     load = load_of(tile, units, multiprocessors)
-    crowded = early and not starts_early(tile, units, multiprocessors)
     a, b = problem.a, problem.b
     if isinstance(tile, SimtTile):
         c, copies = SIMT, tile.copied
-        sharing = _sharing(tile, units.workers, multiprocessors)
-        terms = _simt(problem, tile, load, crowded, sharing)
+        terms = _simt(problem, tile, load, _sharing(tile, units.workers, multiprocessors))
     else:
         c, copies = TENSOR, (not a.aligned, not b.aligned)
+        crowded = early and not starts_early(tile, units, multiprocessors)
         terms = _tensor(problem, tile, load, crowded)
     cluster = tile.cluster * tile.parts > 1
     seconds = c["launch"] - c["early"] * early + c["cluster"] * cluster
-    for term in terms:
-        seconds = seconds + term
+    seconds = sum(terms, seconds)
     read_and_written = (2.0 * each.rows * each.cols * each.size for each in (a, b))
     copied = sum(n * which for n, which in zip(read_and_written, copies, strict=True))
     seconds = seconds + any(copies) * c["copy"] + copied * 1e-6 / c["copy rate"]
@@ -240,9 +234,7 @@ def _tensor(problem: Problem, tile: TensorTile, load: Load, crowded: bool) -> tu
     )
 
 
-def _simt(
-    problem: Problem, tile: SimtTile, load: Load, crowded: bool, sharing: float
-) -> tuple[float, ...]:
+def _simt(problem: Problem, tile: SimtTile, load: Load, sharing: float) -> tuple[float, ...]:
     """Microseconds by multiply-adds, beside launch and copies."""
     c, narrow = SIMT, not tile.wide_b
     efficiency, each = SIMT_TILES[f"{tile.rows}x{tile.cols}{' narrow' * narrow}"]
@@ -260,7 +252,7 @@ def _simt(
     exchange = c["exchange"] + c["exchange area"] * area * sharing
     split = sharing * area * (c["split area"] + c["split part"] * load.parts)
     return (
-        work * (1 + c["crowded"] * crowded),
+        work,
         load.waves * (each + store * area * sharing),
         in_parts * (exchange + c["exchange part"] * tile.parts),
         load.split * (each + c["split"] + split),
@@ -269,8 +261,7 @@ def _simt(
 
 def _larger(*values: float) -> float:
     """Return about the largest of some numbers."""
-    total: float = sum((value**SHARP for value in values), 0.0) ** (1 / SHARP)
-    return total
+    return float(sum(value**SHARP for value in values) ** (1 / SHARP))
 
 
 def _sharing(tile: SimtTile, workers: int, multiprocessors: int) -> float:
@@ -279,8 +270,6 @@ def _sharing(tile: SimtTile, workers: int, multiprocessors: int) -> float:
     Where two blocks fill a multiprocessor they end together, and two of the next wave follow them
     there even if others have none.
     """
-    if tile.parts == 1:
-        return _turns(tile, _layers(workers, tile, multiprocessors))
     most = tile.per_multiprocessor
     at_once = clusters_at_once(tile.parts, most, multiprocessors)
     waves = -(-workers // at_once)

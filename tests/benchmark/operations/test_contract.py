@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -67,15 +69,13 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
 def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
     op = ops.OPERATIONS[name]
     for variant in ladder(name):
-        for given in (op.axes, *op.awkward) if variant.grid else ():  # any size: test_model.py
-            for multiprocessors in (1, 132):
-                for dtype in op.dtypes:
-                    names = op.launch_names(op.resolve(given), dtype)
-                    launch = variant.launch(names, multiprocessors)
-                assert all(
-                    1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
-                )
-                assert 0 <= launch.shared <= 227 << 10
+        sizes = (op.axes, *op.awkward) if variant.grid else ()  # any size: test_model.py
+        for given, multiprocessors, dtype in product(sizes, (1, 132), op.dtypes):
+            launch = variant.launch(op.launch_names(op.resolve(given), dtype), multiprocessors)
+            assert all(
+                1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
+            )
+            assert 0 <= launch.shared <= 227 << 10
 
 
 def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:

@@ -1,4 +1,4 @@
-"""Histograms: their references against loops, the kernels' arithmetic."""
+"""Histograms: their references against loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark.operations import OPERATIONS, histograms
-from raytracer.variants.discovery import discover
 
 OP = OPERATIONS["histogram_bins"]
 RNG = np.random.default_rng(5)
@@ -47,30 +46,3 @@ def test_sizes_at_random_against_a_loop(dtype: str, distribution: str) -> None:
 def test_values_that_are_no_numbers_or_outside_are_not_counted() -> None:
     keys = np.array([np.nan, np.inf, -np.inf, -3.0, 3.0, 0.0], "f4")
     assert count(keys, np.array([-3, 0, 3], "f4")).tolist() == [1, 1]
-
-
-def test_division_of_the_kernels_is_exact() -> None:
-    """bins.cuh divides integers by a multiplication and one correction."""
-    widths = np.unique(
-        np.concatenate([[1, 2, 3, 65_537, 2**31, 2**32 - 1], 2 ** RNG.uniform(0, 32, 500)]).astype(
-            "u8"
-        )
-    )
-    for width in widths.tolist():
-        offsets = np.concatenate(
-            [RNG.integers(0, 2**32, 500), [0, width - 1, min(width, 2**32 - 1), 2**32 - 1]]
-        ).astype(np.uint64)
-        magic = np.uint64((2**32 - 1) // width)
-        bins = (offsets * magic) >> np.uint64(32)
-        bins += (offsets - bins * np.uint64(width)) >= width
-        assert (bins == offsets // np.uint64(width)).all()
-
-
-def test_shared_memory_of_every_number_of_bins_fits() -> None:
-    for variant in discover("histogram_bins"):
-        for bins in (1, 511, 1000, 16_384, 16_385, 24_576, 24_577, 65_536, 1 << 24):
-            launch = variant.launch({"n": 1 << 24, "bins": bins}, 132)
-            assert launch.shared <= 96 << 10
-            assert launch.grid[0] >= 132
-            if bins <= 24_576 and launch.shared:
-                assert launch.shared >= 4 * bins
