@@ -22,7 +22,6 @@ from raytracer.scene.particles.source import Particles, ParticleSource
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
 PARSEC = 1000.0  # distance in pc times parallax in mas
-
 _END = r"(_?(j2000|icrs|deg|mean|degrees))?"
 _ANGLES = (
     (rf"(target_)?(ra|right_ascension){_END}", rf"(target_)?(de|dec|decl|declination){_END}"),

@@ -71,7 +71,6 @@ _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
 _SPHERICAL = (("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
-
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 _BANDS = frozenset("griz")

@@ -26,7 +26,6 @@ MAX_INNER = 1000  # most values of a level that are searched
 MAX_VALUES = 10_000  # most values that are searched
 MIN_ACROSS = 10  # fewest columns of a matrix without names that are its particles
 BOHR = 0.529177210903  # angstrom
-
 PARTICLES = ("particles", "particle", "atoms", "spheres", "bodies", "sites", "data")
 CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors", "cell_vectors",
          "lattice_vectors")  # fmt: skip

@@ -211,8 +211,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     with source_of(file) as source:
         if not source.columns:
             raise DataFileError(f"{source.name}: has no columns")
-        pairs = source.row(row, count, file.used)
-        return {name: value for name, value in pairs if name not in file.used}
+        return dict(source.row(row, count, file.used))
 
 
 def _located(file: Path | DataFile) -> DataFile:

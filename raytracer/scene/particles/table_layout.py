@@ -29,7 +29,6 @@ TAIL_BYTES = 1 << 16  # most bytes after the last row
 NBODY = 7  # columns of bodies without names: mass, coordinates, velocity
 MIN_BODIES = 8  # rows that show what their columns are
 MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
-
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
 
 _LISTED = (
@@ -342,13 +341,7 @@ def _places(lines: list[str], separator: str | None) -> list[int]:
 def _header(
     before: list[str], separator: str | None, row: list[str]
 ) -> tuple[int, list[str]] | None:
-    """Return the line of the names of columns and these, or None.
-
-    Args:
-        before: the lines before the first row.
-        separator: of the rows.
-        row: cells of the first row.
-    """
+    """Return the line of the names of columns and these, or None; `row` is the first row."""
     for place in reversed(range(len(before))):
         known = [names for names in _names_in(before[place], separator) if _has_axes(names)]
         if known:

@@ -104,13 +104,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
-    """Read columns of a text.
-
-    Args:
-        file: the open file.
-        layout: of its rows.
-        names: of the columns.
-        most: largest number of rows to read; None reads all.
+    """Read columns of a text, `most` rows or all.
 
     Raises:
         DataFileError: a cell is not a number, or a line is too short or too long.

@@ -39,14 +39,9 @@ PARSECS = {"pc": 1e-6, "kpc": 1e-3, "Mpc": 1.0}  # units of catalogues of haloes
 _VIRIAL = ("rvir", "r_vir", "r200", "r200c", "r200m", "r_200", "r500", "r500c")
 MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
-
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
-
-
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
-
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
-
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
 

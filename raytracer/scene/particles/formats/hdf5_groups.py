@@ -320,6 +320,8 @@ class Source(ColumnSource):
 class Steps(Source):
     """Groups of which each is a frame, as of H5Part: Step#0, Step#1, ..., in this order."""
 
+    of_frame = ("_group", "_members", "_centers", "_rows", "_mass", "_scale", "columns")
+
     def __init__(self, file: OpenFile, names: Sequence[str]) -> None:
         super().__init__(file)
         self._names = names
@@ -330,11 +332,6 @@ class Steps(Source):
     @property
     def frames(self) -> int | None:
         return len(self._names)
-
-    def go_to(self, frame: int) -> None:
-        super().go_to(frame)
-        for name in ("_group", "_members", "_centers", "_rows", "_mass", "_scale", "columns"):
-            vars(self).pop(name, None)
 
 
 class Parts(Snapshot, Source):
