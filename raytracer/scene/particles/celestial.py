@@ -70,9 +70,7 @@ def directions(names: Iterable[str]) -> tuple[str, str] | None:
 
 
 def placed(source: ParticleSource) -> ParticleSource:
-    """Return a source with positions from celestial coordinates if it has no others."""
-    if source.has_pieces or (source.frames or 1) > 1:
-        return source
+    """Return a source of one frame, with celestial positions if it has no others."""
     columns = source.columns
     numbers = [name for name, each in columns.items()
                if not each.shape and each.kind in ("number", "integer")]  # fmt: skip

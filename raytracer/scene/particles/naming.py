@@ -126,6 +126,17 @@ def usual(part: str, known: Iterable[str]) -> str | None:
     return _placed(names).get(part) if part in "xyz" else _named_last(names, part)
 
 
+def axes(names: Iterable[str]) -> list[str]:
+    """Return the names of the coordinates that there are, in the order x, y, z."""
+    known = list(names)
+    return [name for axis in "xyz" if (name := usual(axis, known)) is not None]
+
+
+def has_axes(names: Iterable[str]) -> bool:
+    known = list(names)
+    return all(usual(axis, known) for axis in "xyz")
+
+
 def _placed(names: list[str]) -> dict[str, str]:
     """Return names by their axes: the first three with a word for a place that differ in these."""
     groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)

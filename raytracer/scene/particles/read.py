@@ -183,7 +183,8 @@ def frame_source(
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
                 file.stated,
             )  # fmt: skip
-            source = framed(source if file.stated else placed(source), state)
+            if not source.has_pieces and (source.frames or 1) == 1:
+                source = framed(source if file.stated else placed(source), state)
             if file.frame is None:
                 yield source
                 return

@@ -129,11 +129,9 @@ class _Table:
 
     def kinds(self) -> np.dtype[Any]:
         """Return the dtype of the texts of a row."""
-        rows: list[Any] = [
-            (name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
-            for name, cell in self.cells.items()
-            if cell.kind == Kind.TEXT
-        ]
+        cells = [(name, self.cells[name]) for name in self.texts]
+        rows: list[Any] = [(name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
+                           for name, cell in cells]  # fmt: skip
         return np.dtype(rows or "u1")
 
     def columns(self, numbers: NDArray[np.float64], texts: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -162,12 +160,8 @@ class _Table:
             min(BLOCK_BYTES, max(file.size - place, 0)) + MAX_LINE_BYTES + 1, np.uint8
         )
         while count < self.most:
-            wanted = (
-                buffer[kept:-1]
-                if not layout.end
-                else buffer[kept:-1][: max(layout.end - place - kept, 0)]
-            )
-            there = os.preadv(descriptor, [wanted.data], place + kept)
+            left = max(layout.end - place - kept, 0) if layout.end else None
+            there = os.preadv(descriptor, [buffer[kept:-1][:left].data], place + kept)
             length = kept + there
             if end_of_line == b"\r":
                 np.place(buffer[:length], buffer[:length] == ord("\r"), ord("\n"))

@@ -110,7 +110,7 @@ class Source(TextSource):
     def _layout(self) -> Layout:
         table, cells = self.table, {}
         first = self._first_values()
-        places = {naming.usual(axis, table.columns) for axis in "xyz"}
+        places = naming.axes(table.columns)
         for place, name in enumerate(table.columns if table.named else []):
             is_numeric = name in places or any(naming.usual(part, [name]) for part in NUMERIC_PARTS)
             if not name or name in cells:
@@ -157,7 +157,7 @@ class Source(TextSource):
         if label and label not in self.also:
             cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
         layout = self.layout._replace(cells=cells)
-        axes = [name for axis in "xyz" if (name := naming.usual(axis, cells))]
+        axes = naming.axes(cells)
         # Rows are those with coordinates, whichever columns are read.
         rows = self._rows(layout, list(dict.fromkeys([*names, *axes])), axes)
         if (kept := _kept([rows[name] for name in axes])) is not None:

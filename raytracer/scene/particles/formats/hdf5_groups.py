@@ -379,4 +379,4 @@ def _coordinates(datasets: Sequence[Member]) -> str | None:
 
 def _has_axes(datasets: Sequence[Member]) -> bool:
     scalars = [each.name for each in datasets if len(each.shape) == 1 + each.series]
-    return all(naming.usual(axis, scalars) for axis in "xyz")
+    return naming.has_axes(scalars)
