@@ -22,7 +22,6 @@ from raytracer.scene.particles.source import Particles, ParticleSource
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
 PARSEC = 1000.0  # distance in pc times parallax in mas
-
 _END = r"(_?(j2000|icrs|deg|mean|degrees))?"
 _ANGLES = (
     (rf"(target_)?(ra|right_ascension){_END}", rf"(target_)?(de|dec|decl|declination){_END}"),
@@ -71,9 +70,7 @@ def directions(names: Iterable[str]) -> tuple[str, str] | None:
 
 
 def placed(source: ParticleSource) -> ParticleSource:
-    """Return a source with positions from celestial coordinates if it has no others."""
-    if source.has_pieces or (source.frames or 1) > 1:
-        return source
+    """Return a source of one frame, with celestial positions if it has no others."""
     columns = source.columns
     numbers = [name for name, each in columns.items()
                if not each.shape and each.kind in ("number", "integer")]  # fmt: skip

@@ -17,7 +17,6 @@ from raytracer.memory import size_text
 PIECE = 1 << 20  # bytes that are decompressed at a time
 MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
 RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
-
 UTF16, ZIP = "utf-16", "zipfile"
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -32,10 +31,8 @@ MAGIC = {
 UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of a spreadsheet."""
 
 HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
-
 MAX_DEPTH = 4  # most times that a file is compressed
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
-
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
 
 
@@ -110,11 +107,7 @@ def stem(path: Path) -> str:
 
 
 def _member(file: OpenFile) -> str:
-    """Return the name of the only file in an archive, "" if archives like it are read as they are.
-
-    Raises:
-        DataFileError: it has several files, or is damaged.
-    """
+    """Return the name of the only file in an archive, "" if such archives are read as they are."""
     if file.path.suffix.lower() != ".zip":
         return ""
     from zipfile import ZipFile

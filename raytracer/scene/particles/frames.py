@@ -51,12 +51,9 @@ def at_frame(
     """Yield the source of one frame; negative numbers count from the end.
 
     Args:
-        form: the format.
-        source: of the content in this format.
-        content: the file, decompressed.
-        file: the file as opened.
+        source: of the content in the format `form`.
+        content, file: the file, decompressed, and as opened.
         inner: path of the particles in it, or "".
-        frame: number of the frame.
 
     Raises:
         DataFileError: there is no such frame, or the file is damaged.
@@ -119,15 +116,8 @@ def cache_folder() -> Path:
 
 
 def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
-    """Return the start of each frame of a source, and the end of the last, (F + 1,).
-
-    Args:
-        source: source of the file, open.
-        file: the file before decompression.
-
-    Raises:
-        DataFileError: the file is damaged.
-    """
+    """Return the start of each frame of a source, and the end of the last, (F + 1,); `file` is the
+    file before decompression."""
     path = None
     if file.size >= MIN_BYTES and not file.is_standard_input:
         state = (file.path.absolute(), type(source).__module__, file.size, file.modified)

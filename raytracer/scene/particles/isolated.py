@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
 from raytracer.files import inputs
-from raytracer.files.access import OpenFile, opened, reopened
+from raytracer.files.access import OpenFile, reopened, require_file
 from raytracer.memory import require_room
 from raytracer.resources import is_lack_of_memory
 from raytracer.scene.particles import loaded
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
 
 T = TypeVar("T")
-
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"  # in seconds; 0 is no limit
 MIN_LIMIT = 120.0  # least time limit in seconds, sufficient on a busy machine
 MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours are ten times faster
@@ -101,8 +100,7 @@ class _Worker:
             raise
         answer: Answer = pickle.loads(data, buffers=buffers)
         for path, name in answer.read:
-            with opened(path, name):  # notes that it is an input
-                pass
+            require_file(path, name)  # notes that it is an input
         for sentence in answer.warnings:
             warn(sentence)
         if answer.error is not None:

@@ -27,7 +27,6 @@ MAX_GAPS = 3  # types count from 1: numbers with more gaps than this are atomic 
 
 # The colours of Okabe and Ito without black, distinct for any colour vision.
 _COLORS = ("E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7")
-
 GOLDEN = 0.6180339887  # step on the colour circle from one further type to the next: golden ratio
 
 

@@ -67,8 +67,6 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
 
     `state` identifies the file and how it is read; None if it cannot be read again.
     """
-    if source.has_pieces or (source.frames or 1) > 1:
-        return source
     if (known := _kept.get(state)) is not None:
         return LongTable(source, known)
     names = [name for name, each in source.columns.items() if not each.shape]

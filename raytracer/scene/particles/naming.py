@@ -71,7 +71,6 @@ _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
 _SPHERICAL = (("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
-
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 _BANDS = frozenset("griz")
@@ -125,6 +124,17 @@ def usual(part: str, known: Iterable[str]) -> str | None:
         if name in by_plain:
             return by_plain[name]
     return _placed(names).get(part) if part in "xyz" else _named_last(names, part)
+
+
+def axes(names: Iterable[str]) -> list[str]:
+    """Return the names of the coordinates that there are, in the order x, y, z."""
+    known = list(names)
+    return [name for axis in "xyz" if (name := usual(axis, known)) is not None]
+
+
+def has_axes(names: Iterable[str]) -> bool:
+    known = list(names)
+    return all(usual(axis, known) for axis in "xyz")
 
 
 def _placed(names: list[str]) -> dict[str, str]:

@@ -26,7 +26,6 @@ MAX_INNER = 1000  # most values of a level that are searched
 MAX_VALUES = 10_000  # most values that are searched
 MIN_ACROSS = 10  # fewest columns of a matrix without names that are its particles
 BOHR = 0.529177210903  # angstrom
-
 PARTICLES = ("particles", "particle", "atoms", "spheres", "bodies", "sites", "data")
 CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors", "cell_vectors",
          "lattice_vectors")  # fmt: skip
@@ -69,7 +68,9 @@ class NestedSource(ArraySource, LoadedSource):
             inner, depth, key = pending.popleft()
             for table in _tables(inner):
                 columns = _of_one_length(table, self.min_across)
-                if not columns or not (naming.usual("centers", columns) or _has_axes(columns)):
+                if not columns or not (
+                    naming.usual("centers", columns) or naming.has_axes(columns)
+                ):
                     first = first or list(columns)
                     others += [_of_commonest_length(columns)] if _is_whole(table, columns) else []
                 elif columns.keys() != set("xyz") and not any(
@@ -158,7 +159,7 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                for name, column in zip(names, there, strict=True)}  # fmt: skip
     if all(isinstance(each, Mapping) for each in value.values()):
         columns = {str(name): list(each.values()) for name, each in value.items()}
-        if _has_axes(columns):
+        if naming.has_axes(columns):
             yield columns
         else:
             yield from _tables(list(value.values()))
@@ -235,7 +236,9 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
         count = len(centers) // 3
         is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and 3 * count == len(centers)
         others = [len(each) for name, each in arrays.items() if name != place]
-        if is_flat and not _has_axes(arrays) and (count in others or not others):  # x, y, z, x, ...
+        if (
+            is_flat and not naming.has_axes(arrays) and (count in others or not others)
+        ):  # x, y, z, x, ...
             centers = arrays[place] = centers.reshape(-1, 3)
         if is_across(centers.shape, min_across):
             count = centers.shape[1]
@@ -254,7 +257,7 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
 def _of_one_particle(value: Mapping[str, Any]) -> Columns:
     """Return the columns of a dictionary of one particle's values; {} if it is none."""
     columns = _of_one_length({name: [each] for name, each in value.items()}, MIN_ACROSS)
-    axes = [columns[name] for axis in "xyz" if (name := naming.usual(axis, columns))]
+    axes = [columns[name] for name in naming.axes(columns)]
     is_one = len(axes) == 3 and all(each.ndim == 1 for each in axes)
     return columns if is_one or naming.usual("centers", columns) else {}
 
@@ -303,7 +306,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
         return value[0].get("element", value[0])
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _has_axes(names: Mapping[str, Any]) -> bool:
-    return all(naming.usual(axis, names) for axis in "xyz")

@@ -183,7 +183,8 @@ def frame_source(
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
                 file.stated,
             )  # fmt: skip
-            source = framed(source if file.stated else placed(source), state)
+            if not source.has_pieces and (source.frames or 1) == 1:
+                source = framed(source if file.stated else placed(source), state)
             if file.frame is None:
                 yield source
                 return
@@ -211,8 +212,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     with source_of(file) as source:
         if not source.columns:
             raise DataFileError(f"{source.name}: has no columns")
-        pairs = source.row(row, count, file.used)
-        return {name: value for name, value in pairs if name not in file.used}
+        return dict(source.row(row, count, file.used))
 
 
 def _located(file: Path | DataFile) -> DataFile:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.table_layout import Table
 
 SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
-
-
 SNIFF_LONG = 1 << 16  # the same if the first line is longer
 
 LIBRARIES = {
@@ -103,10 +101,11 @@ class Format(NamedTuple):
         source.format = self.name
         return source
 
-    def named(self, ending: str) -> Format:
-        """Return the format of one of a library's endings."""
+    def named(self, ending: str = "") -> Format:
+        """Return the format of one of a library's endings, by default the first."""
         if not self.module.startswith("objects."):
             return self
+        ending = ending or self.variant or "".join(self.suffixes[:1])
         return self._replace(name=self.name or ending[1:].upper(), variant=ending)
 
 
@@ -125,7 +124,6 @@ _NUMBER_OF = r"(?:(?:n_?atoms|atoms)[ \t]*+[=:]?[ \t]*+)?+\d++(?:[ \t]++(?:atoms
 _XYZ = rf"{_NUMBER_OF}[ \t\f\v]*+(?:\Z|(?:\r\n?|\n)[^\n]*+(?:\Z|\n(?:\s*+\Z|{_ATOM})))"
 _PLACE = r"(?:[ \t]++-?\d++\.\d++){3}"
 _TINKER = rf"\d++[^\n]*+\n(?:[ \t\d.]++\n)?+[ \t]*+1[ \t]++[A-Za-z]\S*+{_PLACE}[ \t]++\d"
-
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
 _HISTORY = r"[^\n]*+\n[ \t]*+\d++[ \t]++\d++[^\n]*+\ntimestep[ \t]"
 _EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
@@ -140,7 +138,6 @@ _NEXT, _END = rf"(?:[ \t]++{_NUMBER})", r"[ \t\r]*+\n"
 _MERCURY = rf"[ \t]*+\d++{_NEXT}{{7}}{_END}[ \t]*+{_NUMBER}{_NEXT}{{13}}{_END}"
 _DATA = r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b"
 _DUMP_OF = r"---\s*\n(?:creator: LAMMPS|timestep:)"
-
 _PARTS = "particles|atoms|points|records|sites|positions|centers|centres|coordinates|bodies|objects"
 _COLUMN = rf"columns|index|data|schema|@module|[xyzXYZ]|{_PARTS}"
 _VALUE = r'(?:\[\s*(?:(?:\[\s*)?-?\d|")|\{\s*"\d+")'
@@ -343,7 +340,7 @@ def stated(suffix: str) -> Format:
 def by_magic(start: bytes) -> Format | None:
     """Return the only format whose files start with these bytes, or None."""
     form = next((each for each in FORMATS if start.startswith(each.magic)), None)
-    return form and form.named(form.variant or "".join(form.suffixes[:1]))
+    return form and form.named()
 
 
 def is_particles(start: bytes) -> bool:
@@ -366,7 +363,7 @@ def by_content(start: bytes, weak: bool = True) -> Format | None:
         if not weak and each.pattern in (_RESTART, _AMBER):
             continue
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
-            return each.named(each.variant or "".join(each.suffixes[:1]))
+            return each.named()
     return None
 
 
@@ -388,10 +385,7 @@ def start_of(file: OpenFile) -> bytes:
 def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Format:
     """Return the format of an open file: by its first bytes, its ending, or its content.
 
-    Args:
-        file: the file.
-        suffix: its ending, in lower case.
-        others: endings of files that are not particles, for the message.
+    `others` are endings of files that are not particles, for the message.
 
     Raises:
         DataFileError: the format is unknown; the message says how to convert the file.

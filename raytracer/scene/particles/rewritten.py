@@ -137,9 +137,9 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
     found = {name.decode(): re.findall(rb"[^\s,;]+", values) for name, values in lists}
     if len(found) < len(lists):  # several times one after another
         return None
-    axes = [naming.usual(axis, found) for axis in "xyz"]
-    counts = {len(found[name]) for name in axes if name is not None}
-    if None in axes or len(counts) != 1:
+    axes = naming.axes(found)
+    counts = {len(found[name]) for name in axes}
+    if len(axes) < len("xyz") or len(counts) != 1:
         return None
     columns = {name: values for name, values in found.items() if len(values) in counts}
 

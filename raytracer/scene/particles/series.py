@@ -22,16 +22,11 @@ from raytracer.scene.particles.registry import SUFFIXES
 MAX_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
-
 LISTS = frozenset((".pvd", ".series"))  # endings of lists of the files beside them
-
 BOXES = "boundingbox"  # in the names of files of the domain, which LIGGGHTS writes beside others
-
 CLOUD = r"positions(\.gz)?"  # names of files with the positions of a cloud of OpenFOAM
 _TIME = r"\d+(\.\d+)?(e[-+]?\d+)?"
-
 _NUMBER = re.compile(r"%0?\d*d")
-
 _WILD = re.compile(rf"[*?\[]|{_NUMBER.pattern}")
 
 
@@ -70,31 +65,20 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
             return Series(str(path), files) if files else None
     except (OSError, ValueError):
         return None  # opening it reports the error
-    inner = ""
-    if not _WILD.search(path.name):
-        head, _, inner = str(path).partition(":")
-        path = Path(head)
-        if not inner or not _WILD.search(path.name):
-            return None
-    files = _matching(path)
-    if not files and ":" in path.name:
-        head, _, inner = str(path).rpartition(":")
-        path = Path(head)
-        files = _matching(path)
-    if not files:
-        raise DataFileError(f"{shown(str(path), 200)}: no file matches this pattern")
-    return Series(str(path), files, inner)
+    text = str(path)
+    parts = [(text[:place], text[place + 1 :]) for place, each in enumerate(text) if each == ":"]
+    patterns = [each for each in ((text, ""), *parts) if _WILD.search(Path(each[0]).name)]
+    for name, inner in patterns:
+        if files := _matching(Path(name)):
+            return Series(name, files, inner)
+    if patterns:
+        raise DataFileError(f"{shown(patterns[-1][0], 200)}: no file matches this pattern")
+    return None
 
 
 def _clouds(path: Path) -> list[Path]:
-    """Return the positions of a cloud at the times of a case of OpenFOAM, [] for another path.
-
-    Args:
-        path: the folder of the case, or a file there that marks it.
-
-    Raises:
-        DataFileError: there is no cloud, or several.
-    """
+    """Return the positions of a cloud at the times of a case of OpenFOAM, [] for another path than
+    its folder, or a file there that marks it."""
     folder = path.parent if path.suffix == CASE else path
     try:
         if folder == path and not is_file(folder / "system" / "controlDict"):
@@ -128,11 +112,7 @@ def _matching(path: Path) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    """Return the particle files of a folder, in order.
-
-    Raises:
-        DataFileError: there are none, or they have different endings.
-    """
+    """Return the particle files of a folder, in order; all have the same ending."""
 
     def ending(path: Path) -> str:
         whole = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path

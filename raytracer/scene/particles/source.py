@@ -159,6 +159,7 @@ class ParticleSource(ABC):
         lacks_atoms: whether files of its format may have coordinates alone.
         has_pieces: whether `frame_starts` is available.
         surrounded: whether text before the first and after the last frame belongs to each.
+        of_frame: cached properties that another frame clears.
 
     Raises:
         DataFileError: the file is not of this format.
@@ -167,6 +168,7 @@ class ParticleSource(ABC):
     has_pieces: ClassVar[bool] = False
     lacks_atoms: ClassVar[bool] = False
     surrounded: ClassVar[bool] = False
+    of_frame: ClassVar[tuple[str, ...]] = ()
     also: Sequence[str] = ()
     format: str = ""
 
@@ -189,6 +191,8 @@ class ParticleSource(ABC):
         """Select another frame, 0 to `frames` - 1, before anything is loaded."""
         self.frame = frame
         self.is_chosen = True
+        for name in self.of_frame:
+            vars(self).pop(name, None)
 
     @property
     @abstractmethod

@@ -29,7 +29,6 @@ TAIL_BYTES = 1 << 16  # most bytes after the last row
 NBODY = 7  # columns of bodies without names: mass, coordinates, velocity
 MIN_BODIES = 8  # rows that show what their columns are
 MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell to be a table
-
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
 
 _LISTED = (
@@ -81,7 +80,7 @@ class Table(NamedTuple):
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
         is_certain = self.is_plain or self.is_alike or self.is_headed
-        return bool(self.first and (is_certain if self.numbers else _has_axes(self.columns)))
+        return bool(self.first and (is_certain if self.numbers else naming.has_axes(self.columns)))
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
@@ -93,7 +92,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     file.guess_encoding()
     lines = file.lines(2)
     separator = separator_of(lines[0])
-    if not (_has_axes(cells_of(lines[0], separator)) and _places([lines[1]], separator)):
+    if not (naming.has_axes(cells_of(lines[0], separator)) and _places([lines[1]], separator)):
         lines = file.lines(HEAD_LINES + SAMPLE)
     while lines and not lines[-1]:  # after the end of the file
         lines.pop()
@@ -105,7 +104,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     cells = _trimmed(cells_of(lines[start], separator))
     is_alike, word = _are_alike(lines[start:], separator, numbers)
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
-    if found and is_alike and len(found[1]) != len(cells) and not _has_axes(found[1]):
+    if found and is_alike and len(found[1]) != len(cells) and not naming.has_axes(found[1]):
         found = None  # a line of other text
     if found is None:
         # One line of a text with numbers, such as an identifier of a molecule, is no table.
@@ -127,7 +126,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     if (place := next(between, None)) is not None:  # a row: the one after the rows has a mistake
         header, start = again, place
     # A row with a mistake is reported, and a line of units is not a row.
-    axes = [names.index(each) for axis in "xyz" if (each := naming.usual(axis, names)) is not None]
+    axes = [names.index(each) for each in naming.axes(names)]
     for place in range(header + 1, start):
         if not _is_comment(lines[place]):
             there = cells_of(lines[place], separator)
@@ -291,7 +290,7 @@ def _listed(before: list[str], count: int) -> tuple[int, list[str]] | None:
                 continue
             whole = [each["name"] for each in matches]
             for names in (whole, [name.split()[0] if name.strip() else "" for name in whole]):
-                if _has_axes(names):
+                if naming.has_axes(names):
                     return last, names
     return None
 
@@ -342,15 +341,9 @@ def _places(lines: list[str], separator: str | None) -> list[int]:
 def _header(
     before: list[str], separator: str | None, row: list[str]
 ) -> tuple[int, list[str]] | None:
-    """Return the line of the names of columns and these, or None.
-
-    Args:
-        before: the lines before the first row.
-        separator: of the rows.
-        row: cells of the first row.
-    """
+    """Return the line of the names of columns and these, or None; `row` is the first row."""
     for place in reversed(range(len(before))):
-        known = [names for names in _names_in(before[place], separator) if _has_axes(names)]
+        known = [names for names in _names_in(before[place], separator) if naming.has_axes(names)]
         if known:
             return place, min(map(partial(_fitted, row=row), known), key=lambda names: (
                 abs(len(names) - len(row))))  # fmt: skip
@@ -381,11 +374,11 @@ def _fitted(names: list[str], row: list[str]) -> list[str]:
     """Leave out a word before the names; name a column of row numbers before those with names, and
     one of texts behind them."""
     is_word = bool(names) and bool(re.fullmatch(r"\W*|\w|[A-Z]+/\w|\w+[:=]", names[0]))
-    if len(names) == len(row) + 1 and names[-1] and is_word and _has_axes(names[1:]):
+    if len(names) == len(row) + 1 and names[-1] and is_word and naming.has_axes(names[1:]):
         return names[1:]
-    if len(names) == len(row) - 1 and row[0].isdigit() and _has_axes(names):
+    if len(names) == len(row) - 1 and row[0].isdigit() and naming.has_axes(names):
         return ["row", *names]
-    if len(names) == len(row) - 1 and not is_numbers(row[-1:]) and _has_axes(names):
+    if len(names) == len(row) - 1 and not is_numbers(row[-1:]) and naming.has_axes(names):
         return [*names, "name"]
     return names
 
@@ -397,9 +390,9 @@ def _without_rows(lines: list[str]) -> Table:
     header = place if place is not None else comments[-1] if comments else None
     if header is None:
         return Table(None, [], len(lines), "")
-    if comments and place is not None and not _has_axes(cells_of(lines[place], None)):
+    if comments and place is not None and not naming.has_axes(cells_of(lines[place], None)):
         known = [(i, names) for i in reversed(comments) for names in _names_in(lines[i], None)
-                 if _has_axes(names)]  # fmt: skip
+                 if naming.has_axes(names)]  # fmt: skip
         if known:
             return Table(separator_of(lines[place]), known[0][1], place, lines[place],
                          known[0][0] + 1)  # fmt: skip
@@ -424,10 +417,6 @@ def separator_of(line: str) -> str | None:
     bare = re.sub(r'"[^"]*"', "", line)
     best = max(SEPARATORS, key=bare.count)
     return best if bare.count(best) else None
-
-
-def _has_axes(names: list[str]) -> bool:
-    return all(naming.usual(axis, names) for axis in "xyz")
 
 
 def is_numbers(cells: list[str]) -> bool:

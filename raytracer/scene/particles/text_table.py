@@ -104,13 +104,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
-    """Read columns of a text.
-
-    Args:
-        file: the open file.
-        layout: of its rows.
-        names: of the columns.
-        most: largest number of rows to read; None reads all.
+    """Read columns of a text, `most` rows or all.
 
     Raises:
         DataFileError: a cell is not a number, or a line is too short or too long.
@@ -135,11 +129,9 @@ class _Table:
 
     def kinds(self) -> np.dtype[Any]:
         """Return the dtype of the texts of a row."""
-        rows: list[Any] = [
-            (name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
-            for name, cell in self.cells.items()
-            if cell.kind == Kind.TEXT
-        ]
+        cells = [(name, self.cells[name]) for name in self.texts]
+        rows: list[Any] = [(name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
+                           for name, cell in cells]  # fmt: skip
         return np.dtype(rows or "u1")
 
     def columns(self, numbers: NDArray[np.float64], texts: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -168,12 +160,8 @@ class _Table:
             min(BLOCK_BYTES, max(file.size - place, 0)) + MAX_LINE_BYTES + 1, np.uint8
         )
         while count < self.most:
-            wanted = (
-                buffer[kept:-1]
-                if not layout.end
-                else buffer[kept:-1][: max(layout.end - place - kept, 0)]
-            )
-            there = os.preadv(descriptor, [wanted.data], place + kept)
+            left = max(layout.end - place - kept, 0) if layout.end else None
+            there = os.preadv(descriptor, [buffer[kept:-1][:left].data], place + kept)
             length = kept + there
             if end_of_line == b"\r":
                 np.place(buffer[:length], buffer[:length] == ord("\r"), ord("\n"))

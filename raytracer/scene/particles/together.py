@@ -30,15 +30,11 @@ class Together(ParticleSource):
     box = of("_first", "box")
     time = of("_first", "time")
     length = of("_first", "length")
+    of_frame = ("sets", "columns")
 
     def __init__(self, file: OpenFile, sets: Callable[[int], Mapping[str, ParticleSource]]) -> None:
         super().__init__(file)
         self._sets = sets
-
-    def go_to(self, frame: int) -> None:
-        super().go_to(frame)
-        for name in ("sets", "columns"):
-            vars(self).pop(name, None)
 
     @cached_property
     def sets(self) -> Mapping[str, ParticleSource]:

@@ -75,13 +75,7 @@ def test_one_time(case: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "values", "form", "said"),
     [
-        (
-            "positions",
-            "Cloud<a>",
-            "3(\n(1 2 3) 1\n(1 2 4) 1\n)",
-            "ascii",
-            "states 3 values, but has 8",
-        ),
+        ("positions", "Cloud<a>", "3((1 2 3) 1\n(1 2 4) 1)", "ascii", "states 3 values, but has 8"),
         ("positions", "Cloud<a>", "2(a)", "binary", "is binary: convert the case to text"),
         ("positions", "Cloud<a>", "1((0 1 0 0) 1 2 3)", "ascii", "coordinates in cells"),
         ("positions", "Cloud<a>", "", "ascii", "has no list of values"),

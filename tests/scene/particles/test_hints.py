@@ -34,7 +34,6 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
         ("a.rcp", "?", "cannot be read; convert it to .las or .ply"),
         ("a.restart", "?", "cannot be read; read it with LAMMPS"),
         ("a.txt", "to be done\n", "there are no columns x, y and z"),
-        ("b.txt", "1 2\n3 4\n", "line 1 holds numbers; it must name the columns"),
     ],
 )
 def test_what_to_do(tmp_path: Path, name: str, content: str, sentence: str) -> None:

@@ -261,13 +261,6 @@ def test_structure_of_mmcif(tmp_path: Path) -> None:
     assert set(load(write(tmp_path / "b.cif", types)).columns["structure"]) == {"coil", "strand"}
 
 
-def test_structure_selects_and_colors(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.pdb", pdb([peptide([(-120.0, 130.0)] * 7)], STRETCHES))
-    shown = load(path).styled(select="structure == 'helix'", color_by="structure")
-    assert shown.count == 8
-    assert shown.color_scales[0].names == ("helix",)
-
-
 def test_a_reader_of_its_own_imports_nothing_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

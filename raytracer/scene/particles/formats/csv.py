@@ -39,14 +39,9 @@ PARSECS = {"pc": 1e-6, "kpc": 1e-3, "Mpc": 1.0}  # units of catalogues of haloes
 _VIRIAL = ("rvir", "r_vir", "r200", "r200c", "r200m", "r_200", "r500", "r500c")
 MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
 LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins without one
-
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
-
-
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
-
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
-
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
 
 
@@ -115,7 +110,7 @@ class Source(TextSource):
     def _layout(self) -> Layout:
         table, cells = self.table, {}
         first = self._first_values()
-        places = {naming.usual(axis, table.columns) for axis in "xyz"}
+        places = naming.axes(table.columns)
         for place, name in enumerate(table.columns if table.named else []):
             is_numeric = name in places or any(naming.usual(part, [name]) for part in NUMERIC_PARTS)
             if not name or name in cells:
@@ -162,7 +157,7 @@ class Source(TextSource):
         if label and label not in self.also:
             cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
         layout = self.layout._replace(cells=cells)
-        axes = [name for axis in "xyz" if (name := naming.usual(axis, cells))]
+        axes = naming.axes(cells)
         # Rows are those with coordinates, whichever columns are read.
         rows = self._rows(layout, list(dict.fromkeys([*names, *axes])), axes)
         if (kept := _kept([rows[name] for name in axes])) is not None:

@@ -320,6 +320,8 @@ class Source(ColumnSource):
 class Steps(Source):
     """Groups of which each is a frame, as of H5Part: Step#0, Step#1, ..., in this order."""
 
+    of_frame = ("_group", "_members", "_centers", "_rows", "_mass", "_scale", "columns")
+
     def __init__(self, file: OpenFile, names: Sequence[str]) -> None:
         super().__init__(file)
         self._names = names
@@ -330,11 +332,6 @@ class Steps(Source):
     @property
     def frames(self) -> int | None:
         return len(self._names)
-
-    def go_to(self, frame: int) -> None:
-        super().go_to(frame)
-        for name in ("_group", "_members", "_centers", "_rows", "_mass", "_scale", "columns"):
-            vars(self).pop(name, None)
 
 
 class Parts(Snapshot, Source):
@@ -382,4 +379,4 @@ def _coordinates(datasets: Sequence[Member]) -> str | None:
 
 def _has_axes(datasets: Sequence[Member]) -> bool:
     scalars = [each.name for each in datasets if len(each.shape) == 1 + each.series]
-    return all(naming.usual(axis, scalars) for axis in "xyz")
+    return naming.has_axes(scalars)

@@ -79,12 +79,8 @@ def _bytes(value: Any, depth: int) -> int:
 
 
 def _flat(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table of pandas, whose fields are blocks of columns of one type.
-
-    Args:
-        table: (N,), records.
-        kinds: the names of the columns of each block, as pandas pickles them.
-    """
+    """Return the columns of a table of pandas, whose fields are blocks of columns of one type;
+    `kinds` are the names of the columns of each block, as pandas pickles them."""
     columns: dict[str, NDArray[Any]] = {}
     for field in table.dtype.names or ():
         values = table[field]

@@ -53,7 +53,6 @@ SECTIONS = (
 )  # fmt: skip
 
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
-
 MAX_TYPES = 100_000  # most atom types whose masses are read
 TEXT_BYTES = 32  # longest text of a type
 

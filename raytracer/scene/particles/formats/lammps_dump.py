@@ -26,7 +26,6 @@ from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import Cell, Kind, Layout, kind_of
 
 HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
-
 HEAD_BYTES = 1 << 16
 POSITION = "position"  # column of coordinates in the file's unit of length, for all styles
 
@@ -50,7 +49,6 @@ _HEAD = (
 )
 
 _BEFORE_STEP = rb"(?:\A|(?<=\n))ITEM: (?:TIME|UNITS)\r?\n[^\n]*\n\Z"
-
 UNITS = {"real": "fs", "electron": "fs", "metal": "ps", "si": "s", "cgs": "s", "micro": "µs",
          "nano": "ns"}  # fmt: skip
 """Time units of the unit styles."""

@@ -15,9 +15,7 @@ from raytracer.scene.particles.loaded import LoadedSource, library
 
 POINT_MEMORY = 120  # bytes of memory per point while the file is read
 HEAD = 247  # bytes of the header up to the number of extended records, which LAS 1.4 has
-
 COLORS = ("red", "green", "blue")
-
 LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))  # parts of the position or of the colour
 
 

@@ -177,9 +177,7 @@ class Header:
         self._size_bytes = 8 if version == 5 else 4  # of a count
         self._start_bytes = 4 if version == 1 else 8  # of an offset
         records = self._size()
-        is_open = (
-            records == (1 << 8 * self._size_bytes) - 1
-        )  # still being written: use the file size
+        is_open = records == (1 << 8 * self._size_bytes) - 1  # still being written: use the size
         self.records = 1 << 62 if is_open else records
         dimensions = [(self._name(), self._size()) for _ in self._listed(_DIMENSIONS)]
         self._attributes()

@@ -32,11 +32,8 @@ from raytracer.scene.particles.source import Column, Moment, ParticleSource, kin
 from raytracer.scene.particles.together import Together
 
 POSITION, OFFSET = "position", "positionOffset"
-
 UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # units of the powers in `unitDimension`
-
 AXES = "xyz"
-
 MAX_RECORDS = 1_000  # most records of a species that are columns
 
 

@@ -39,6 +39,7 @@ class Zone(NamedTuple):
 class Source(LoadedSource):
     noun = "variable"
     memory = 4
+    of_frame = ("arrays",)
 
     @cached_property
     def _zones(self) -> list[list[Zone]]:
@@ -75,10 +76,6 @@ class Source(LoadedSource):
     @property
     def frames(self) -> int | None:
         return len(self._zones)
-
-    def go_to(self, frame: int) -> None:
-        super().go_to(frame)
-        self.__dict__.pop("arrays", None)
 
     def read(self) -> dict[str, NDArray[Any]]:
         parts = [self._values(zone) for zone in self._zones[self.frame]]

@@ -16,7 +16,6 @@ from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Box
 
 MAX_ATOMS = 100_000_000
-
 KEYS = {"a": "", "atom": "", "n": "name", "t": "type", "r": "radius", "q": "charge", "m": "mass",
         "resn": "resname", "res": "resid", "c": "chain"}  # fmt: skip
 """Properties by their short names."""

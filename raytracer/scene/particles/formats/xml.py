@@ -27,7 +27,7 @@ class Source(LoadedSource):
         found: dict[str, list[dict[str, str]]] = defaultdict(list)
         for element in self._elements():
             values = element.attrib | {each.tag: each.text or "" for each in element}
-            if all(naming.usual(axis, values) for axis in "xyz"):
+            if naming.has_axes(values):
                 found[element.tag].append(values)
         rows = max(found.values(), key=len, default=[])
         if not rows:

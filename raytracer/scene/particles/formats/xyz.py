@@ -37,10 +37,8 @@ MAX_COLUMNS = 10_000  # most columns in Properties
 
 # Matches keys only at their start, so that long words take linear time.
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
-
 LAMMPS_STEP = re.compile(r"Atoms\. Timestep: *(\d+)")
 _WORD = re.compile(r"\S+")
-
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
@@ -138,11 +136,6 @@ def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) ->
     """Return types instead of labels if these are just the elements with those atomic numbers.
 
     ASE writes such files: by default it takes LAMMPS types for atomic numbers.
-
-    Args:
-        labels: the K distinct labels.
-        ids: (N,), the label of each atom.
-        types: (N,), of the file.
     """
     symbols = list(table_of_elements())
     numbers = [symbols.index(label) + 1 if label in symbols else 0 for label in labels]

@@ -20,14 +20,11 @@ from raytracer.scene.particles.source import Box, Moment, moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
 NAMES_ALONE = ("GRO", "PSF", "TNG")  # formats whose types are atom names, or those of a force field
-
 ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,
           "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
 """Orders of bonds; 0, unknown, for others."""
 
 ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
-
-
 AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
 
 

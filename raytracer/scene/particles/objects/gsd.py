@@ -116,26 +116,21 @@ class FileSource(LibraryFile, Source):
         self._layer = layer
 
     def _chunk(self, name: str, frame: int) -> NDArray[Any] | None:
-        if not self._layer.chunk_exists(frame=frame, name=name):
-            # Chunks missing in a frame are those of the first, if it has as many particles.
-            if not self._layer.chunk_exists(frame=0, name=name) or not self._as_first(name, frame):
+        """Return a chunk; without it that of the first frame, if that has as many particles."""
+        if (chunk := self._stored(name, frame)) is not None:
+            return chunk
+        group, _, kind = name.partition("/")
+        if group != "configuration" and kind != "types":
+            now, first = (self._stored(f"{group}/N", each) for each in (frame, 0))
+            if now is not None and (first is None or now[0] != first[0]):
                 return None
-            frame = 0
+        return self._stored(name, 0)
+
+    def _stored(self, name: str, frame: int) -> NDArray[Any] | None:
+        if not self._layer.chunk_exists(frame=frame, name=name):
+            return None
         chunk: NDArray[Any] = self._layer.read_chunk(frame=frame, name=name)
         return chunk
-
-    def _as_first(self, name: str, frame: int) -> bool:
-        """Whether an array missing in a frame is that of the first."""
-        group = name.partition("/")[0]
-        count = f"{group}/N"
-        if group == "configuration" or name.endswith("/types"):
-            return True
-        if not self._layer.chunk_exists(frame=frame, name=count):
-            return True
-        if not self._layer.chunk_exists(frame=0, name=count):
-            return False
-        now, first = (self._layer.read_chunk(frame=each, name=count) for each in (frame, 0))
-        return bool(now[0] == first[0])
 
 
 class _Group:

@@ -31,7 +31,6 @@ NUMBERS = {
 """Numeric attributes, and their column names."""
 
 TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
-
 ALIASES = {".cor": "CRD"}  # formats of endings unknown to MDAnalysis
 AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")  # formats that need a topology for the number of atoms
 TIMED = ("HISTORY", "TRC")  # formats with times, which MDAnalysis does not keep with the frame
