@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -417,34 +418,20 @@ def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) 
         ({"colors": [[1, 2]]}, r"colors: give one colour or \(1, 3\), not"),
         ({"colors": "no colour"}, "there is no colour named"),
         ({"columns": {"speed": [1, 2]}}, r"column 'speed': give \(1,\), not"),
+        ({"edges": 3}, "edges: give finite numbers"),
+        ({"edges": (1, 1, 1), "origin": (0, 0)}, "origin: give finite numbers"),
+        ({"edges": (1, 1, 0)}, "in a plane"),
     ],
 )
-def test_points_that_are_wrong_are_refused_in_a_sentence(
+def test_points_and_boxes_that_are_wrong_are_refused_in_a_sentence(
     arguments: dict[str, Any], words: str
 ) -> None:
-    given = {"name": "a", "positions": [[0.0, 0.0, 0.0]]} | arguments
-    with (
-        raytracer.live(open=None, **SETTINGS) as view,
-        pytest.raises(raytracer.UserError, match=words) as caught,
-    ):
-        view.log_points(**given)
+    point: dict[str, Any] = {"name": "a", "positions": [[0.0, 0.0, 0.0]]}
+    with raytracer.live(open=None, **SETTINGS) as view:
+        call = view.log_box if "edges" in arguments else partial(view.log_points, **point)
+        with pytest.raises(raytracer.UserError, match=words) as caught:
+            call(**arguments)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("edges", "origin", "words"),
-    [
-        (3, (0, 0, 0), "edges: give finite numbers"),
-        ((1, 1, 1), (0, 0), "origin: give finite numbers"),
-        ((1, 1, 0), (0, 0, 0), "in a plane"),
-    ],
-)
-def test_boxes_that_are_wrong_are_refused(edges: Any, origin: Any, words: str) -> None:
-    with (
-        raytracer.live(open=None, **SETTINGS) as view,
-        pytest.raises(raytracer.UserError, match=words),
-    ):
-        view.log_box(edges, origin)
 
 
 def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
