@@ -16,7 +16,13 @@ from support.display import LIMIT, Display
 from support.live import runs, script
 from support.previews import wait_for
 from support.remote import Remote
-from support.window_scene import SIZE, pasted, rendered, write_scene
+from support.window_scene import (
+    SIZE,
+    assert_same_but_for_rounding,
+    pasted,
+    rendered,
+    write_scene,
+)
 
 Pixels = NDArray[np.uint8]
 
@@ -29,12 +35,6 @@ def as_printed(window: Remote, scene: Path, size: tuple[int, int] = SIZE) -> Pix
     path = scene.with_name("printed.toml")
     path.write_text(pasted(str(window.ask("toml"))))
     return rendered(path, size, tone=window.state.tone)
-
-
-def assert_same_but_for_rounding(shown: Pixels, expected: Pixels) -> None:
-    """The camera went through scene units, so that a ray at an edge may meet another sphere."""
-    differs = (shown != expected).any(axis=-1)
-    assert differs.mean() < 0.002, f"{differs.sum()} of {differs.size} pixels differ"
 
 
 def test_the_picture_at_rest_is_the_one_that_render_writes(window: Remote, scene: Path) -> None:
