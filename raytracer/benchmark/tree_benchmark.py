@@ -194,8 +194,7 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
         scene.max_excess = 1e300  # built once
 
         def refit() -> None:
-            place = np.eye(3), np.zeros(3), 1.0
-            scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
+            scene.update(SphereUpdate(0, count, next(moves)))
             settle(scene)
 
         return _row("refit", refit, count, options)
