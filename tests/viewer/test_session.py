@@ -188,7 +188,10 @@ def keep_pick(session: Session, number: int, add: bool = False) -> None:
 def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
     with opened(write_dump(tmp_path / "run.lammpstrj", 3)) as session:
         wait_for(lambda: until(session, "frame", "count") == 3)
-        keep_pick(session, 1)
+        keep_pick(session, 6)  # no particle: a bond, say
+        session.do("select-picked")
+        assert session.state()["notice"] == "click a particle first"
+        keep_pick(session, 1, add=True)
         session.do("select-picked")
         assert until(session, "selection", "count") == 1
         session.do("step", 2)
