@@ -81,14 +81,14 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
-    first_color = first_rows(buffers, sets)
+    first_color, space = first_rows(buffers, sets), Space.of(buffers)
     for group in groups:
         first = ends[sets.index(group[0])]
         arrays = {"positions": _centers(group), "radii": _radii(group)}
-        device_scene.update(update_of(buffers, group, first, **arrays))
+        device_scene.update(SphereUpdate.of(space, group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = update_of(buffers, [other], first, first_color=row, **_coloring(other))
+            change = SphereUpdate.of(space, [other], first, first_color=row, **_coloring(other))
             device_scene.update(change)
 
 
@@ -171,16 +171,6 @@ def _with_rows(spheres: SphereSet) -> SphereSet:
 
 def _filled(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
-
-
-def update_of(
-    buffers: SceneBuffers, sets: Sequence[SphereSet], first: int, **given: Any
-) -> SphereUpdate:
-    """Return an update of sets of one transform, from a sphere on; `given`: its other fields."""
-    transform, count = sets[0].transform, sum(each.count for each in sets)
-    linear, offset = Space.of(buffers).placing(transform)
-    scale = transform.scale / buffers.scale
-    return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
 
 
 def _coloring(spheres: SphereSet) -> dict[str, Any]:

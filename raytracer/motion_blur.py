@@ -150,14 +150,10 @@ class MotionBlur:
     def _move(self, device_scene: DeviceScene, moment: float) -> None:
         """Move the spheres on a device to a time."""
         for first, spheres in _moving(self._scene):
-            linear, offset = self._space.placing(spheres.transform)
             assert spheres.keys is not None
             centers = spheres.keys.at(spheres.centers, moment)
-            device_scene.update(
-                SphereUpdate(
-                    first, spheres.count, centers, None, None, "linear", 0, linear, offset, 1.0
-                )
-            )
+            change = SphereUpdate.of(self._space, [spheres], first, positions=centers)
+            device_scene.update(change)
 
 
 def _part(progress: ProgressCall | None, done: int, samples: int) -> ProgressCall | None:

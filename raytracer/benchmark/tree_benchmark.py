@@ -191,8 +191,7 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
         scene.max_excess = 1e300  # built once
 
         def refit() -> None:
-            place = np.eye(3), np.zeros(3), 1.0
-            scene.update(SphereUpdate(0, count, next(moves), None, None, "linear", 0, *place))
+            scene.update(SphereUpdate(0, count, next(moves)))
             scene.moved_radii()  # waits until the tree of a GPU has followed
 
         return _row("refit", refit, count, options)

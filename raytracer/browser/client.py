@@ -19,18 +19,13 @@ def script(*transport: str) -> str:
     return "\n".join(part(f"{name}.js") for name in (*VIEW, *transport))
 
 
-@cache
-def style() -> str:
-    return part("view.css")
-
-
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
     """Return the page, which loads nothing else."""
     greeting = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),
         "nonce": escape(nonce),
-        "style": style(),
+        "style": part("view.css"),
         "script": script("socket", "page") + f"\nview.receive({greeting}, null);",
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], part("page.html"))

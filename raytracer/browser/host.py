@@ -196,22 +196,18 @@ class Host:
             if client.size is not None:  # the view has the size of the latest user
                 self._session.viewer.resize(*client.size)
             if isinstance(message, Act):
-                self._act(outlet, message)
+                if named(message.name).name in OF_WINDOWS:
+                    raise UserError(f"{message.name}: is only for windows")
+                given = message.values
+                in_order, by_name = (given, {}) if isinstance(given, list) else ([], given)
+                text = self._session.do(message.name, *in_order, **by_name)
+                if isinstance(text, str):
+                    outlet.send({"type": "text", "text": text})
             elif isinstance(message, Save):
                 self._begin_save(outlet, message)
         except RaytracerError as error:
             outlet.send({"type": "error", "sentence": str(error)})
         self._state_due = 0.0
-
-    def _act(self, outlet: Outlet, message: Act) -> None:
-        if named(message.name).name in OF_WINDOWS:
-            raise UserError(f"{message.name}: is only for windows")
-        in_order, by_name = (
-            (message.values, {}) if isinstance(message.values, list) else ([], message.values)
-        )
-        text = self._session.do(message.name, *in_order, **by_name)
-        if isinstance(text, str):
-            outlet.send({"type": "text", "text": text})
 
     def _begin_save(self, outlet: Outlet, message: Save) -> None:
         viewer = self._session.viewer

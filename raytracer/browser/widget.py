@@ -65,7 +65,7 @@ class SceneWidget(anywidget.AnyWidget):
     """
 
     _esm = client.script("notebook", "widget")
-    _css = client.style()
+    _css = client.part("view.css")
     height = traitlets.Int(480).tag(sync=True)
     view_id = traitlets.Unicode().tag(sync=True)  # of the model
     still_pixels = traitlets.Int(STILL_PIXELS).tag(sync=True)

@@ -29,8 +29,8 @@ MAX_MATERIALS, MAX_LIGHTS = 32, 8
 METERED_SAMPLES = 4  # per pixel, of the picture that an automatic exposure is metered from
 
 ACTIONS = (
-    "orbit", "pan", "dolly", "zoom", "along", "reset", "fit_all", "toggle_help", "cancel",
-    "toggle_full_screen",
+    "orbit", "pan", "dolly", "zoom", "along", "reset", "fit-all", "toggle-help", "cancel",
+    "toggle-full-screen",
 )  # fmt: skip
 """Of the keys of the live view, that the page has too."""
 
@@ -79,9 +79,7 @@ def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -
         "filter": job.settings.filter,
         "sigma": size / 3.0 if job.settings.filter == "gaussian" else size,
         "controls": [
-            {**vars(each), "action": each.action.replace("_", "-"), "label": each.label}
-            for each in CONTROLS
-            if each.action in ACTIONS
+            vars(each) | {"label": each.label} for each in CONTROLS if each.action in ACTIONS
         ],
         **_overlay(job),
     }  # fmt: skip

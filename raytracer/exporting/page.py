@@ -73,7 +73,7 @@ def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) 
     title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
     head["name"] = title
     head["sections"] = {name: section.about for name, section in sections.items()}
-    style = client.style() + _text("figure.css")
+    style = client.part("view.css") + _text("figure.css")
     parts = {"title": escape(title), "style": style, "version": __version__}
     start, _, rest = _text("figure.html").partition("{data}")
     yield _filled(start, parts)

@@ -92,9 +92,7 @@ class MappedMemory:
         self.size, self.device = handle.size, handle.device
         self._address = ctypes.c_uint64()
         with device_context(self.device) as cuda:
-            memory, event = _Handle(), _Handle()
-            ctypes.memmove(ctypes.byref(memory), handle.memory, HANDLE_BYTES)
-            ctypes.memmove(ctypes.byref(event), handle.event, HANDLE_BYTES)
+            memory, event = map(_Handle.from_buffer_copy, (handle.memory, handle.event))
             check_status(
                 cuda.cuIpcOpenMemHandle_v2(ctypes.byref(self._address), memory, _LAZY_PEER_ACCESS)
             )

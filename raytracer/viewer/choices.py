@@ -15,6 +15,7 @@ from raytracer.errors import UserError, escaped
 from raytracer.film.denoise import require_denoiser
 from raytracer.film.tone_settings import CURVES
 from raytracer.scene.bond_settings import STYLES
+from raytracer.scene.coloring import OF_SCALE
 from raytracer.scene.coloring.style import SCALES, StyleSettings
 from raytracer.scene.glyphs.settings import glyph_fields
 from raytracer.scene.glyphs.vectors import names_of
@@ -36,10 +37,7 @@ MAPS = (
 RANGES = (None, "p1,p99", "p5,p95")  # ranges of next-range: all values, or without extremes
 MAX_LETTERS = 22  # most letters of a value in a window or a message
 
-OF_COLORS = frozenset(
-    ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
-     "color_label", "color_unit", "palette")
-)  # fmt: skip
+OF_COLORS = {"color_by", "palette", *OF_SCALE}
 """Settings of a style that are about colours."""
 
 LOOK, COLOUR, SOLIDS = "Look", "Colour", "Bonds and arrows"  # sections of the panel

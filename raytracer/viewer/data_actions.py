@@ -101,7 +101,8 @@ def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> 
 
 
 def _of_picks(viewer: ViewerState) -> Chosen | None:
-    return _chosen(viewer, [each.number for each in viewer.picks])
+    count = _plain(viewer).count  # behind which are other solids
+    return _chosen(viewer, [each.number for each in viewer.picks if each.number < count])
 
 
 def _select(viewer: ViewerState, chosen: Chosen | None) -> None:

@@ -125,15 +125,18 @@ class Frames:
         if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
             render = scene.render.override(brightness=like.job.settings.brightness)
             scene = replace(scene, render=render)
-        drawn = self._drawn(content)
+        # Changes of annotations: the legend of a colour scale, unless it is off.
+        drawn = {name: content.drawn[name] for name in ("legend", "box") if name in content.drawn}
+        if content.style.get("color_by"):
+            drawn.setdefault("legend", True)
         arrows = content.drawn.get("arrows")
         glyphs = {} if arrows is None else {"arrows": arrows or False}
         if self.live is not None:
             scene = with_rows(scene)
-            loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn))
+            loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn or None))
         if loaded is None:
             loaded = LoadedScene.load(
-                scene, glyphs, like.job.device, self.options.threads, step, drawn
+                scene, glyphs, like.job.device, self.options.threads, step, drawn or None
             )
         numbers, selection = applied.numbers, applied.marked
         if scene.ribbons is not None and loaded.scene.count < scene.count:
@@ -156,7 +159,10 @@ class Frames:
         """Return a frame with its original colours and all particles; the latest is cached."""
         if self._plain is None or self._plain[0] != frame:
             with inferring(self._inferred):
-                scene = self._read(frame)
+                if self.source.path is not None:
+                    scene = load_source(self.source, frame)
+                else:
+                    scene = frames_of(self.source).load(frame or 0)
             overrides = SceneOverrides.of(self._overrides, self.options.annotations)
             self._plain = frame, apply_overrides(scene, overrides)
         return self._plain[1]
@@ -176,19 +182,6 @@ class Frames:
         inferred.freeze()
         self._scale = applied.scene.color_scales[-1] if applied.scene.color_scales else None
         return applied
-
-    @staticmethod
-    def _drawn(content: Content) -> dict[str, Any] | None:
-        """Return changes of annotations: the legend of a colour scale, unless it is off."""
-        changes = {name: content.drawn[name] for name in ("legend", "box") if name in content.drawn}
-        if content.style.get("color_by"):
-            changes.setdefault("legend", True)
-        return changes or None
-
-    def _read(self, frame: int | None) -> Scene:
-        if self.source.path is not None:
-            return load_source(self.source, frame)
-        return frames_of(self.source).load(frame or 0)
 
 
 def _sentence(error: Exception, what: object) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import giants
+from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import Vector, View
 
@@ -37,7 +38,7 @@ class Giants:
         found = cls(np.stack([x, y, z], axis=1), radius, moves.bounding_radius(buffers, large))
         if camera is None or camera.position is None or camera.fit:
             return found
-        outside = ~found._around(moves.space_of(buffers).point(camera.position))
+        outside = ~found._around(Space.of(buffers).point(camera.position))
         return replace(found, centers=found.centers[outside], radii=radius[outside])
 
     def kept_out(self, view: View, before: View) -> View:

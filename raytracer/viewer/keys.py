@@ -62,12 +62,9 @@ class HeldKeys:
         for control in tuple(self._down.values()):
             self._act(control, seconds)
         if not self._animate(seconds) and not self._down:
-            self._stop_clock()
+            self.stop()
 
     def stop(self) -> None:
         self._down.clear()
-        self._stop_clock()
-
-    def _stop_clock(self) -> None:
         self._ticking = False
         pyglet.clock.unschedule(self._tick)

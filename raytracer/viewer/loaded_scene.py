@@ -23,13 +23,14 @@ from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.giants import Giants
-from raytracer.viewer.view import View, space_of
+from raytracer.viewer.view import View
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -194,7 +195,7 @@ class LoadedScene:
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
             settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
-            changes["lights"] = pack_lights(None, space_of(packed), axes, settings)
+            changes["lights"] = pack_lights(None, Space.of(packed), axes, settings)
         return replace(packed, **changes)
 
     def rig_axes(self, view: View, edits: Edits) -> Basis:

@@ -11,7 +11,6 @@ import numpy as np
 
 from raytracer.scene.describe import describe
 from raytracer.scene.extent import GIANT_RADIUS
-from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
@@ -98,7 +97,7 @@ def hit_place(viewer: ViewerState) -> Vector:
     """Return the place on the picked sphere that was clicked, (3,), render space."""
     assert viewer.picked is not None
     center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
-    offset = view.space_of(viewer.loaded_scene.buffers).point(viewer.picked.point) - center
+    offset = viewer.space.point(viewer.picked.point) - center
     return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
 
 

@@ -57,18 +57,15 @@ class Presenter:
     def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
-        self._unregister()
+        self.close()
         canvas.allocate(size)
         self._interop, self._size = Interop(canvas.texture, self._device.number), size
 
-    def _unregister(self) -> None:
-        if self._interop is not None:
-            self._interop.close()
-        self._interop = None
-
     def _go_through_host(self, reason: str) -> None:
-        self._unregister()
+        self.close()
         self.label = f"page-locked memory ({reason})"
 
     def close(self) -> None:
-        self._unregister()
+        if self._interop is not None:
+            self._interop.close()
+        self._interop = None

@@ -28,7 +28,6 @@ from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive_all
 from raytracer.viewer.session import Session
-from raytracer.viewer.state import ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
@@ -229,21 +228,15 @@ def _run(
     if viewer.failure is not None:
         print_camera(viewer)
         raise viewer.failure
-    unsaved = _finish_saving(viewer)
+    if (save_job := viewer.worker.save_job) is not None and save_job.writing:
+        save_job.done.wait()
+        receive_all(viewer)
+        save_job = None
     if screenshot is not None and pixels is not None:
         with output.replacing(screenshot) as file:
             png.write(file, pixels, {"Software": "raytracer"})
     times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
     return PreviewResult(
-        viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times, unsaved
-    )
-
-
-def _finish_saving(viewer: ViewerState) -> Path | None:
-    """Wait for a file that is being written; return the path of an unfinished one."""
-    save_job = viewer.worker.save_job
-    if save_job is None or not save_job.writing:
-        return save_job.path if save_job is not None else None
-    save_job.done.wait()
-    receive_all(viewer)
-    return None
+        viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times,
+        None if save_job is None else save_job.path,
+    )  # fmt: skip

@@ -142,7 +142,7 @@ class ViewerState:
 
     @property
     def space(self) -> Space:
-        return view.space_of(self.loaded_scene.buffers)
+        return Space.of(self.loaded_scene.buffers)
 
     @property
     def aspect(self) -> float:

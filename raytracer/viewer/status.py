@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raytracer.errors import counted
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.progress import rate_text
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.state import TECHNICAL, ViewerState
@@ -22,8 +21,15 @@ def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
     frame = viewer.frame
     if frame is not None:
         lines.append(_progress(frame))
-    if tone := tone_words(viewer.tone):
-        lines.append(tone)
+    tone, words = viewer.tone, list[str]()
+    if tone.automatic:
+        words.append("automatic exposure")
+    elif tone.exposure:
+        words.append(f"exposure {float(tone.exposure):+.2f}")
+    if tone.tone != "linear":
+        words.append(f"tone curve {tone.tone}")
+    if words:
+        lines.append(", ".join(words))
     lines.append("H for help")
     if viewer.overlay >= TECHNICAL:
         lines += ["", str(viewer.loaded_scene.job.about["backend"]["device"])]
@@ -42,18 +48,6 @@ def _progress(frame: Frame) -> str:
     if frame.draft or frame.size != frame.request.size:
         return "quick draft, samples follow"
     return f"{frame.samples} of {samples} samples per pixel"
-
-
-def tone_words(tone: ToneSettings) -> str:
-    """Return exposure and curve for display; "" for the defaults."""
-    words = []
-    if tone.automatic:
-        words.append("automatic exposure")
-    elif tone.exposure:
-        words.append(f"exposure {float(tone.exposure):+.2f}")
-    if tone.tone != "linear":
-        words.append(f"tone curve {tone.tone}")
-    return ", ".join(words)
 
 
 def frame_rate(shown: Sequence[float], now: float) -> float:

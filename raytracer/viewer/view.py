@@ -78,28 +78,24 @@ def initial_view(
     around: what a fitted camera shows beside the spheres.
     """
     camera = camera or Camera()
-    camera = aimed(camera, buffers.balls, space_of(buffers))
+    space = Space.of(buffers)
+    camera = aimed(camera, buffers.balls, space)
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     is_fitted = camera.fit or camera.position is None
     target = camera.look_at if camera.position is None else None
     if is_fitted and target is None and camera.zoom == 1.0:
-        pose = unfitted(camera, space_of(buffers))
+        pose = unfitted(camera, space)
         view = View(pose, np.zeros(3), up, fit=camera.fit)
         return to_all(view, buffers, aspect, around=around)
-    pose = pose_of(camera, buffers.balls, space_of(buffers), aspect, around)
+    pose = pose_of(camera, buffers.balls, space, aspect, around)
     if is_fitted:
-        pivot = space_of(buffers).point(target) if target else extent.middle(buffers.balls)
+        pivot = space.point(target) if target else extent.middle(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
     inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
     return View(pose, pivot, up, is_section=inside and pose.kind == "orthographic")
-
-
-def space_of(buffers: SceneBuffers) -> Space:
-    x, y, z = (float(v) for v in buffers.center)
-    return Space((x, y, z), buffers.scale)
 
 
 def bounding_radius(buffers: SceneBuffers, skipped: NDArray[np.intp] | None = None) -> float:
@@ -210,7 +206,7 @@ def to_all(
     """
     skipped = None if whole else extent.giants(buffers.placed)
     ball = extent.bounding_ball(
-        extent.Subject(buffers.balls, view.fit, skipped, around.points(space_of(buffers)))
+        extent.Subject(buffers.balls, view.fit, skipped, around.points(Space.of(buffers)))
     )
     eye, half, _ = framing.fitted(
         view.pose.kind, extent.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room

@@ -164,18 +164,15 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._draw()
             if self._fenced:
                 fence()
-        if frame is None:
+        # OpenGL on the CPU uses cores that the next picture needs; others may wait for the display.
+        flips_first = frame is None or self.picture_canvas.software
+        if flips_first:
             self.flip()
-        elif self.picture_canvas.software:  # OpenGL uses cores that the next picture needs
+        if frame is not None:
+            self.shown.append(perf_counter())
+            self.viewer.worker.release(before)
+        if not flips_first:
             self.flip()
-            self._release(before)
-        else:  # `flip` may wait for the display
-            self._release(before)
-            self.flip()
-
-    def _release(self, before: Frame | None) -> None:
-        self.shown.append(perf_counter())
-        self.viewer.worker.release(before)
 
     def _turn(self) -> AbstractContextManager[Any]:
         if gl.current_context is not self.context:  # a needless switch takes time
@@ -258,7 +255,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
         control = BY_KEY.get(_name(symbol, modifiers))
-        if self.viewer.prompt is not None and not _closes(control, modifiers):
+        closes = control is not None and control.action == "close" and modifiers & key.MOD_ACCEL
+        if self.viewer.prompt is not None and not closes:
             self._edit_prompt(symbol)
             control = None
         self._has_acted = control is not None
@@ -367,7 +365,10 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Pick the clicked sphere; a double click also centres it."""
         box, self._box, self._scrubs = self._box, None, False
         if box is not None and self._clicks.dragged(x, y):
-            self._select(box)
+            x0, y0, x1, y1 = (round(side) for side in box)
+            height = self.get_framebuffer_size()[1]
+            self._do("select-box", x0, height - y0, x1, height - y1)
+            self.paint()
             return
         count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
         if not count:
@@ -377,12 +378,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         reach = round(PICK_RADIUS * self._dpi / 96)
         more = bool(modifiers & key.MOD_SHIFT)
         self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
-
-    def _select(self, box: tuple[float, float, float, float]) -> None:
-        height = self.get_framebuffer_size()[1]
-        x0, y0, x1, y1 = (round(side) for side in box)
-        self._do("select-box", x0, height - y0, x1, height - y1)
-        self.paint()
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Change the distance, with Shift the field of view; turn if sideways.
@@ -435,11 +430,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
 
 PreviewWindow.register_event_type("on_render")
-
-
-def _closes(control: Control | None, modifiers: int) -> bool:
-    """Return whether a key closes the window even while the prompt is open."""
-    return control is not None and control.action == "close" and bool(modifiers & key.MOD_ACCEL)
 
 
 def _name(symbol: int, modifiers: int) -> str:

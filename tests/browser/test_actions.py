@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import raytracer
-from raytracer.browser.client import script, style
+from raytracer.browser.client import part, script
 from raytracer.browser.host import hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
@@ -126,7 +126,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     page = chromium.new_page(viewport={"width": 672, "height": 400})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_content(PAGE.format(style=style(), script=script()))
+    page.set_content(PAGE.format(style=part("view.css"), script=script()))
     page.wait_for_function("window.view && window.take")
     page.evaluate("message => view.receive(message, null)", hello())
     page.evaluate("state => view.receive({ type: 'state', state }, null)", state())

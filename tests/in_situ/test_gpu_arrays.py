@@ -11,11 +11,10 @@ import pytest
 import raytracer
 from raytracer.device_array import DeviceArray
 from raytracer.in_situ import live_view, outlets
-from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.outlets import InlineRunner
 from raytracer.viewer.session import Session
 from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory
-from support.live import SETTINGS, grid
+from support.live import SETTINGS, feed_of, grid
 from support.previews import finished, opened, wait_for
 
 
@@ -41,12 +40,6 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
     monkeypatch.setattr(outlets, "INTERVAL", 0.0)
     monkeypatch.setattr(outlets, "SHARE", 1.0)
     return Gpu(monkeypatch)
-
-
-def feed_of(view: raytracer.LiveView) -> Feed:
-    runner = view._outlets[0].runner
-    assert isinstance(runner, InlineRunner)
-    return runner.feed
 
 
 def shown(session: Session, number: int) -> Any:

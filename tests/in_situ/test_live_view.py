@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from raytracer.film import png
 from raytracer.in_situ import feed, gpu_memory, live_view, outlets
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
 from support.device_arrays import ByInterface, with_host_memory
-from support.live import SETTINGS, grid, runs, script
+from support.live import SETTINGS, feed_of, grid, runs, script
 from support.movies import decoded
 from support.previews import pixels_of, wait_for
 
@@ -312,26 +313,24 @@ def test_states_that_come_too_soon_are_left_out(clock: Clock) -> None:
 
 def test_sets_of_steps_that_were_left_out_are_shown_with_the_next_step(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
-        runner = view._outlets[0].runner
-        assert isinstance(runner, InlineRunner)
         for seconds in (1.0, 1.0):
             clock.now += seconds
             view.log_points("grains", grid(3), radii=0.5)
         clock.now += 0.001
         for name in ("grains", "walls"):  # too soon
             view.log_points(name, grid(2), radii=0.5)
-        assert runner.feed.load(0).count == 3
+        assert feed_of(view).load(0).count == 3
         clock.now += 1.0
         for name in ("grains", "walls"):
             view.log_points(name, grid(4), radii=0.5)
         clock.now += 0.001
         for name in ("grains", "rare", "walls"):
             view.log_points(name, grid(5), radii=0.5)
-        assert runner.feed.load(0).count == 8
+        assert feed_of(view).load(0).count == 8
         clock.now += 1.0
         for name in ("grains", "walls"):
             view.log_points(name, grid(6), radii=0.5)
-        assert runner.feed.load(0).count == 6 + 6 + 5
+        assert feed_of(view).load(0).count == 6 + 6 + 5
 
 
 def test_without_memory_that_processes_share_arrays_come_to_the_host(
@@ -417,34 +416,20 @@ def test_a_window_without_a_display_is_refused(monkeypatch: pytest.MonkeyPatch) 
         ({"colors": [[1, 2]]}, r"colors: give one colour or \(1, 3\), not"),
         ({"colors": "no colour"}, "there is no colour named"),
         ({"columns": {"speed": [1, 2]}}, r"column 'speed': give \(1,\), not"),
+        ({"edges": 3}, "edges: give finite numbers"),
+        ({"edges": (1, 1, 1), "origin": (0, 0)}, "origin: give finite numbers"),
+        ({"edges": (1, 1, 0)}, "in a plane"),
     ],
 )
-def test_points_that_are_wrong_are_refused_in_a_sentence(
+def test_points_and_boxes_that_are_wrong_are_refused_in_a_sentence(
     arguments: dict[str, Any], words: str
 ) -> None:
-    given = {"name": "a", "positions": [[0.0, 0.0, 0.0]]} | arguments
-    with (
-        raytracer.live(open=None, **SETTINGS) as view,
-        pytest.raises(raytracer.UserError, match=words) as caught,
-    ):
-        view.log_points(**given)
+    point: dict[str, Any] = {"name": "a", "positions": [[0.0, 0.0, 0.0]]}
+    with raytracer.live(open=None, **SETTINGS) as view:
+        call = view.log_box if "edges" in arguments else partial(view.log_points, **point)
+        with pytest.raises(raytracer.UserError, match=words) as caught:
+            call(**arguments)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("edges", "origin", "words"),
-    [
-        (3, (0, 0, 0), "edges: give finite numbers"),
-        ((1, 1, 1), (0, 0), "origin: give finite numbers"),
-        ((1, 1, 0), (0, 0, 0), "in a plane"),
-    ],
-)
-def test_boxes_that_are_wrong_are_refused(edges: Any, origin: Any, words: str) -> None:
-    with (
-        raytracer.live(open=None, **SETTINGS) as view,
-        pytest.raises(raytracer.UserError, match=words),
-    ):
-        view.log_box(edges, origin)
 
 
 def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
@@ -468,14 +453,12 @@ def test_the_first_picture_has_all_sets_of_the_first_step(monkeypatch: pytest.Mo
     monkeypatch.setattr(feed, "sleep", sleep)
     with raytracer.live(**SETTINGS) as view:
         view.log_points("points", grid(3), radii=0.5)
-        runner = view._outlets[0].runner
-        assert isinstance(runner, InlineRunner)
-        assert runner.feed.load(0).count == 9
+        assert feed_of(view).load(0).count == 9
         monkeypatch.setattr(feed, "sleep", lambda _: pytest.fail("a later step is complete"))
         for name in ("points", "more 2", "more 1"):
             view.log_points(name, grid(2), radii=0.5)
         view.flush()
-        assert runner.feed.load(0).count == 6
+        assert feed_of(view).load(0).count == 6
 
 
 def test_a_step_is_one_frame_though_it_is_shown_in_the_middle(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+import raytracer
 from raytracer.in_situ.feed import COLUMN, Feed
 from raytracer.in_situ.mailbox import mailbox
+from raytracer.in_situ.outlets import InlineRunner
 
 SETTINGS: dict[str, Any] = {
     "backend": "cpu", "threads": 1, "width": 64, "height": 48, "samples": 2,
@@ -31,6 +33,13 @@ class Simulation:
         self.writer.write(name, arrays, {"radii": 0.5})
         while not self.writer.publish({}):
             pass
+
+
+def feed_of(view: raytracer.LiveView) -> Feed:
+    """What a view in this process shows."""
+    runner = view._outlets[0].runner
+    assert isinstance(runner, InlineRunner)
+    return runner.feed
 
 
 def grid(count: int, shift: float = 0.0) -> Any:

@@ -151,7 +151,8 @@ def request_of(
     size: tuple[int, int] = SIZE,
 ) -> RenderRequest:
     """A request for the scene's camera, turned by an angle."""
-    view = moves.initial_view(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
+    camera, around = loaded_scene.scene.camera, loaded_scene.surroundings(size)
+    view = moves.initial_view(camera, loaded_scene.buffers, size[0] / size[1], around)
     view = moves.orbit(view, turn, 0.0) if turn else view
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 

@@ -15,9 +15,9 @@ from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
+from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import edits
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.view import space_of
 from support.previews import assert_same_buffers, balls, view_of
 from support.views import BUFFERS
 
@@ -35,7 +35,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, space_of(buffers), aspect)
+    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, Space.of(buffers), aspect)
     edited = changes.applied_to(scene)
     return retake(buffers, edited, edited.render, pose)
 

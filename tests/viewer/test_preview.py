@@ -15,7 +15,7 @@ from raytracer.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.opening import MARGIN, fitting
 from support.previews import balls, pixels_of
-from support.window_scene import SIZE, pasted, python, rendered
+from support.window_scene import SIZE, assert_same_but_for_rounding, pasted, python, rendered
 
 
 @pytest.mark.usefixtures("egl")
@@ -32,8 +32,7 @@ def test_json_and_a_screenshot(scene_here: Path) -> None:
     assert found["rest"] > 0
     assert all(width <= SIZE[0] for width, _ in found["traced"])
     Path("printed.toml").write_text(pasted(found["toml"]))
-    differs = (pixels_of("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
-    assert differs.mean() < 0.002
+    assert_same_but_for_rounding(pixels_of("a.png"), rendered(Path("printed.toml")))
 
 
 KINDS = """

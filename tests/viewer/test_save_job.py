@@ -14,24 +14,11 @@ from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SIDE
-from raytracer.viewer import view as moves
-from raytracer.viewer.edits import Edits
-from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.save_job import SaveJob, parse_size
 from support.previews import balls, first_camera, loaded_scene_of
-from support.workers import Window
+from support.workers import Window, request_of
 
 TONE = ToneSettings()
-
-
-def request_of(
-    scene: Any, size: tuple[int, int], samples: int, tone: ToneSettings = TONE, **overrides: Any
-) -> RenderRequest:
-    """The scene's own camera at another size."""
-    loaded_scene = loaded_scene_of(scene, **overrides)
-    around = loaded_scene.surroundings(size)
-    view = moves.initial_view(scene.camera, loaded_scene.buffers, size[0] / size[1], around)
-    return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
 def saved(job: SaveJob) -> SaveJob:
@@ -47,7 +34,8 @@ def test_it_is_the_picture_of_render(tmp_path: Path, size: tuple[int, int]) -> N
     """With a fitted camera at any shape."""
     scene, samples = balls(), 5
     tone = ToneSettings(exposure="auto", tone="agx", dither=True)
-    saved(SaveJob(request_of(scene, size, samples, tone), tmp_path / "kept.png"))
+    request = request_of(loaded_scene_of(scene), samples=samples, tone=tone, size=size)
+    saved(SaveJob(request, tmp_path / "kept.png"))
     raytracer.render(
         scene, camera=first_camera(scene, size), backend="cpu", tone=tone, width=size[0],
         height=size[1], samples=samples,
@@ -59,7 +47,7 @@ def test_it_is_the_picture_of_render(tmp_path: Path, size: tuple[int, int]) -> N
 def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = request_of(balls(), (64, 48), 1)
+    request = request_of(loaded_scene_of(balls()))
     with pytest.raises(OutputError, match="there is no folder"):
         SaveJob(request, tmp_path / "nowhere" / "kept.png")
     with pytest.raises(OutputError, match="PNG"):
@@ -107,7 +95,7 @@ def test_a_window_at_rest_shows_what_lies_over_everything() -> None:
     scene.annotations = Annotations(axes=DRAWN.axes, texts=DRAWN.texts, outline=Outline())
     window = Window()
     try:
-        request = request_of(scene, SIZE, 2)
+        request = request_of(loaded_scene_of(scene), samples=2, size=SIZE)
         window.worker.show(request)
         frame = window.finish(request)
         np.testing.assert_array_equal(frame.picture.pixels, rendered(scene, DRAWN))

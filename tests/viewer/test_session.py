@@ -23,6 +23,7 @@ from raytracer.viewer.messages import Changed, Message, Pick, Picked
 from raytracer.viewer.picking import measures
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Session
+from support.particle_files import dump, write
 from support.previews import PATIENCE, balls, finished, hit_id, opened, wait_for
 
 SIZE = (64, 48)
@@ -170,14 +171,12 @@ def test_the_settings_of_a_call_are_the_first_content(tmp_path: Path) -> None:
 
 def write_dump(path: Path, frames: int) -> Path:
     """A LAMMPS dump whose atoms come in another order in each frame; atom n has speed n."""
-    text = []
+    text = ""
     for frame in range(frames):
-        text.append(f"ITEM: TIMESTEP\n{frame}\nITEM: NUMBER OF ATOMS\n6\nITEM: BOX BOUNDS pp pp pp")
-        text.append("0 10\n0 10\n0 10\nITEM: ATOMS id type x y z mass")
         order = np.roll(np.arange(1, 7), frame)
-        text += [f"{n} {1 + n % 2} {n + 0.1 * frame} {n % 3} 5.0 {n * 1.5}" for n in order]
-    path.write_text("\n".join(text) + "\n")
-    return path
+        rows = [f"{n} {1 + n % 2} {n + 0.1 * frame} {n % 3} 5.0 {n * 1.5}" for n in order]
+        text += dump("id type x y z mass", rows, frame)
+    return write(path, text)
 
 
 def keep_pick(session: Session, number: int, add: bool = False) -> None:
@@ -189,7 +188,10 @@ def keep_pick(session: Session, number: int, add: bool = False) -> None:
 def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
     with opened(write_dump(tmp_path / "run.lammpstrj", 3)) as session:
         wait_for(lambda: until(session, "frame", "count") == 3)
-        keep_pick(session, 1)
+        keep_pick(session, 6)  # no particle: a bond, say
+        session.do("select-picked")
+        assert session.state()["notice"] == "click a particle first"
+        keep_pick(session, 1, add=True)
         session.do("select-picked")
         assert until(session, "selection", "count") == 1
         session.do("step", 2)

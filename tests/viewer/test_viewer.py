@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Camera, Scene
+from raytracer import Camera
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
@@ -185,15 +185,6 @@ def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
     return loaded_scene
 
 
-def last(viewer: ViewerState) -> Any:
-    return requests(viewer)[-1]
-
-
-def seen_by(viewer: ViewerState) -> Scene:
-    """The scene with the camera of a viewer, which fits a ball where the scene fits spheres."""
-    return replace(viewer.loaded_scene.scene, camera=viewer.camera)
-
-
 @pytest.mark.parametrize("camera", [None, HERE])
 @pytest.mark.parametrize("orthographic", [False, True])
 def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
@@ -220,7 +211,8 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer = viewer_of(loaded_scene_of(balls(camera=old)))
     viewer.do("orbit", 0.5, 0.2)
     reload(viewer, camera=new)
-    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
+    scene = replace(viewer.loaded_scene.scene, camera=viewer.camera)
+    assert_same_buffers(requests(viewer)[-1].buffers, pack(scene))
     assert viewer.view.fits_all == (new is None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +13,16 @@ from numpy.typing import NDArray
 
 from support import display as displays
 from support.display import LIMIT, Display
-from support.host import State
 from support.live import runs, script
 from support.previews import wait_for
 from support.remote import Remote
-from support.window_scene import SIZE, pasted, rendered, write_scene
+from support.window_scene import (
+    SIZE,
+    assert_same_but_for_rounding,
+    pasted,
+    rendered,
+    write_scene,
+)
 
 Pixels = NDArray[np.uint8]
 
@@ -31,12 +35,6 @@ def as_printed(window: Remote, scene: Path, size: tuple[int, int] = SIZE) -> Pix
     path = scene.with_name("printed.toml")
     path.write_text(pasted(str(window.ask("toml"))))
     return rendered(path, size, tone=window.state.tone)
-
-
-def assert_same_but_for_rounding(shown: Pixels, expected: Pixels) -> None:
-    """The camera went through scene units, so that a ray at an edge may meet another sphere."""
-    differs = (shown != expected).any(axis=-1)
-    assert differs.mean() < 0.002, f"{differs.sum()} of {differs.size} pixels differ"
 
 
 def test_the_picture_at_rest_is_the_one_that_render_writes(window: Remote, scene: Path) -> None:
@@ -58,17 +56,13 @@ def test_what_keys_change_is_printed_and_renders_the_same(
     assert_same_but_for_rounding(shown, as_printed(window, scene))
 
 
-def _rests_at(size: tuple[int, int], state: State) -> bool:
-    return state.size == state.traced == size and state.rest
-
-
 def test_a_resized_window_shows_all_spheres_at_the_new_size(
     window: Remote, display: Display, scene: Path
 ) -> None:
     xid = window.state.xid
     for size in ((333, 150), SIZE):
         display.xdotool("windowsize", xid, *size)
-        window.until(partial(_rests_at, size), f"{size}")
+        window.until(lambda s: s.size == s.traced == size and s.rest, f"{size}")  # noqa: B023
         shown = window.shot()
         np.testing.assert_array_equal(shown, rendered(scene, size))
         window.ask("put", {"overlay": False})
@@ -198,11 +192,10 @@ def test_keys_that_need_others_on_a_keyboard_act(fresh: tuple[Display, Remote]) 
 
 
 SIMULATION = """
-import sys
 import numpy as np
 import raytracer
 
-view = raytracer.live(backend="cpu", threads=1, width=300, height=200, samples=1, {options})
+view = raytracer.live(backend="cpu", threads=1, width=300, height=200, samples=1)
 step = 0
 with view:
     print(view._outlets[0].runner._process.pid, flush=True)
@@ -211,10 +204,6 @@ with view:
         place = 3.0 * np.sin(0.02 * step)
         view.log_points("ends", [[-4, 0, 0], [4, 0, 0]], radii=0.5, colors="white")
         view.log_points("ball", [[place, 0, 0]], radii=0.8, colors="red")
-        if step == {pause}:
-            view.flush()
-            print("pause", flush=True)
-            sys.stdin.readline()
 print("closed", flush=True)
 """
 
@@ -223,8 +212,7 @@ LIVE_SIZE = (300, 200)
 
 @pytest.mark.window
 def test_a_window_follows_and_closes_from_both_sides(display: Display, tmp_path: Path) -> None:
-    text = SIMULATION.format(options="", pause=0)
-    with script(text, tmp_path, display.environment) as process:
+    with script(SIMULATION, tmp_path, display.environment) as process:
         try:
             assert process.stdout is not None
             pid = int(process.stdout.readline())

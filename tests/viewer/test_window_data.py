@@ -61,18 +61,6 @@ def settled(window: Remote) -> dict[str, Any]:
     return window.until(lambda s: not s.shown["busy"] and s.rest, "the content").shown
 
 
-def do(window: Remote, *calls: tuple[Any, ...]) -> dict[str, Any]:
-    """Run actions one after another; gives what is shown then."""
-    for call in calls:
-        if call[0] == "pick":
-            call = ("pick", WIDTH // 2, HEIGHT // 2)
-        window.ask("act", "do", *call)
-        settled(window)
-        if call[0] == "pick":
-            window.until(lambda s: s.shown["picks"], "the picked sphere")
-    return settled(window)
-
-
 def test_the_time_line_is_dragged_and_its_button_plays(window: Remote, display: Display) -> None:
     eye = window.state.eye
     drag(window, display, (200, HEIGHT - 23), (WIDTH - 30, HEIGHT - 23))
@@ -123,7 +111,8 @@ def test_rows_of_the_panel_are_clicked(window: Remote, display: Display) -> None
 
 def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:
     assert (window.ask("over_draft") == 255).all()
-    do(window, ("color-by", "mass"))
+    window.ask("act", "do", "color-by", "mass")
+    settled(window)
     drawn = window.ask("over_draft")
     where = np.nonzero((drawn != 255).any(axis=2))
     assert where[1].min() > WIDTH / 2  # at the right, as in the picture at rest

@@ -15,7 +15,14 @@ from raytracer.viewer.messages import Changed, Message
 from raytracer.viewer.session import Session
 from reference.hit import closest_hit
 from support.previews import hit_id, pixel_ray, pixels_of, wait_for
-from support.window_scene import SAMPLES, SIZE, pasted, python, rendered
+from support.window_scene import (
+    SAMPLES,
+    SIZE,
+    assert_same_but_for_rounding,
+    pasted,
+    python,
+    rendered,
+)
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda", "egl")]
 
@@ -35,11 +42,6 @@ def preview(scene: Path, frames: int, *options: str) -> tuple[dict[str, Any], ND
     command = f"preview {scene.name} --backend cuda --json --offscreen {frames}"
     out = raytracer_of(*command.split(), "--screenshot", "shown.png", *options)
     return json.loads(out), pixels_of("shown.png")
-
-
-def same_but_for_rounding(shown: NDArray[np.uint8], expected: NDArray[np.uint8]) -> None:
-    """The camera went through scene units, so that a ray at an edge may meet another sphere."""
-    assert (shown != expected).any(axis=-1).mean() < 0.002
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def test_moving_frames(scene_here: Path, options: tuple[str, ...]) -> None:
     assert record["traced"] == [list(SIZE)]
     assert record["rest"] > 0
     Path("printed.toml").write_text(pasted(record["toml"]))
-    same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
+    assert_same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
 
 
 def test_picking_and_saving(scene_here: Path) -> None:
@@ -107,4 +109,4 @@ def test_picking_and_saving(scene_here: Path) -> None:
     assert len(set(found)) > 3
     Path("printed.toml").write_text(pasted(text))
     saved = rendered(Path("printed.toml"), (96, 64), samples=7, backend="cuda")
-    same_but_for_rounding(pixels_of("saved.png"), saved)
+    assert_same_but_for_rounding(pixels_of("saved.png"), saved)

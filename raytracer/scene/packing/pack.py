@@ -490,13 +490,8 @@ def _placed_there(
     for each in sets:
         radii = given(each, "radius")
         radii = np.atleast_1d(radii) if isinstance(radii, float) else radii
-        factor = each.transform.scale / space.scale
-        changes.append(
-            SphereUpdate(
-                first, each.count, given(each, "centers"), radii, None, "linear", 0,
-                *space.placing(each.transform), factor,
-            )
-        )  # fmt: skip
+        centers = given(each, "centers")
+        changes.append(SphereUpdate.of(space, [each], first, positions=centers, radii=radii))
         first += each.count
     paints = _paints(surfaces)
     placed = device.place(changes, paints, lambda rows: place(sets, space, rows))
@@ -522,7 +517,7 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
         color_map = None if scale is None or isinstance(color, np.ndarray) else scale.color_map()
         paints.append(
             SphereUpdate(
-                0, each.count, None, None, color, space, first, np.eye(3), np.zeros(3), 1.0,
+                0, each.count, colors=color, color_space=space, first_color=first,
                 color_map=color_map,
             )
         )  # fmt: skip
