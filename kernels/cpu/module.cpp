@@ -143,7 +143,7 @@ template <class T> const char* kind() {
   if (std::is_same_v<Base, uint32_t>) return "u4";
   if (std::is_same_v<Base, int64_t>) return "i8";
   if (std::is_same_v<Base, uint64_t>) return "u8";
-#define RT_STRUCT_KIND(S, LIST) \
+#define RT_STRUCT_KIND(S) \
   if (std::is_same_v<Base, rt::S>) return #S;
   RT_STRUCTS(RT_STRUCT_KIND)
   return "u1";
@@ -153,33 +153,35 @@ template <class T> constexpr size_t numbers = sizeof(T) / sizeof(std::remove_all
 
 #define RT_MEMBER(type, name, count) \
   fields.append(nb::make_tuple(#name, kind<decltype(T::name)>(), numbers<decltype(T::name)>, offsetof(T, name)));
-#define RT_STRUCT_ROWS(S, LIST)                                \
-  {                                                            \
-    using T = rt::S;                                           \
-    nb::list fields;                                           \
-    LIST(RT_MEMBER) structs[#S] = nb::make_tuple(sizeof(T), fields); \
+#define RT_STRUCT_ROWS(S)                              \
+  {                                                    \
+    using T = rt::S;                                   \
+    nb::list fields;                                   \
+    RT_FIELDS_##S(RT_MEMBER)                           \
+    structs[#S] = nb::make_tuple(sizeof(T), fields);   \
   }
 
 nb::dict layout() {
   nb::dict structs;
   RT_STRUCTS(RT_STRUCT_ROWS)
-  RT_STRUCT_ROWS(ImageLattice, RT_IMAGELATTICE)
+  RT_STRUCT_ROWS(ImageLattice)
   return structs;
 }
 
 #define RT_ENUM_ROW(name, word) numbers[word] = (int)rt::name;
-#define RT_ENUM_ROWS(E, LIST)       \
-  {                                 \
-    nb::dict numbers;               \
-    LIST(RT_ENUM_ROW) enums[#E] = numbers; \
+#define RT_ENUM_ROWS(E)         \
+  {                             \
+    nb::dict numbers;           \
+    RT_WORDS_##E(RT_ENUM_ROW)   \
+    enums[#E] = numbers;        \
   }
 
 nb::dict enums() {
   nb::dict enums;
   RT_ENUMS(RT_ENUM_ROWS)
-  RT_ENUM_ROWS(LightKind, RT_LIGHT_KIND)
-  RT_ENUM_ROWS(MaterialKind, RT_MATERIAL_KIND)
-  RT_ENUM_ROWS(IntegratorKind, RT_INTEGRATOR_KIND)
+  RT_ENUM_ROWS(LightKind)
+  RT_ENUM_ROWS(MaterialKind)
+  RT_ENUM_ROWS(IntegratorKind)
   return enums;
 }
 

@@ -6,7 +6,7 @@
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // Half-spaces a x + b y + c z <= d, in render space; their intersection is what is kept, or what is removed.
-#define RT_CLIP(F)                                                                                \
+#define RT_FIELDS_Clip(F)                                                                                \
   F(float, clip_planes, 24) F(int32_t, clip_count, 1) F(int32_t, clip_removes, 1) F(int32_t, pad, 2)
 
 #elif !defined(RT_GEOM_CLIP_H)

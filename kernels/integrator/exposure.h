@@ -5,7 +5,7 @@
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // points of a sphere, out of Sampler::sample_count. open: of those exposed; visible: from the camera
-#define RT_EXPOSURE(F) F(int32_t, exposed, 1) F(int32_t, open, 1) F(int32_t, visible, 1) F(int32_t, pad, 1)
+#define RT_FIELDS_Exposure(F) F(int32_t, exposed, 1) F(int32_t, open, 1) F(int32_t, visible, 1) F(int32_t, pad, 1)
 
 #elif !defined(RT_INTEGRATOR_EXPOSURE_H)
 #define RT_INTEGRATOR_EXPOSURE_H

@@ -15,12 +15,11 @@
 // are in the frame of the surface: o towards the viewer, o.z > 0; i towards the light, i.z < 0 beyond the surface.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-#define RT_PRINCIPLED(F)                                                                          \
+#define RT_FIELDS_PrincipledParameters(F)                                                                          \
   F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
   F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)                               \
   F(float, attenuation_distance, 1)            /* render space; 0: the surface colours light, not the inside */ \
   F(float, priority, 1) F(float, pad, 2)       /* of glass that overlaps other glass */
-#define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 
 #elif !defined(RT_SHADE_PRINCIPLED_H)
 #define RT_SHADE_PRINCIPLED_H
