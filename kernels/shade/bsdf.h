@@ -85,9 +85,6 @@ template <class F> RT_HD Vec3<F> bsdf_eval(const Bsdf<F>& b, Vec3<F> normal, Vec
   return fma3(scattered_share(b.phong) * terms.diffuse, b.albedo, vec3(terms.specular, terms.specular, terms.specular));
 }
 
-// Does a path go on from here?
-template <class F> RT_HD MaskOf<F> bsdf_is_sampled(const Bsdf<F>& b) { return b.phong.mirror > F(0.0f); }
-
 template <class F>
 struct BsdfSample {
   Vec3<F> wi;
