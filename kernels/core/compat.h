@@ -80,8 +80,8 @@ typedef unsigned long long uint64_t;
 #define RT_IMAGE_FIELD 1
 #endif
 
-// Code that is compiled once per instruction set, with and without paths, filters and capsules, lives in a namespace of its own:
-// two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
+// Code that is compiled once per instruction set, with and without paths, filters and capsules, lives in a namespace of
+// its own: two copies of an inline function under one name would let the linker hand AVX-512 code to a CPU without it.
 #if RT_FULL_SHADING && RT_SOLIDS
 #define RT_NS_OF(name) name##_capsule_paths
 #elif RT_FULL_SHADING

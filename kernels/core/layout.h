@@ -6,13 +6,13 @@
 namespace rt {
 
 #define RT_LAYOUT_ONE(type, name, count) +1
-#define RT_LAYOUT_COUNT(S, LIST) +1 LIST(RT_LAYOUT_ONE)
+#define RT_LAYOUT_COUNT(S) +1 RT_FIELDS_##S(RT_LAYOUT_ONE)
 #define RT_LAYOUT_OFFSET(type, name, count) table.numbers[n++] = (int)__builtin_offsetof(T, name);
-#define RT_LAYOUT_ROW(S, LIST)            \
-  {                                       \
-    using T = rt::S;                      \
-    table.numbers[n++] = (int)sizeof(T);  \
-    LIST(RT_LAYOUT_OFFSET)                \
+#define RT_LAYOUT_ROW(S)                 \
+  {                                      \
+    using T = rt::S;                     \
+    table.numbers[n++] = (int)sizeof(T); \
+    RT_FIELDS_##S(RT_LAYOUT_OFFSET)      \
   }
 
 struct LayoutTable {

@@ -19,37 +19,37 @@
 #undef RT_FIELD_LISTS
 
 // The parameters of all kinds are in the same place, float32 each.
-#define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
+#define RT_FIELDS_Material(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // kind: IntegratorKind
 #define RT_INTEGRATOR_FIELDS(F) F(int32_t, kind, 1) F(int32_t, max_depth, 1) RT_INTEGRATOR_SETTINGS(F)
-#define RT_INTEGRATOR(F) RT_INTEGRATOR_FIELDS(F) F(int32_t, pad, kIntegratorPad)
+#define RT_FIELDS_Integrator(F) RT_INTEGRATOR_FIELDS(F) F(int32_t, pad, kIntegratorPad)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
-#define RT_FILM(F)                                                                                \
+#define RT_FIELDS_Film(F)                                                                                \
   F(int32_t, width, 1) F(int32_t, height, 1) F(int32_t, x0, 1) F(int32_t, y0, 1)                  \
   F(int32_t, x1, 1) F(int32_t, y1, 1) F(int32_t, pad, 2)
 
-#define RT_SAMPLER(F)                                                                             \
+#define RT_FIELDS_Sampler(F)                                                                             \
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(uint32_t, seed, 1)                    \
   F(int32_t, filter, 1)                        /* FilterKind */                                   \
   F(float, filter_radius, 1) F(float, pad, 3)  /* in pixels */
 
 // how the tables of the scene are read
-#define RT_SCENEINFO(F)                                                                           \
+#define RT_FIELDS_SceneInfo(F)                                                                           \
   F(int32_t, light_count, 1) F(int32_t, material_count, 1)                                        \
   F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
   F(int32_t, large_count, 1)                   /* spheres beside the tree */                      \
   F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
   F(int32_t, has_alpha, 1)                   /* whether any surface is not opaque */
 
-#define RT_FRAME(F)                                                                               \
+#define RT_FIELDS_Frame(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
   F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)   \
   F(EnvironmentMap, environment_map, 1) F(Media, media, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
-#define RT_RENDERARGS(F)                                                                          \
+#define RT_FIELDS_RenderArgs(F)                                                                          \
   F(uint64_t, nodes, 1) F(uint64_t, spheres, 1) F(uint64_t, order, 1) F(uint64_t, color, 1)       \
   F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, emitters, 1)                   \
   F(uint64_t, film, 1)                                                                            \
@@ -59,14 +59,14 @@
   F(uint64_t, draft, 1) F(uint64_t, images, 1) /* planes of a draft, or 0; ImageLattice, or 0 */
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
-#define RT_LARGESPHERE(F)                                                                         \
+#define RT_FIELDS_LargeSphere(F)                                                                         \
   F(float, normal, 3) F(float, curvature, 1) F(float, height, 1)                                  \
   F(uint32_t, prim, 1)                                                                            \
   F(float, fade_begin, 1) F(float, fade_end, 1) /* distances from O between which it fades; 0: it does not */
 
 // A sphere that sends out light. It is chosen with probability `share` by Walker's alias method: entry i of the table
 // stands for itself below `threshold` and above for entry `alias`.
-#define RT_EMITTER(F)                                                                             \
+#define RT_FIELDS_Emitter(F)                                                                             \
   F(float, center, 3) F(float, radius, 1)      /* in render space */                              \
   F(float, radiance, 3) F(float, share, 1)     /* linear RGB */                                   \
   F(float, threshold, 1) F(uint32_t, alias, 1)                                                    \
@@ -75,7 +75,7 @@
 // 8-wide node, boxes quantised to 8 bits on a power-of-two grid (after Ylitie, Karras, Laine 2017).
 // exponent: cell size 2^(e-127); bit i of `inner`: slot i is a node; its index is child_base + rank
 // of the bit; slot i's spheres end at sphere_base + leaf_end[i] and start where slot i-1's end.
-#define RT_NODE(F)                                                                                \
+#define RT_FIELDS_Node(F)                                                                                \
   F(float, origin, 3) F(uint8_t, exponent, 3) F(uint8_t, inner, 1)                                \
   F(uint32_t, child_base, 1) F(uint32_t, sphere_base, 1) F(uint8_t, leaf_end, 8)                  \
   F(uint8_t, lo_x, 8) F(uint8_t, hi_x, 8) F(uint8_t, lo_y, 8) F(uint8_t, hi_y, 8)                 \
@@ -83,12 +83,12 @@
 
 // what the ray through a pixel's centre meets first. depth: along the ray, 3e38 without a hit; the normal
 // faces the viewer; id: number of the sphere in the input, 2^32 - 1 without a hit
-#define RT_FIRSTHIT(F)                                                                            \
+#define RT_FIELDS_FirstHit(F)                                                                            \
   F(float, normal, 3) F(float, depth, 1) F(float, albedo, 3) F(uint32_t, id, 1)                   \
   F(float, position, 3) F(float, pad, 1)
 
 // how a film becomes a picture, and where: the addresses are used on CUDA alone. exposure in stops
-#define RT_TONEARGS(F)                                                                            \
+#define RT_FIELDS_ToneArgs(F)                                                                            \
   F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes, or planes of a draft */ \
   F(uint64_t, histogram, 1) F(uint64_t, scratch, 1) /* histogram 0: nothing is counted */       \
   F(int32_t, width, 1) F(int32_t, height, 1)                                                      \
@@ -103,7 +103,7 @@
   F(float, background_top, 3) F(float, neighbor_weight, 1) /* weight of the samples of a pixel beside another, of drafts */
 
 // Statistics of a film: the histogram of film/histogram.h, sums and extremes.
-#define RT_FILMHISTOGRAM(F)                                                                      \
+#define RT_FIELDS_FilmHistogram(F)                                                                      \
   F(uint32_t, bins, 256)                                                                          \
   F(double, luminance_sum, 1) F(double, log2_sum, 1) /* of all finite pixels; of those in bins of light */ \
   F(float, darkest, 1) F(float, brightest, 1)  /* in bins of light; 3e38 and 0 where there are none */ \
@@ -111,12 +111,12 @@
   F(uint32_t, clipped, 1) F(uint32_t, black, 1) F(uint32_t, pad, 3) /* covered pixels of the picture */
 
 // An array as another library laid it out. kind: NumberKind; strides in bytes; no columns: there is none
-#define RT_STRIDEDARRAY(F)                                                                       \
+#define RT_FIELDS_StridedArray(F)                                                                       \
   F(uint64_t, data, 1) F(int64_t, row_stride, 1) F(int64_t, column_stride, 1)                     \
   F(int32_t, kind, 1) F(int32_t, columns, 1)
 
 // Arrays of spheres on a GPU, and where they become records (geom/pack_sphere.h) and colours (shade/pack_color.h).
-#define RT_PACKARGS(F)                                                                           \
+#define RT_FIELDS_PackArgs(F)                                                                           \
   F(StridedArray, positions, 1) F(StridedArray, radii, 1) /* none: as in the records */           \
   F(StridedArray, colors, 1)                   /* three columns of colours, or one of values */   \
   F(double, linear, 9) F(double, offset, 3)    /* by rows: positions to render space */           \
@@ -132,13 +132,13 @@
 
 // What was packed: each word is the least of all spheres, and all ones before the launch. Numbers are keys
 // (core/float_key.h), high and max_radius those of the opposite numbers.
-#define RT_PACKINFO(F)                                                                           \
+#define RT_FIELDS_PackInfo(F)                                                                           \
   F(uint32_t, low, 3) F(uint32_t, min_radius, 1) F(uint32_t, high, 3) F(uint32_t, max_radius, 1)  \
   F(uint32_t, first_wrong, 4)                  /* rows, by PackError */
 
 // Records of spheres, what is asked of them, and where a block leaves its SphereReach (cuda/sphere_reach.cu). Directions
 // have three numbers each; spheres count whose nearest point is within `limit` of the centre.
-#define RT_REACHARGS(F)                                                                                       \
+#define RT_FIELDS_ReachArgs(F)                                                                                       \
   F(uint64_t, records, 1) F(uint64_t, parts, 1) /* float4 (count), SphereReach of each block */               \
   F(uint64_t, rows, 1) F(uint64_t, picked, 1) /* int64 (row_count): spheres of which records are copied here */ \
   F(double, normals, 24) F(double, center, 3) F(double, limit, 1)                                             \
@@ -146,12 +146,12 @@
 
 // How far the spheres of a block reach (cpu/reach.h): max(n . c + r) for each direction, the spheres beyond the limit, and
 // the first of the farthest; the lowest numbers without any.
-#define RT_SPHEREREACH(F)                                                                                     \
+#define RT_FIELDS_SphereReach(F)                                                                                     \
   F(double, reached, 8) F(double, distance, 1) F(int64_t, far, 1) F(int64_t, farthest, 1) F(int64_t, pad, 1)
 
 // what the kernels that build and refit a tree receive: addresses of device memory, where arrays that are dead share
 // memory with later ones (backends/cuda/tree.py says which)
-#define RT_BUILDARGS(F)                                                                                       \
+#define RT_FIELDS_BuildArgs(F)                                                                                       \
   F(uint64_t, records, 1)                    /* of the primitives, in the order of the input */               \
   F(uint64_t, nodes, 1) F(uint64_t, spheres, 1) F(uint64_t, order, 1) /* the tree */                          \
   F(uint64_t, keys, 1) F(uint64_t, values, 1)         /* uint64, uint32: to be sorted; N each */              \
@@ -171,43 +171,29 @@
 
 // what builds and refits leave for the host. refits: since the build. growth: how many times as costly the nodes are as
 // when they were built, summed in parts of 2^-20 over the nodes; that of the last refit is at `refits & 1`
-#define RT_TREERESULT(F)                                                          \
+#define RT_FIELDS_TreeResult(F)                                                          \
   F(uint32_t, node_count, 1) F(uint32_t, too_deep, 1) F(uint32_t, refits, 1)      \
   F(uint32_t, unused, 1) F(uint64_t, growth, 2)
 
 // Images along a lattice (bvh/images.h), in render space. Its numbers have four bytes, so that its layout is that of any
 // compiler, and kernels of scenes without images do not list it. row_bits, step_bits: of a position, for the position in
 // the cell, and for the steps along each edge.
-#define RT_IMAGELATTICE(F)                                                                                    \
+#define RT_FIELDS_ImageLattice(F)                                                                                    \
   F(float, edges, 9) F(float, low, 3) F(float, high, 3) /* vectors of the lattice; box of the cell's primitives */ \
   F(int32_t, counts, 3) F(int32_t, step_bits, 3) F(int32_t, row_bits, 1)                                      \
   F(int32_t, primitives, 1) F(uint32_t, ground, 1) /* of the cell; number of the ground */                    \
   F(int32_t, pad, 4)
 
-// every struct with its list, for code that walks all of them
-#define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
-#define RT_SCENE_STRUCTS(S)                                                                                 \
-  S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) \
-  S(EnvironmentQuad, RT_ENVIRONMENTQUAD) S(Media, RT_MEDIA)                                                 \
-  S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
-  S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) S(StridedArray, RT_STRIDEDARRAY) \
-  S(FirstHit, RT_FIRSTHIT) S(Exposure, RT_EXPOSURE) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
-  S(PackArgs, RT_PACKARGS) S(PackInfo, RT_PACKINFO) \
-  S(ReachArgs, RT_REACHARGS) S(SphereReach, RT_SPHEREREACH)
-#define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
+// every struct, whose list is RT_FIELDS_ and its name, for code that walks all of them
+#define RT_VIEW_STRUCTS(S) S(Camera) S(Light)
+#define RT_SCENE_STRUCTS(S)                                                                       \
+  S(Film) S(Sampler) S(Integrator) S(Environment) S(SceneInfo) S(Clip) S(EnvironmentMap) S(EnvironmentTexel) \
+  S(EnvironmentQuad) S(Media) S(Frame) S(RenderArgs) S(Node) S(LargeSphere) S(Emitter) S(BuildArgs) \
+  S(TreeResult) S(StridedArray) S(FirstHit) S(Exposure) S(ToneArgs) S(FilmHistogram) S(PackArgs)  \
+  S(PackInfo) S(ReachArgs) S(SphereReach)
+#define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material) RT_SCENE_STRUCTS(S)
 
-#define RT_FIELD(type, name, count) type name RT_FIELD_##count;
-#define RT_FIELD_1
-#define RT_FIELD_2 [2]
-#define RT_FIELD_3 [3]
-#define RT_FIELD_4 [4]
-#define RT_FIELD_8 [8]
-#define RT_FIELD_9 [9]
-#define RT_FIELD_16 [16]
-#define RT_FIELD_24 [24]
-#define RT_FIELD_256 [256]
-#define RT_FIELD_kIntegratorPad [kIntegratorPad]
+#define RT_FIELD(type, name, count) rt::FieldOf<type, count>::Type name;
 
 #define RT_COUNT(type, name, count) +count  // numbers of 4 bytes in a list
 
@@ -225,10 +211,17 @@ constexpr int32_t kDraftPlanes = 8, kDraftMargin = 16;
 
 constexpr int32_t kIntegratorPad = 4 - (0 RT_INTEGRATOR_FIELDS(RT_COUNT)) % 4;
 
-#define RT_STRUCT(S, LIST) \
-  struct S {               \
-    LIST(RT_FIELD)         \
-  };
+template <class T, int kCount>
+struct FieldOf {
+  using Type = T[kCount];
+};
+template <class T>
+struct FieldOf<T, 1> {
+  using Type = T;
+};
+
+#define RT_STRUCT(S) struct S { RT_FIELDS_##S(RT_FIELD) };
+#define RT_PADDED(S) static_assert(sizeof(S) % 16 == 0, #S ": its padding is not named");
 RT_VIEW_STRUCTS(RT_STRUCT)
 RT_MATERIAL_STRUCTS(RT_STRUCT)
 union MaterialParameters {
@@ -243,17 +236,10 @@ struct Material {
   int32_t kind;  // MaterialKind
 };
 RT_SCENE_STRUCTS(RT_STRUCT)
-RT_STRUCT(ImageLattice, RT_IMAGELATTICE)
-static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
-static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
-static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
-              sizeof(EnvironmentTexel) == 16 && sizeof(EnvironmentQuad) == sizeof(EnvironmentTexel) &&
-              sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
-static_assert(sizeof(ImageLattice) == 112);
-static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 32);
-static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(Exposure) == 16 &&
-              sizeof(ToneArgs) == 128 && sizeof(FilmHistogram) == 1072);
-static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);
-static_assert(sizeof(ReachArgs) == 272 && sizeof(SphereReach) == 96);
+RT_STRUCT(ImageLattice)
+RT_VIEW_STRUCTS(RT_PADDED)
+RT_SCENE_STRUCTS(RT_PADDED)
+RT_PADDED(Material)
+RT_PADDED(ImageLattice)
+static_assert(sizeof(Node) == 80, "five words of a GPU");
 }  // namespace rt

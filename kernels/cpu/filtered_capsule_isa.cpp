@@ -1,5 +1,4 @@
-// One tile of a picture with capsules, of Phong's materials and lights without extent, with opacity or clipping planes.
-// Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+// As filtered_isa.cpp, of scenes with capsules.
 #define RT_SOLIDS 1
 #define RT_ALPHA_CLIP 1
 #include "render_tile.h"

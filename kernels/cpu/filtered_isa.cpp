@@ -1,4 +1,3 @@
-// One tile of a picture of Phong's materials and lights without extent, with opacity or clipping planes. Compiled once per
-// instruction set (RT_ISA_*), each in a namespace of its own.
+// As render_isa.cpp, with opacity or clipping planes.
 #define RT_ALPHA_CLIP 1
 #include "render_tile.h"

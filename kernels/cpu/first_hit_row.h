@@ -5,22 +5,6 @@
 
 namespace RT_NS {
 
-// The filters of a packet of rays through the centres of pixels.
-struct CenterFilters {
-  const rt::SceneView& scene;
-  const Packet& rays;
-
-  RT_HD SampleHits<FW> at(int i) const {
-    const Packet& r = rays;
-    return sample_hits<FW>(scene, UW(0u), kCenterSample, {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
-                           {load<FW>(r.dx + i), load<FW>(r.dy + i), load<FW>(r.dz + i)});
-  }
-  RT_HD SampleHits<float> one(int i) const {
-    const Packet& r = rays;
-    return center_hits(scene, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
-  }
-};
-
 // What ray i of a packet met.
 RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
   const uint32_t prim = r.prim[i];
@@ -29,13 +13,7 @@ RT_HD rt::FirstHit packet_hit(const rt::SceneView& s, const Packet& r, int i) {
 #if RT_IMAGES
   primitive = in_image(s, primitive, prim);
 #endif
-  return first_hit(s, prim, primitive, r.t[i], vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]));
-}
-
-// The number that ray i of a packet shows.
-RT_HD uint32_t packet_number(const rt::SceneView& s, const Packet& r, int i) {
-  const uint32_t prim = r.prim[i];
-  return prim == kNoPrim ? kNoSphere : number_of(s, prim, surface_of(s, prim));
+  return first_hit(s, prim, primitive, r.t[i], lane3(r.origin, i), lane3(r.direction, i));
 }
 
 // row: number of the row of blocks
@@ -48,14 +26,15 @@ void first_hit_rows(const rt::SceneView& s, rt::FirstHits out, int row) {
     make_block_pixels(x0, y0, x, y);
     const PacketFrame f = make_block<true>(s, x, y, kCenterSample, r);
     // a lens does not part these rays
-    trace_block(s, f, r, CenterFilters{s, r}, s.camera->kind == kCameraPanorama);
+    const PacketFilters<true> filters = {s, r, kCenterSample, false, {}};
+    trace_block(s, f, r, filters, s.camera->kind == kCameraPanorama);
     for (int i = 0; i < kPacket; ++i) {
       if ((int)x[i] >= film.x1 || (int)y[i] >= film.y1) continue;
       const int64_t at = (int64_t)((int)y[i] - film.y0) * width + ((int)x[i] - film.x0);
       if (out.hits)
         out.hits[at] = packet_hit(s, r, i);
       else
-        out.numbers[at] = packet_number(s, r, i);
+        out.numbers[at] = r.prim[i] == kNoPrim ? kNoSphere : number_of(s, r.prim[i], surface_of(s, r.prim[i]));
     }
   }
 }

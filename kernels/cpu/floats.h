@@ -8,35 +8,31 @@
 namespace rt {
 
 #if RT_X86
+inline unsigned float_mode() { return _mm_getcsr(); }
+inline void set_float_mode(unsigned mode) { _mm_setcsr(mode); }
+#else
+inline unsigned float_mode() { return 0; }
+inline void set_float_mode(unsigned) {}
+#endif
+
 class FloatMode {
  public:
-  explicit FloatMode(unsigned mode) : before_(_mm_getcsr()) { _mm_setcsr(mode); }
-  ~FloatMode() { _mm_setcsr(before_); }
+  explicit FloatMode(unsigned mode) : before_(float_mode()) { set_float_mode(mode); }
+  ~FloatMode() { set_float_mode(before_); }
   FloatMode(const FloatMode&) = delete;
 
  private:
   unsigned before_;
 };
-#endif
 
 // Denormals cost a hundred cycles each and mean nothing in a picture: they count as zero.
-class FlushDenormals {
-#if RT_X86
-  FloatMode mode_{_mm_getcsr() | 0x8040};
-#else
- public:
-  FlushDenormals() {}
-#endif
+struct FlushDenormals : FloatMode {
+  FlushDenormals() : FloatMode(float_mode() | 0x8040) {}
 };
 
 // As programs start: what Python runs in the middle of work expects it.
-class DefaultFloats {
-#if RT_X86
-  FloatMode mode_{0x1f80};
-#else
- public:
-  DefaultFloats() {}
-#endif
+struct DefaultFloats : FloatMode {
+  DefaultFloats() : FloatMode(0x1f80) {}
 };
 
 }  // namespace rt

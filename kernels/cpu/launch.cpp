@@ -14,8 +14,16 @@
 #include <sys/mman.h>
 #endif
 
-#define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_filtered::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_rows, rt_##name::exposure_rows, rt_##name##_capsules::render_tile, rt_##name##_filtered_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_rows, rt_##name##_capsules::exposure_rows, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
+#define RT_ISA_ROW(name)                                                               \
+  {#name,                                                                              \
+   {{rt_##name::render_tile, rt_##name##_capsules::render_tile},                       \
+    {rt_##name##_filtered::render_tile, rt_##name##_filtered_capsules::render_tile},   \
+    {rt_##name##_paths::render_tile, rt_##name##_capsule_paths::render_tile}},         \
+   {rt_##name::first_hit_rows, rt_##name##_capsules::first_hit_rows},                  \
+   {rt_##name::exposure_rows, rt_##name##_capsules::exposure_rows},                    \
+   rt_##name::measure_rows,                                                            \
+   rt_##name::tone_map_rows,                                                           \
+   rt_##name::clean_rows}
 
 namespace rt {
 namespace {
@@ -122,11 +130,8 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   const Tiles tiles{scene.frame->film};
   const int64_t count = tiles.count();
   const bool paths = needs_path_tracing(*scene.frame, *scene.camera, scene.lights, scene.materials);
-  const Isa& isa = current_isa();
-  const bool filtered = filters_hits(*scene.frame), solids = scene.has_capsules;
-  const auto render_tile = paths      ? (solids ? isa.render_capsule_paths : isa.render_paths)
-                           : filtered ? (solids ? isa.render_filtered_capsules : isa.render_filtered)
-                                      : (solids ? isa.render_capsules : isa.render);
+  const int kind = paths ? 2 : filters_hits(*scene.frame);
+  const auto render_tile = current_isa().render[kind][scene.has_capsules];
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
   auto work = [&](int) {
@@ -144,7 +149,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
 
 void first_hits(const SceneView& scene, FirstHits out, int threads) {
   const Film& f = scene.frame->film;
-  const auto rows = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
+  const auto rows = current_isa().first_hits[scene.has_capsules];
   const int64_t blocks = ((int64_t)f.y1 - f.y0 + kBlockRows - 1) / kBlockRows;
   ThreadPool(useful_threads(blocks, threads), scene.cancel).each(blocks, [&](int64_t row, int) {
     FlushDenormals mode;
@@ -154,7 +159,7 @@ void first_hits(const SceneView& scene, FirstHits out, int threads) {
 
 void exposures(const SceneView& scene, Exposure* out, int64_t count, int threads) {
   constexpr int64_t kStretch = 64;  // spheres of a unit of work
-  const auto rows = scene.has_capsules ? current_isa().exposures_capsules : current_isa().exposures;
+  const auto rows = current_isa().exposures[scene.has_capsules];
   const int64_t stretches = (scene.sphere_count + kStretch - 1) / kStretch;
   ThreadPool(useful_threads(stretches, threads), scene.cancel).each(stretches, [&](int64_t i, int) {
     FlushDenormals mode;

@@ -7,17 +7,10 @@ namespace rt {
 
 struct Isa {
   const char* name;
-  void (*render)(const SceneView&, Scratch&, TileRect);
-  void (*render_filtered)(const SceneView&, Scratch&, TileRect);  // with opacity or clipping planes
-  void (*render_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits)(const SceneView&, FirstHits, int row);
-  void (*exposures)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
-  // of scenes with capsules
-  void (*render_capsules)(const SceneView&, Scratch&, TileRect);
-  void (*render_filtered_capsules)(const SceneView&, Scratch&, TileRect);
-  void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
-  void (*first_hits_capsules)(const SceneView&, FirstHits, int row);
-  void (*exposures_capsules)(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
+  // Of spheres, then with other solids. Pictures by Phong's model, the same with opacity or clipping planes, all.
+  void (*render[3][2])(const SceneView&, Scratch&, TileRect);
+  void (*first_hits[2])(const SceneView&, FirstHits, int row);
+  void (*exposures[2])(const SceneView&, Exposure*, int64_t count, int64_t begin, int64_t end);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);
   void (*clean)(const DraftRows&);

@@ -1,7 +1,6 @@
 // The media of the paths of a tile where solids of glass are nested: a ray at a time, between two bounces.
 #pragma once
-#include "tile.h"
-#include "traverse_single.h"
+#include "primary.h"
 #include "../integrator/media.h"
 
 namespace RT_NS {
@@ -27,11 +26,11 @@ struct MediaTracer {
 RT_HD PathState<float> wave_path(const rt::Scratch& k, const rt::Wave& w, int i) {
   const uint32_t slot = w.depth ? w.slot[i] : (uint32_t)i;
   PathState<float> p = {};
-  p.ray = {vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i])};
+  p.ray = {lane3(w.origin, i), lane3(w.direction, i)};
   p.throughput = vec3(1.0f, 1.0f, 1.0f);
   p.prim = w.prim[i], p.x = k.x[slot], p.y = k.y[slot], p.sample = w.sample, p.depth = w.depth;
   if (!w.depth) return p;
-  p.throughput = vec3(w.throughput[0][i], w.throughput[1][i], w.throughput[2][i]);
+  p.throughput = lane3(w.throughput, i);
   p.scatter_pdf = w.scatter_pdf[i];
   for (int j = 0; j < kInteriorSolids; ++j) p.interior.solid[j] = w.solid[j][i];
   return p;
@@ -47,9 +46,8 @@ inline void cross_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
     Vec3<float> lit = vec3(0.0f, 0.0f, 0.0f);
     if (w.depth) lit = crossed_lights(s, p, w.t[i]);
     lit = lit + cross_media(s, tracer, p);
-    if (w.depth) k.r[w.slot[i]] += lit.x, k.g[w.slot[i]] += lit.y, k.b[w.slot[i]] += lit.z;
-    w.ox[i] = p.ray.origin.x, w.oy[i] = p.ray.origin.y, w.oz[i] = p.ray.origin.z;
-    w.throughput[0][i] = p.throughput.x, w.throughput[1][i] = p.throughput.y, w.throughput[2][i] = p.throughput.z;
+    if (w.depth) add_to_slot(k, w.slot[i], lit);
+    set_lane3(w.origin, i, p.ray.origin), set_lane3(w.throughput, i, p.throughput);
     w.prim[i] = p.prim, w.scatter_pdf[i] = p.scatter_pdf;
     w.index_here[i] = p.interior.index_here, w.index_beyond[i] = p.interior.index_beyond;
     for (int j = 0; j < kInteriorSolids; ++j) w.solid[j][i] = p.interior.solid[j];
@@ -58,7 +56,7 @@ inline void cross_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
 
 // What cross_wave left of the paths of the vector at `at`.
 RT_HD void load_media(const rt::Wave& w, int at, PathState<FW>& p) {
-  p.throughput = load3(w.throughput[0], w.throughput[1], w.throughput[2], at);
+  p.throughput = load3(w.throughput, at);
   p.interior.index_here = load<FW>(w.index_here + at), p.interior.index_beyond = load<FW>(w.index_beyond + at);
   for (int j = 0; j < kInteriorSolids; ++j) p.interior.solid[j] = load<UW>(w.solid[j] + at);
 }

@@ -110,76 +110,75 @@ template <class Work> void interruptible(Work work) {
   if (raised) throw nb::python_error();
 }
 
-// Results of the builder belong to Python, which may not change them.
+// An array of memory that `owner` keeps, which Python may not change.
+template <class T, class Owner, size_t N> nb::object array_of(const T* data, Owner owner, const size_t (&shape)[N]) {
+  nb::capsule kept(new Owner(std::move(owner)), [](void* p) noexcept { delete (Owner*)p; });
+  return nb::cast(nb::ndarray<nb::numpy, const T>(data, N, shape, kept));
+}
+
 template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const size_t (&shape)[N]) {
-  T* p = data.release();
-  nb::capsule owner(p, [](void* q) noexcept { delete[] (T*)q; });
-  return nb::cast(nb::ndarray<nb::numpy, const T>(p, N, shape, owner));
+  const T* first = data.get();
+  return array_of(first, std::move(data), shape);
+}
+
+template <class T> std::unique_ptr<T[]> copied(const T* data, size_t count) {
+  std::unique_ptr<T[]> copy(new T[std::max(count, (size_t)1)]);
+  std::copy_n(data, count, copy.get());
+  return copy;
 }
 
 template <class T, class... Sides> nb::object copy_of(const T* data, Sides... sides) {
-  const size_t shape[] = {(size_t)sides...}, total = (... * (size_t)sides);
-  std::unique_ptr<T[]> copy(new T[std::max(total, (size_t)1)]);
-  std::copy_n(data, total, copy.get());
-  return own<T, sizeof...(sides)>(std::move(copy), shape);
+  return own(copied(data, (... * (size_t)sides)), {(size_t)sides...});
 }
 
-// the builder's vector itself, behind an array of bytes
 nb::object own_nodes(std::vector<rt::Node> nodes) {
-  auto keep = std::make_unique<std::vector<rt::Node>>(std::move(nodes));
-  if (keep->empty()) keep->reserve(1);  // an address, even if nothing is there
-  size_t shape[2] = {keep->size(), sizeof(rt::Node)};
-  void* data = keep->data();
-  nb::capsule owner(keep.get(), [](void* p) noexcept { delete (std::vector<rt::Node>*)p; });
-  keep.release();
-  return nb::cast(nb::ndarray<nb::numpy, const uint8_t>(data, 2, shape, owner));
+  if (nodes.empty()) nodes.reserve(1);  // an address, even if nothing is there
+  const size_t count = nodes.size();
+  const auto* bytes = (const uint8_t*)nodes.data();
+  return array_of(bytes, std::move(nodes), {count, sizeof(rt::Node)});
 }
 
-template <class T> const char* kind() {
+template <class T> std::string kind() {
   using Base = std::remove_all_extents_t<T>;
-  if (std::is_same_v<Base, float>) return "f4";
-  if (std::is_same_v<Base, double>) return "f8";
-  if (std::is_same_v<Base, int32_t>) return "i4";
-  if (std::is_same_v<Base, uint32_t>) return "u4";
-  if (std::is_same_v<Base, int64_t>) return "i8";
-  if (std::is_same_v<Base, uint64_t>) return "u8";
-#define RT_STRUCT_KIND(S, LIST) \
+#define RT_STRUCT_KIND(S) \
   if (std::is_same_v<Base, rt::S>) return #S;
   RT_STRUCTS(RT_STRUCT_KIND)
-  return "u1";
+  return (std::is_floating_point_v<Base> ? "f" : std::is_signed_v<Base> ? "i" : "u") + std::to_string(sizeof(Base));
 }
 
 template <class T> constexpr size_t numbers = sizeof(T) / sizeof(std::remove_all_extents_t<T>);
 
 #define RT_MEMBER(type, name, count) \
   fields.append(nb::make_tuple(#name, kind<decltype(T::name)>(), numbers<decltype(T::name)>, offsetof(T, name)));
-#define RT_STRUCT_ROWS(S, LIST)                                \
-  {                                                            \
-    using T = rt::S;                                           \
-    nb::list fields;                                           \
-    LIST(RT_MEMBER) structs[#S] = nb::make_tuple(sizeof(T), fields); \
+#define RT_STRUCT_ROWS(S)                              \
+  {                                                    \
+    using T = rt::S;                                   \
+    nb::list fields;                                   \
+    RT_FIELDS_##S(RT_MEMBER)                           \
+    structs[#S] = nb::make_tuple(sizeof(T), fields);   \
   }
 
 nb::dict layout() {
   nb::dict structs;
   RT_STRUCTS(RT_STRUCT_ROWS)
-  RT_STRUCT_ROWS(ImageLattice, RT_IMAGELATTICE)
+  RT_STRUCT_ROWS(ImageLattice)
   return structs;
 }
 
 #define RT_ENUM_ROW(name, word) numbers[word] = (int)rt::name;
-#define RT_ENUM_ROWS(E, LIST)       \
-  {                                 \
-    nb::dict numbers;               \
-    LIST(RT_ENUM_ROW) enums[#E] = numbers; \
+#define RT_ENUM_ROWS(E)         \
+  {                             \
+    nb::dict numbers;           \
+    RT_WORDS_##E(RT_ENUM_ROW)   \
+    enums[#E] = numbers;        \
   }
 
 nb::dict enums() {
   nb::dict enums;
   RT_ENUMS(RT_ENUM_ROWS)
-  RT_ENUM_ROWS(LightKind, RT_LIGHT_KIND)
-  RT_ENUM_ROWS(MaterialKind, RT_MATERIAL_KIND)
-  RT_ENUM_ROWS(IntegratorKind, RT_INTEGRATOR_KIND)
+  RT_ENUM_ROWS(LightKind)
+  RT_ENUM_ROWS(MaterialKind)
+  RT_ENUM_ROWS(IntegratorKind)
   return enums;
 }
 
@@ -197,14 +196,22 @@ nb::dict constants() {
   return numbers;
 }
 
+void check_aligned(const void* address, size_t alignment = sizeof(float)) {
+  if ((uintptr_t)address % alignment) throw nb::type_error("an array is not aligned");
+}
+
+// The numbers of one of several columns, which are of the same length.
+template <class Column> auto* column_of(const Column& column, int64_t count) {
+  if ((int64_t)column.shape(0) != count) throw nb::value_error("columns: differ in length");
+  check_aligned(column.data());
+  return column.data();
+}
+
 template <int kFloats>
 nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
   const size_t n = columns[0].shape(0);
   const float* numbers[kFloats];
-  for (size_t k = 0; k < columns.size(); ++k) {
-    if (columns[k].shape(0) != n) throw nb::value_error("columns: differ in length");
-    numbers[k] = columns[k].data();
-  }
+  for (size_t k = 0; k < columns.size(); ++k) numbers[k] = column_of(columns[k], (int64_t)n);
   if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
   for (size_t i = 0; i < large.size(); ++i)
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
@@ -220,18 +227,14 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
   });
   if (!n) r.order.reset(new int32_t[1]), r.records.reset(new rt::Record<kFloats>[1]);
   std::unique_ptr<float[]> spheres((float*)r.records.release());
-  return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
-                        own<float, 2>(std::move(spheres), {n, kFloats}));
+  return nb::make_tuple(own_nodes(std::move(r.nodes)), own(std::move(r.order), {n}),
+                        own(std::move(spheres), {n, kFloats}));
 }
 
 nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
   if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
   if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large);
   throw nb::value_error("columns: are not the numbers of a record");
-}
-
-void check_aligned(const void* address, size_t alignment = sizeof(float)) {
-  if ((uintptr_t)address % alignment) throw nb::type_error("an array is not aligned");
 }
 
 void raise(const char* problem) {
@@ -254,10 +257,7 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
   if (!nb::try_cast(array, writable, false)) return kept;
   size_t shape[N];
   for (int i = 0; i < N; ++i) shape[i] = kept.shape(i);
-  T* copy = new T[std::max(kept.size(), (size_t)1)];
-  std::copy_n(kept.data(), kept.size(), copy);
-  nb::capsule owner(copy, [](void* p) noexcept { delete[] (T*)p; });
-  return In<T, N>(copy, N, shape, owner);
+  return nb::cast<In<T, N>>(own(copied(kept.data(), kept.size()), shape));
 }
 
 // Records of spheres hold no index; those of capsules do.
@@ -288,20 +288,24 @@ template <int N> rt::Numbers numbers_of(const std::optional<Given<N>>& array, si
   return {array->data(), is_double, is_one ? 0 : array->stride(0), array->stride(N - 1)};
 }
 
+rt::SphereMotion motion_of(int64_t first, int64_t count, const std::optional<Given<2>>& positions,
+                           const std::optional<Given<1>>& radii, const std::array<double, 9>& linear,
+                           const std::array<double, 3>& offset, double scale) {
+  rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {},
+                          {},    scale};
+  std::copy_n(linear.data(), 9, motion.linear[0]);
+  std::copy_n(offset.data(), 3, motion.offset);
+  return motion;
+}
+
 // The number of the first sphere that cannot be placed, or None.
 std::optional<int64_t> place(const Given<2>& positions, const Given<1>& radii, const std::array<double, 9>& linear,
                              const std::array<double, 3>& offset, double scale,
                              const std::array<Out<float, 1>, 4>& columns, int threads) {
   const int64_t count = (int64_t)positions.shape(0);
-  rt::SphereMotion motion{0, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
-  std::copy_n(linear.data(), 9, motion.linear[0]);
-  std::copy_n(offset.data(), 3, motion.offset);
+  const rt::SphereMotion motion = motion_of(0, count, positions, radii, linear, offset, scale);
   rt::SphereColumns out{{}, 1};
-  for (int k = 0; k < 4; ++k) {
-    if ((int64_t)columns[k].shape(0) != count) throw nb::value_error("columns: differ from positions in length");
-    check_aligned(columns[k].data());
-    out.column[k] = columns[k].data();
-  }
+  for (int k = 0; k < 4; ++k) out.column[k] = column_of(columns[k], count);
   int64_t bad = -1;
   interruptible([&](rt::Cancel* cancel) {
     rt::ThreadPool pool(rt::threads_for(count, threads), cancel);
@@ -320,11 +324,7 @@ nb::tuple reach(const std::array<In<float, 1>, 4>& columns, const In<double, 2>&
                        (int64_t)normals.shape(0),
                        center ? center->data() : nullptr,
                        limit};
-  for (int k = 0; k < 4; ++k) {
-    if ((int64_t)columns[k].shape(0) != query.count) throw nb::value_error("columns: differ in length");
-    check_aligned(columns[k].data());
-    query.column[k] = columns[k].data();
-  }
+  for (int k = 0; k < 4; ++k) query.column[k] = column_of(columns[k], query.count);
   if (normals.shape(1) != 3) throw nb::value_error("normals: a normal has three numbers");
   rt::Reach r;
   interruptible([&](rt::Cancel* cancel) {
@@ -454,10 +454,7 @@ class Scene {
                            int64_t first, int64_t count, const std::vector<int32_t>& apart, double limit, int threads) {
     if (first < 0 || count < 0 || first + count > tables_.sphere_count)
       throw nb::value_error("there are no such spheres");
-    rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {},
-                            {},    scale};
-    std::copy_n(linear.data(), 9, motion.linear[0]);
-    std::copy_n(offset.data(), 3, motion.offset);
+    const rt::SphereMotion motion = motion_of(first, count, positions, radii, linear, offset, scale);
     std::optional<bool> built;
     interruptible([&](rt::Cancel* cancel) {
       if (!moving_) start_moving(apart, threads);
@@ -662,7 +659,7 @@ nb::object close_pairs(In<double, 2> points, In<int32_t, 1> kinds, In<double, 2>
     rows[5 * i] = found[i].a, rows[5 * i + 1] = found[i].b;
     std::copy_n(found[i].shift, 3, rows.get() + 5 * i + 2);
   }
-  return own<int32_t, 2>(std::move(rows), {found.size(), 5});
+  return own(std::move(rows), {found.size(), 5});
 }
 
 std::vector<std::string> isas() {
@@ -709,9 +706,7 @@ NB_MODULE(_core, m) {
            "nodes uint8 (M, 80), spheres float32 (N, 4), with other solids (N + S, 8), order int32 (N,), color float32 "
            "(K, 3), color_id and material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), "
            "opacity uint16 (N,) or (0,), sky EnvironmentTexel (M,). Raises ValueError if the arrays do not fit "
-           "together or an "
-           "index in one "
-           "points outside of another.")
+           "together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def(
           "render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),

@@ -26,7 +26,8 @@ struct NeighborSearch {
   Cancel* cancel;
 };
 
-// The pairs, in an order that does not depend on the number of threads. Empty, and `too_many`, if there are more than kMaxPairs to a point on average.
+// The pairs, in an order that does not depend on the number of threads. Empty, and `too_many`, if there are more than
+// kMaxPairs to a point on average.
 constexpr int64_t kMaxPairs = 64;
 std::vector<Pair> close_pairs(const NeighborSearch& search, bool& too_many);
 

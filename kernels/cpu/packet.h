@@ -13,32 +13,36 @@ namespace RT_NS {
 constexpr int kPacket = 64, kQuads = 4, kQuad = 16;
 
 struct Packet {
-  alignas(64) float ox[kPacket], oy[kPacket], oz[kPacket];  // one origin for all: only ox[0], oy[0], oz[0]
-  alignas(64) float dx[kPacket], dy[kPacket], dz[kPacket];
-  alignas(64) float t[kPacket];        // nearest so far, or the end of the segment
+  alignas(64) float origin[3][kPacket];  // where all have one, the first counts
+  alignas(64) float direction[3][kPacket];
+  alignas(64) float t[kPacket];  // nearest so far, or the end of the segment
   alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own
 };
 
-// The filters of a packet of rays.
+// The filters of a packet of rays. kFilters: whether they know opacity and clipping
+template <bool kFilters = RT_ALPHA_CLIP>
 struct PacketFilters {
   const rt::SceneView& scene;
   const Packet& rays;
   uint32_t sample;
   bool to_light;  // as ray_filter
-  alignas(64) uint32_t pixel[RT_ALPHA_CLIP ? kPacket : kWide];  // presence_key of the rays
+  alignas(64) uint32_t pixel[kFilters ? kPacket : kWide];  // presence_key of the rays
 
   RT_HD void set_pixels(int i, UW x, UW y) {
-    if (RT_ALPHA_CLIP) store(pixel + i, presence_key(*scene.frame, x, y));
+    if (kFilters) store(pixel + i, presence_key(*scene.frame, x, y));
   }
+  template <class F> RT_HD auto filter(UintOf<F> key, Vec3<F> origin, Vec3<F> direction) const {
+    if constexpr (kFilters)
+      return sample_hits<F>(scene, key, sample, origin, direction, to_light);
+    else
+      return AllHits();
+  }
+  // of the vector of rays at i, and of ray i
   RT_HD auto at(int i) const {
-    const Packet& r = rays;
-    return ray_filter<FW>(scene, RT_ALPHA_CLIP ? load<UW>(pixel + i) : UW(0u), sample, load3(r.ox, r.oy, r.oz, i),
-                          load3(r.dx, r.dy, r.dz, i), to_light);
+    return filter<FW>(load<UW>(pixel + (kFilters ? i : 0)), load3(rays.origin, i), load3(rays.direction, i));
   }
   RT_HD auto one(int i) const {
-    const Packet& r = rays;
-    return ray_filter<float>(scene, RT_ALPHA_CLIP ? pixel[i] : 0u, sample, vec3(r.ox[i], r.oy[i], r.oz[i]),
-                             vec3(r.dx[i], r.dy[i], r.dz[i]), to_light);
+    return filter<float>(pixel[kFilters ? i : 0], lane3(rays.origin, i), lane3(rays.direction, i));
   }
 };
 
@@ -161,8 +165,7 @@ template <bool kOneOrigin>
 RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& primitive,
                             const Primitive<float>& from_origin) {
   if (kOneOrigin) return splat_primitive<FW>(from_origin);
-  return relative_to(splat_primitive<FW>(primitive),
-                     Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)});
+  return relative_to(splat_primitive<FW>(primitive), load3(r.origin, at));
 }
 
 // Keep the nearest; returns whether any ray of the quad came nearer.
@@ -171,7 +174,7 @@ RT_HD bool quad_intersect_closest(Packet& r, int quad, const Primitive<float>& p
                                   const Primitive<float>& from_origin, uint32_t prim, const Filters& filters) {
   bool nearer = false;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
-    Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+    Vec3<FW> d = load3(r.direction, at);
     const Primitive<FW> p = as_seen<kOneOrigin>(r, at, primitive, from_origin);
     const auto test = primitive_test(p, d);
     if (!any(is_reached(test))) continue;
@@ -198,7 +201,7 @@ RT_HD uint32_t quad_occluded(const Packet& r, int quad, const Primitive<float>& 
                              const Filters& filters) {
   uint32_t blocked = 0;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
-    Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+    Vec3<FW> d = load3(r.direction, at);
     const Primitive<FW> p = as_seen<false>(r, at, primitive, primitive);
     const auto test = primitive_test(p, d);
     if (!any(is_reached(test))) continue;
@@ -231,7 +234,7 @@ void packet_intersect_closest(const rt::SceneView& s, const PacketPlanes& p, Pac
   PacketEntry stack[kMaxWaiting];
   int top = 0;
   stack[top++] = {0, 0.0f};
-  Vec3<float> origin = vec3(r.ox[0], r.oy[0], r.oz[0]);
+  Vec3<float> origin = lane3(r.origin, 0);
   while (top) {
     PacketEntry e = stack[--top];
     if (e.depth > farthest) continue;

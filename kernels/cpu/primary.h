@@ -25,9 +25,9 @@ RT_HD Rect quad_rect(const PacketFrame& f, const Packet& r, int quad) {
     Vec3<FW> e;
     FW inv(1.0f);
     if (f.parallel) {
-      e = Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)} - splat3<FW>(f.apex);
+      e = load3(r.origin, at) - splat3<FW>(f.apex);
     } else {
-      e = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+      e = load3(r.direction, at);
       inv = FW(1.0f) / dot(e, splat3<FW>(f.axis));
     }
     FW a = dot(e, splat3<FW>(f.u)) * inv, b = dot(e, splat3<FW>(f.v)) * inv;
@@ -58,15 +58,13 @@ RT_HD PacketFrame make_block(const rt::SceneView& s, const uint32_t* x, const ui
   for (int at = 0; at < kPacket; at += kWide) {
     Ray<FW> ray =
         camera_ray<FW, kAll>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
-    store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
-    store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
-    store(r.t + at, FW(kInfinity));
-    store(r.prim + at, UW(kNoPrim));
+    store3(r.origin, at, ray.origin), store3(r.direction, at, ray.direction);
+    store(r.t + at, FW(kInfinity)), store(r.prim + at, UW(kNoPrim));
   }
   PacketFrame f;
   f.parallel = cam.kind == kCameraOrthographic;
-  f.apex = vec3(r.ox[0], r.oy[0], r.oz[0]);
-  f.axis = normalize(vec3(r.dx[0] + r.dx[63], r.dy[0] + r.dy[63], r.dz[0] + r.dz[63]));
+  f.apex = lane3(r.origin, 0);
+  f.axis = normalize(lane3(r.direction, 0) + lane3(r.direction, kPacket - 1));
   Vec3<float> right = normalize(vec3(cam.right[0], cam.right[1], cam.right[2]));
   // planes along pixel rows and columns fit the block best
   f.u = normalize(fma3(-dot(right, f.axis), f.axis, right));
@@ -79,7 +77,7 @@ RT_HD PacketFrame make_block(const rt::SceneView& s, const uint32_t* x, const ui
 RT_HD bool fits_planes(const PacketFrame& f, const Packet& r) {
   if (f.parallel) return true;
   for (int at = 0; at < kPacket; at += kWide) {
-    FW c = dot(Vec3<FW>{load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, splat3<FW>(f.axis));
+    FW c = dot(load3(r.direction, at), splat3<FW>(f.axis));
     if (any(c < FW(0.5f))) return false;
   }
   return true;
@@ -92,8 +90,8 @@ RT_HD float bound_by_filters(const PacketFrame& f, Packet& r, const Filters& fil
   FW nearest(kInfinity);
   for (int at = 0; at < kPacket; at += kWide) {
     const HitRange<FW> range = filters.at(at).range();
-    const Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
-    const Vec3<FW> from = {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)};
+    const Vec3<FW> d = load3(r.direction, at);
+    const Vec3<FW> from = load3(r.origin, at);
     const FW along = dot(d, splat3<FW>(f.axis)), start = dot(from - splat3<FW>(f.apex), splat3<FW>(f.axis));
     nearest = min_(nearest, fma_(range.begin, along, start));
     store(r.t + at, min_(load<FW>(r.t + at), range.end));
@@ -108,17 +106,15 @@ RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, 
   if (!s.nodes) return;
   if (is_alone || s.images || !fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
-      intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i],
-                        filters.one(i));
+      intersect_closest(s, lane3(r.origin, i), lane3(r.direction, i), kNoPrim, r.t[i], r.prim[i], filters.one(i));
     return;
   }
   if (s.frame->scene.large_count)
     for (int at = 0; at < kPacket; at += kWide) {
       FW t = load<FW>(r.t + at);
       UW prim = load<UW>(r.prim + at);
-      large_intersect_closest<FW>(
-          s.large, s.frame->scene.large_count, {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
-          {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim, filters.at(at));
+      large_intersect_closest<FW>(s.large, s.frame->scene.large_count, load3(r.origin, at), load3(r.direction, at),
+                                  UW(kNoPrim), t, prim, filters.at(at));
       store(r.t + at, t), store(r.prim + at, prim);
     }
   Rect quad[kQuads];
@@ -139,6 +135,10 @@ RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, 
       store(r.t + at, select(load<UW>(r.prim + at) == UW(kNoPrim), FW(kInfinity), load<FW>(r.t + at)));
 }
 
+RT_HD void add_to_slot(rt::Scratch& k, uint32_t slot, Vec3<float> radiance) {
+  k.sample[0][slot] += radiance.x, k.sample[1][slot] += radiance.y, k.sample[2][slot] += radiance.z;
+}
+
 inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample,
                          rt::Wave& w) {
   w.count = blocks.count() * kPacket;
@@ -147,11 +147,13 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
     Packet r;
     int at = block * kPacket;
     PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
-    PacketFilters filters = {s, r, sample, false, {}};
+    PacketFilters<> filters = {s, r, sample, false, {}};
     for (int i = 0; i < kPacket; i += kWide) filters.set_pixels(i, load<UW>(k.x + at + i), load<UW>(k.y + at + i));
     trace_block(s, f, r, filters, RT_FULL_SHADING && !is_pinhole(*s.camera));
-    memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
-    memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);
+    for (int c = 0; c < 3; ++c) {
+      memcpy(w.origin[c] + at, r.origin[c], sizeof r.origin[c]);
+      memcpy(w.direction[c] + at, r.direction[c], sizeof r.direction[c]);
+    }
     memcpy(w.t + at, r.t, sizeof r.t), memcpy(w.prim + at, r.prim, sizeof r.prim);
     for (int i = 0; i < kPacket; ++i) w.slot[at + i] = (uint32_t)(at + i);
   }

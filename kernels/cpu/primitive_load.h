@@ -58,8 +58,4 @@ RT_HD Primitive<F8> load_primitives(const rt::SceneView& s, uint32_t begin) {
   return unpack_primitive(record, s.spheres);
 }
 
-RT_HD Vec3<FW> load3(const float* x, const float* y, const float* z, int at) {
-  return {load<FW>(x + at), load<FW>(y + at), load<FW>(z + at)};
-}
-
 }  // namespace RT_NS

@@ -1,3 +1,3 @@
-// One tile of a picture of Phong's materials and lights without extent. Compiled once per instruction set (RT_ISA_*),
-// each in a namespace of its own.
+// One tile of a picture of Phong's materials and lights without extent: once per instruction set, each in a namespace
+// (RT_NS).
 #include "render_tile.h"

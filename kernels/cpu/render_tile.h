@@ -34,9 +34,8 @@ static void store_film(const rt::SceneView& s, const rt::Scratch& k, const TileB
 }
 
 static void add_sample(rt::Scratch& k, int rays) {
-  const float* sample[4] = {k.r, k.g, k.b, k.alpha};
   for (int c = 0; c < 4; ++c)
-    for (int i = 0; i < rays; i += kWide) store(k.sum[c] + i, load<FW>(k.sum[c] + i) + load<FW>(sample[c] + i));
+    for (int i = 0; i < rays; i += kWide) store(k.sum[c] + i, load<FW>(k.sum[c] + i) + load<FW>(k.sample[c] + i));
 }
 
 // Pixels without a surface, to begin with; whole blocks, as their surfaces are kept.
@@ -55,9 +54,7 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   make_pixels(blocks, k);
   if (is_draft(s)) clear_draft(s, blocks);
   for (int n = 0; n < s.frame->sampler.sample_count; ++n) {
-    memset(k.r, 0, sizeof(float) * (size_t)rays);
-    memset(k.g, 0, sizeof(float) * (size_t)rays);
-    memset(k.b, 0, sizeof(float) * (size_t)rays);
+    for (int c = 0; c < 3; ++c) memset(k.sample[c], 0, sizeof(float) * (size_t)rays);
     for (int i = 0; i < s.frame->scene.light_count && i < rt::kShadowQueues; ++i) k.shadow[i].count = 0;
     k.queued = 0;
     primary_wave(s, k, blocks, (uint32_t)s.frame->sampler.sample_begin + (uint32_t)n, k.wave[0]);

@@ -14,7 +14,7 @@ namespace RT_NS {
 // The paths of the vector of the wave at `at`.
 RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) {
   PathState<FW> p;
-  p.ray = {load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at)};
+  p.ray = {load3(w.origin, at), load3(w.direction, at)};
   p.prim = load<UW>(w.prim + at);
   p.sample = w.sample, p.depth = w.depth;
   p.scatter_pdf = RT_FULL_SHADING && w.depth ? load<FW>(w.scatter_pdf + at) : FW(0.0f);
@@ -22,7 +22,7 @@ RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) 
     p.throughput = {FW(1.0f), FW(1.0f), FW(1.0f)};
     p.x = load<UW>(k.x + at), p.y = load<UW>(k.y + at);
   } else {
-    p.throughput = load3(w.throughput[0], w.throughput[1], w.throughput[2], at);
+    p.throughput = load3(w.throughput, at);
     UW slot = load<UW>(w.slot + at) & UW((uint32_t)rt::kTileRays - 1);  // behind the last ray there may be any number
     p.x = gather((const int32_t*)k.x, slot), p.y = gather((const int32_t*)k.y, slot);
   }
@@ -37,15 +37,14 @@ RT_HD void add_lanes(float* to, FW add, MW mask) {
 RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, Vec3<FW> add) {
   if (w.depth == 0) {  // slot == place in the wave
     MW m = mask_from_bits<MW>(mask);
-    add_lanes(k.r + at, add.x, m), add_lanes(k.g + at, add.y, m), add_lanes(k.b + at, add.z, m);
+    add_lanes(k.sample[0] + at, add.x, m), add_lanes(k.sample[1] + at, add.y, m), add_lanes(k.sample[2] + at, add.z, m);
     return;
   }
-  alignas(64) float r[kWide], g[kWide], b[kWide];
-  store(r, add.x), store(g, add.y), store(b, add.z);
+  alignas(64) float lane[3][kWide];
+  store3(lane, 0, add);
   for (; mask; mask &= mask - 1) {
     int i = __builtin_ctz(mask);
-    uint32_t slot = w.slot[at + i];
-    k.r[slot] += r[i], k.g[slot] += g[i], k.b[slot] += b[i];
+    add_to_slot(k, w.slot[at + i], lane3(lane, i));
   }
 }
 
@@ -85,8 +84,7 @@ inline void trace_group(const rt::SceneView& s, rt::Scratch& k, uint32_t sample,
     for (int i = 0; i < q.count; ++i) {
       // No branch: half of the rays are blocked, in no order. No product: radiance may be infinite.
       const uint32_t slot = q.slot[i], seen = 0u - q.visible[i];
-      k.r[slot] += as_float(as_uint(q.r[i]) & seen), k.g[slot] += as_float(as_uint(q.g[i]) & seen);
-      k.b[slot] += as_float(as_uint(q.b[i]) & seen);
+      for (int c = 0; c < 3; ++c) k.sample[c][slot] += as_float(as_uint(q.radiance[c][i]) & seen);
     }
     q.count = 0;
   }
@@ -96,11 +94,8 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
                          const DirectLightSample<FW>& a) {
   const LightSample<FW>& l = a.sample;
   int n = q.count;
-  store_packed(q.px + n, a.origin.x, mask), store_packed(q.py + n, a.origin.y, mask);
-  store_packed(q.pz + n, a.origin.z, mask), store_packed(q.distance + n, l.distance, mask);
-  store_packed(q.lx + n, l.wi.x, mask), store_packed(q.ly + n, l.wi.y, mask), store_packed(q.lz + n, l.wi.z, mask);
-  store_packed(q.r + n, a.radiance.x, mask), store_packed(q.g + n, a.radiance.y, mask);
-  store_packed(q.b + n, a.radiance.z, mask);
+  store_packed3(q.origin, n, a.origin, mask), store_packed(q.distance + n, l.distance, mask);
+  store_packed3(q.direction, n, l.wi, mask), store_packed3(q.radiance, n, a.radiance, mask);
   store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, self, mask);
   q.count += __builtin_popcount(mask);
 }
@@ -109,13 +104,8 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
 RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<FW>& step, rt::Wave& next) {
   const PathState<FW>& p = step.path;
   const int n = next.count;
-  store_packed(next.ox + n, p.ray.origin.x, mask), store_packed(next.oy + n, p.ray.origin.y, mask);
-  store_packed(next.oz + n, p.ray.origin.z, mask), store_packed(next.t + n, step.t, mask);
-  store_packed(next.dx + n, p.ray.direction.x, mask), store_packed(next.dy + n, p.ray.direction.y, mask);
-  store_packed(next.dz + n, p.ray.direction.z, mask);
-  store_packed(next.throughput[0] + n, p.throughput.x, mask),
-      store_packed(next.throughput[1] + n, p.throughput.y, mask);
-  store_packed(next.throughput[2] + n, p.throughput.z, mask);
+  store_packed3(next.origin, n, p.ray.origin, mask), store_packed(next.t + n, step.t, mask);
+  store_packed3(next.direction, n, p.ray.direction, mask), store_packed3(next.throughput, n, p.throughput, mask);
   if (RT_FULL_SHADING) store_packed(next.scatter_pdf + n, p.scatter_pdf, mask);
   store_packed(next.prim + n, p.prim, mask), store_packed(next.self + n, step.self, mask);
   store_packed(next.slot + n, load<UW>(w.slot + at), mask);
@@ -128,15 +118,14 @@ RT_CALLED uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec
   if (s.frame->scene.large_count && mask)
     mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max,
                                      ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction, true)));
-  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], distance[kWide];
+  alignas(64) float from[3][kWide], to[3][kWide], distance[kWide];
   alignas(64) uint32_t own[kWide], x[kWide], y[kWide];
-  store(ox, origin.x), store(oy, origin.y), store(oz, origin.z), store(distance, t_max);
-  store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(own, self);
+  store3(from, 0, origin), store3(to, 0, direction), store(distance, t_max), store(own, self);
   if (RT_FULL_SHADING) store(x, p.x), store(y, p.y);
   uint32_t seen = mask;
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
-    const Vec3<float> o = vec3(ox[i], oy[i], oz[i]), d = vec3(dx[i], dy[i], dz[i]);
+    const Vec3<float> o = lane3(from, i), d = lane3(to, i);
     const auto filter = ray_filter<float>(s, x[i], y[i], p.sample, o, d, true);
     if (occluded(s, o, d, own[i], distance[i], filter)) seen &= ~(1u << i);
   }
@@ -146,8 +135,7 @@ RT_CALLED uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec
 // The filters of the rays of a stream; to_light: what ray_filter asks.
 RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, bool to_light) {
   return [&s, &k, sample, to_light](const rt::StreamRay& r) {
-    return ray_filter<float>(s, k.x[r.slot], k.y[r.slot], sample, vec3(r.origin[0], r.origin[1], r.origin[2]),
-                             vec3(r.direction[0], r.direction[1], r.direction[2]), to_light);
+    return ray_filter<float>(s, k.x[r.slot], k.y[r.slot], sample, origin_of(r), direction_of(r), to_light);
   };
 }
 
@@ -216,15 +204,14 @@ inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
   rt::RayStream& q = k.stream;
   q.count = 0;
   for (int at = 0; at < w.count; at += kWide)
-    queue_stream(q, load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at), load<FW>(w.t + at), load<UW>(w.self + at),
+    queue_stream(q, load3(w.origin, at), load3(w.direction, at), load<FW>(w.t + at), load<UW>(w.self + at),
                  load<UW>(w.prim + at), load<UW>(w.slot + at), live_at(w, at));
   const auto filters = stream_filters(s, k, w.sample, false);
   if (s.frame->scene.large_count)
     for (int i = 0; i < q.count; ++i) {
       rt::StreamRay& r = q.ray[i];
-      large_intersect_closest<float>(s.large, s.frame->scene.large_count, vec3(r.origin[0], r.origin[1], r.origin[2]),
-                                     vec3(r.direction[0], r.direction[1], r.direction[2]), r.self, r.t, r.prim,
-                                     filters(r));
+      large_intersect_closest<float>(s.large, s.frame->scene.large_count, origin_of(r), direction_of(r), r.self, r.t,
+                                     r.prim, filters(r));
     }
   trace_stream<FindClosest>(s, q, filters);
   for (int i = 0; i < w.count; ++i) w.t[i] = q.ray[i].t, w.prim[i] = q.ray[i].prim;
@@ -285,7 +272,7 @@ inline uint32_t shade_catcher(VectorTracer& tracer, const PathState<FW>& camera,
   if (!mask) return 0;
   const FW alpha = caught_shadow<FW>(s, tracer, mask, p);
   tracer.add(mask, (FW(1.0f) - alpha) * shade_miss(s, camera));
-  float* to = tracer.scratch.alpha + tracer.at;
+  float* to = tracer.scratch.sample[3] + tracer.at;
   if (!shows_environment(*s.frame)) store(to, select(mask_from_bits<MW>(mask), alpha, load<FW>(to)));
   return mask;
 }
@@ -338,7 +325,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       add_crossed_lights(s, tracer, live, p, load<FW>(w.t + at));
 #endif
     if (live & ~hits) tracer.add(live & ~hits, shade_miss(s, p));
-    if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
+    if (w.depth == 0) store(k.sample[3] + at, camera_coverage(frame, p));
 #if RT_FULL_SHADING
     if (w.depth == 0 && catches_shadows(frame)) hits &= ~shade_catcher(tracer, p, hits);
     hits &= ~bits(is_beyond_last(p));

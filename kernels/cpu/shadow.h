@@ -44,11 +44,10 @@ RT_HD float reduce_sum(FW a) {
 
 // The queue's arrays are read in whole packets: fill them up with the last ray.
 RT_HD void fill_last_packet(rt::ShadowQueue& q) {
-  float* floats[7] = {q.px, q.py, q.pz, q.lx, q.ly, q.lz, q.distance};
   int n = q.count, end = (n + kPacket - 1) / kPacket * kPacket;
   for (int i = n; i < end; ++i) {
-    for (float* f : floats) f[i] = f[n - 1];
-    q.self[i] = q.self[n - 1], q.slot[i] = q.slot[n - 1];
+    set_lane3(q.origin, i, lane3(q.origin, n - 1)), set_lane3(q.direction, i, lane3(q.direction, n - 1));
+    q.distance[i] = q.distance[n - 1], q.self[i] = q.self[n - 1], q.slot[i] = q.slot[n - 1];
   }
 }
 
@@ -58,14 +57,12 @@ RT_HD PacketFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) 
   f.parallel = light.kind == kLightDirectional;
   if (f.parallel) {
     f.axis = vec3(-light.vector[0], -light.vector[1], -light.vector[2]);
-    f.apex = vec3(q.px[0], q.py[0], q.pz[0]);
+    f.apex = lane3(q.origin, 0);
   } else {
     f.apex = vec3(light.vector[0], light.vector[1], light.vector[2]);
-    FW x(0.0f), y(0.0f), z(0.0f);
-    for (int at = 0; at < q.count; at += kWide) {
-      x = x - load<FW>(q.lx + at), y = y - load<FW>(q.ly + at), z = z - load<FW>(q.lz + at);
-    }
-    Vec3<float> sum = vec3(reduce_sum(x), reduce_sum(y), reduce_sum(z));
+    Vec3<FW> back = {FW(0.0f), FW(0.0f), FW(0.0f)};
+    for (int at = 0; at < q.count; at += kWide) back = back - load3(q.direction, at);
+    Vec3<float> sum = vec3(reduce_sum(back.x), reduce_sum(back.y), reduce_sum(back.z));
     float length2 = dot(sum, sum);
     f.axis = length2 > 1e-12f ? (1.0f / sqrt_(length2)) * sum : vec3(0.0f, 0.0f, 1.0f);
   }
@@ -80,9 +77,9 @@ RT_HD bool packet_coordinates(const PacketFrame& f, rt::ShadowQueue& q, Rect& al
     Vec3<FW> e;
     FW inv(1.0f);
     if (f.parallel) {
-      e = Vec3<FW>{load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)} - splat3<FW>(f.apex);
+      e = load3(q.origin, at) - splat3<FW>(f.apex);
     } else {
-      e = FW(-1.0f) * Vec3<FW>{load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
+      e = FW(-1.0f) * load3(q.direction, at);
       FW c = dot(e, splat3<FW>(f.axis));
       narrowest = min_(narrowest, c);
       inv = FW(1.0f) / max_(c, FW(kNarrow));
@@ -109,117 +106,100 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
   for (int i = q.count; i % kPacket; ++i) q.item[i] = q.item[q.count - 1];
 }
 
-// The filters of the shadow rays of a queue.
-struct ShadowFilters {
+// Traces the rays of a queue: q.visible.
+struct ShadowTracer {
   const rt::SceneView& scene;
   const rt::Scratch& scratch;
-  const rt::ShadowQueue& queue;
+  rt::ShadowQueue& q;
   uint32_t sample;
 
-  RT_HD auto at(int i) const {
-    const rt::ShadowQueue& q = queue;
-    const UW slot = load<UW>(q.slot + i);
-    return ray_filter<FW>(scene, gather((const int32_t*)scratch.x, slot), gather((const int32_t*)scratch.y, slot),
-                          sample, load3(q.px, q.py, q.pz, i), load3(q.lx, q.ly, q.lz, i), true);
+  RT_HD void trace_alone(uint32_t k) const {
+    if (is_cancelled(scene)) return;
+    const Vec3<float> o = lane3(q.origin, (int)k), d = lane3(q.direction, (int)k);
+    const auto filter = ray_filter<float>(scene, scratch.x[q.slot[k]], scratch.y[q.slot[k]], sample, o, d, true);
+    q.visible[k] = !occluded(scene, o, d, q.self[k], q.distance[k], filter);
   }
-  RT_HD auto one(uint32_t i) const {
-    const rt::ShadowQueue& q = queue;
-    return ray_filter<float>(scene, scratch.x[q.slot[i]], scratch.y[q.slot[i]], sample, vec3(q.px[i], q.py[i], q.pz[i]),
-                             vec3(q.lx[i], q.ly[i], q.lz[i]), true);
+
+  // Rays at..at+kWide of the queue, in its own order or as sorted.
+  template <bool kSorted, class T> RT_HD FW pick(const T* p, int at) const {
+    if (kSorted) return gather((const float*)p, load<UW>(q.item + at));
+    return load<FW>((const float*)p + at);
+  }
+  template <bool kSorted> RT_HD Vec3<FW> pick3(const float (&p)[3][rt::kShadowStride], int at) const {
+    return {pick<kSorted>(p[0], at), pick<kSorted>(p[1], at), pick<kSorted>(p[2], at)};
+  }
+  template <bool kSorted> RT_HD uint32_t item(int i) const { return kSorted ? q.item[i] : (uint32_t)i; }
+
+  // Traces the packet that begins at `first`; returns whether it was worth it.
+  template <bool kSorted> RT_HD bool trace_packet(const PacketFrame& f, int first, int n) const {
+    Packet r;
+    PacketFilters<> filters = {scene, r, sample, true, {}};
+    Rect quad[kQuads];
+    FW depth(-kInfinity), reach(0.0f);
+    for (int at = 0; at < kPacket; at += kWide) {
+      int from = first + at;
+      const Vec3<FW> p = pick3<kSorted>(q.origin, from);
+      store3(r.origin, at, p), store3(r.direction, at, pick3<kSorted>(q.direction, from));
+      store(r.t + at, pick<kSorted>(q.distance, from)), store(r.prim + at, as_uint(pick<kSorted>(q.self, from)));
+      if (RT_ALPHA_CLIP) {
+        const UW slot = as_uint(pick<kSorted>(q.slot, from));
+        filters.set_pixels(at, gather((const int32_t*)scratch.x, slot), gather((const int32_t*)scratch.y, slot));
+      }
+      FW a = pick<kSorted>(q.across_a, from), b = pick<kSorted>(q.across_b, from);
+      Rect one = {reduce_min(a), reduce_max(a), reduce_min(b), reduce_max(b)};
+      Rect& mine = quad[at / kQuad];
+      mine = at % kQuad ? join(mine, one) : one;
+      Vec3<FW> e = p - splat3<FW>(f.apex);
+      depth = max_(depth, dot(e, splat3<FW>(f.axis)));
+      reach = max_(reach, max_abs(e));
+    }
+    PacketPlanes planes;
+    float farthest = reduce_max(reach);
+    make_planes(planes, f, quad, farthest, f.parallel ? -kInfinity : 0.0f);
+    uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
+    PacketShadow shadow = packet_occluded(scene, planes, r, alive, reduce_max(depth) + kBoxError * farthest, filters);
+    for (int i = 0; i < n; ++i) q.visible[item<kSorted>(first + i)] = !(shadow.blocked >> i & 1);
+    for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(item<kSorted>(first + __builtin_ctzll(m)));
+    return !shadow.open;
+  }
+
+  // All rays in packets, or one by one for a while where packets keep giving up.
+  template <bool kSorted> RT_HD void trace_packets(const PacketFrame& f) const {
+    int alone = 0, wait = 1;
+    for (int at = 0; at < q.count; at += kPacket) {
+      int n = q.count - at < kPacket ? q.count - at : kPacket;
+      if (alone > 0) {
+        --alone;
+        for (int i = 0; i < n; ++i) trace_alone(item<kSorted>(at + i));
+      } else if (trace_packet<kSorted>(f, at, n)) {
+        wait = 1;
+      } else {
+        alone = wait, wait = wait < 16 ? 2 * wait : 16;
+      }
+    }
+  }
+
+  // The large spheres, which are not in the tree.
+  void trace_large() const {
+    for (int at = 0; at < q.count; at += kWide) {
+      const Vec3<FW> o = load3(q.origin, at), d = load3(q.direction, at);
+      const UW slot = load<UW>(q.slot + at);
+      const auto filter = ray_filter<FW>(scene, gather((const int32_t*)scratch.x, slot),
+                                         gather((const int32_t*)scratch.y, slot), sample, o, d, true);
+      uint32_t blocked = bits(large_occluded<FW>(scene.large, scene.frame->scene.large_count, o, d,
+                                                 load<UW>(q.self + at), load<FW>(q.distance + at), filter));
+      for (; blocked; blocked &= blocked - 1) {
+        int k = at + __builtin_ctz(blocked);
+        if (k < q.count) q.visible[k] = 0;
+      }
+    }
   }
 };
-
-RT_HD void trace_alone(const ShadowFilters& f, rt::ShadowQueue& q, uint32_t k) {
-  if (is_cancelled(f.scene)) return;
-  q.visible[k] = !occluded(f.scene, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k],
-                           q.distance[k], f.one(k));
-}
-
-// Rays at..at+kWide of the queue, in its own order or as sorted.
-template <bool kSorted, class T> RT_HD FW pick(const rt::ShadowQueue& q, const T* p, int at) {
-  if (kSorted) return gather((const float*)p, load<UW>(q.item + at));
-  return load<FW>((const float*)p + at);
-}
-
-template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) {
-  return kSorted ? q.item[i] : (uint32_t)i;
-}
-
-// Traces the packet that begins at `first`; returns whether it was worth it.
-template <bool kSorted>
-RT_HD bool trace_shadow_packet(const ShadowFilters& filters, const PacketFrame& f, rt::ShadowQueue& q, int first,
-                               int n) {
-  const rt::SceneView& s = filters.scene;
-  Packet r;
-  PacketFilters packet_filters = {s, r, filters.sample, true, {}};
-  Rect quad[kQuads];
-  FW depth(-kInfinity), reach(0.0f);
-  for (int at = 0; at < kPacket; at += kWide) {
-    int from = first + at;
-    Vec3<FW> p = {pick<kSorted>(q, q.px, from), pick<kSorted>(q, q.py, from), pick<kSorted>(q, q.pz, from)};
-    store(r.ox + at, p.x), store(r.oy + at, p.y), store(r.oz + at, p.z);
-    store(r.dx + at, pick<kSorted>(q, q.lx, from)), store(r.dy + at, pick<kSorted>(q, q.ly, from));
-    store(r.dz + at, pick<kSorted>(q, q.lz, from)), store(r.t + at, pick<kSorted>(q, q.distance, from));
-    store(r.prim + at, as_uint(pick<kSorted>(q, q.self, from)));
-    if (RT_ALPHA_CLIP) {
-      const UW slot = as_uint(pick<kSorted>(q, q.slot, from));
-      packet_filters.set_pixels(at, gather((const int32_t*)filters.scratch.x, slot),
-                                gather((const int32_t*)filters.scratch.y, slot));
-    }
-    FW a = pick<kSorted>(q, q.across_a, from), b = pick<kSorted>(q, q.across_b, from);
-    Rect one = {reduce_min(a), reduce_max(a), reduce_min(b), reduce_max(b)};
-    Rect& mine = quad[at / kQuad];
-    mine = at % kQuad ? join(mine, one) : one;
-    Vec3<FW> e = p - splat3<FW>(f.apex);
-    depth = max_(depth, dot(e, splat3<FW>(f.axis)));
-    reach = max_(reach, max_abs(e));
-  }
-  PacketPlanes planes;
-  float farthest = reduce_max(reach);
-  make_planes(planes, f, quad, farthest, f.parallel ? -kInfinity : 0.0f);
-  uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
-  PacketShadow shadow = packet_occluded(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest, packet_filters);
-  for (int i = 0; i < n; ++i) q.visible[item<kSorted>(q, first + i)] = !(shadow.blocked >> i & 1);
-  for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(filters, q, item<kSorted>(q, first + __builtin_ctzll(m)));
-  return !shadow.open;
-}
-
-// All rays in packets, or one by one for a while where packets keep giving up.
-template <bool kSorted> RT_HD void trace_packets(const ShadowFilters& filters, const PacketFrame& f,
-                                                 rt::ShadowQueue& q) {
-  int alone = 0, wait = 1;
-  for (int at = 0; at < q.count; at += kPacket) {
-    int n = q.count - at < kPacket ? q.count - at : kPacket;
-    if (alone > 0) {
-      --alone;
-      for (int i = 0; i < n; ++i) trace_alone(filters, q, item<kSorted>(q, at + i));
-    } else if (trace_shadow_packet<kSorted>(filters, f, q, at, n)) {
-      wait = 1;
-    } else {
-      alone = wait, wait = wait < 16 ? 2 * wait : 16;
-    }
-  }
-}
-
-// The large spheres, which are not in the tree.
-inline void trace_large(const ShadowFilters& filters, rt::ShadowQueue& q) {
-  const rt::SceneView& s = filters.scene;
-  for (int at = 0; at < q.count; at += kWide) {
-    Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
-    Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
-    uint32_t blocked = bits(large_occluded<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at),
-                                               load<FW>(q.distance + at), filters.at(at)));
-    for (; blocked; blocked &= blocked - 1) {
-      int k = at + __builtin_ctz(blocked);
-      if (k < q.count) q.visible[k] = 0;
-    }
-  }
-}
 
 // q.visible for every ray of the queue
 inline void trace_shadows(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, const rt::Light& light,
                           rt::ShadowQueue& q) {
-  const ShadowFilters filters = {s, k, q, sample};
+  const ShadowTracer tracer = {s, k, q, sample};
   if (!q.count || !s.nodes) {
     memset(q.visible, 1, (size_t)q.count);
     return;
@@ -228,14 +208,14 @@ inline void trace_shadows(const rt::SceneView& s, const rt::Scratch& k, uint32_t
   PacketFrame f = light_frame(light, q);
   Rect all;
   if (s.images || !packet_coordinates(f, q, all)) {
-    for (int i = 0; i < q.count; ++i) trace_alone(filters, q, (uint32_t)i);
+    for (int i = 0; i < q.count; ++i) tracer.trace_alone((uint32_t)i);
   } else if (s.sphere_count > kSortedFrom) {
     sort_bundle(q, all);
-    trace_packets<true>(filters, f, q);
+    tracer.trace_packets<true>(f);
   } else {
-    trace_packets<false>(filters, f, q);
+    tracer.trace_packets<false>(f);
   }
-  if (s.frame->scene.large_count) trace_large(filters, q);
+  if (s.frame->scene.large_count) tracer.trace_large();
 }
 
 }  // namespace RT_NS

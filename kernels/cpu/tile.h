@@ -16,9 +16,7 @@ constexpr int kShadowStride = kShadowBatch + 80;
 
 // rays of one bounce
 struct Wave {
-  float ox[kRayStride], oy[kRayStride], oz[kRayStride];
-  float dx[kRayStride], dy[kRayStride], dz[kRayStride];
-  float t[kRayStride];
+  float origin[3][kRayStride], direction[3][kRayStride], t[kRayStride];
   float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
   float scatter_pdf[kRayStride];    // of the direction, where paths are traced; not stored of camera rays
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
@@ -31,10 +29,8 @@ struct Wave {
 
 // shadow rays to one light, with what each adds if nothing blocks it
 struct ShadowQueue {
-  float px[kShadowStride], py[kShadowStride], pz[kShadowStride];
-  float lx[kShadowStride], ly[kShadowStride], lz[kShadowStride];
-  float distance[kShadowStride];
-  float r[kShadowStride], g[kShadowStride], b[kShadowStride];
+  float origin[3][kShadowStride], direction[3][kShadowStride], distance[kShadowStride];
+  float radiance[3][kShadowStride];
   float across_a[kShadowStride], across_b[kShadowStride];  // coordinates in the frame of the packet
   uint32_t slot[kShadowStride], self[kShadowStride];
   uint32_t key[kShadowStride], item[kShadowStride], swap_key[kShadowStride], swap_item[kShadowStride];
@@ -68,8 +64,8 @@ struct RayStream {
 // One thread's memory, large: on the heap.
 struct alignas(64) Scratch {
   Wave wave[2];
-  float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
-  float sum[4][kRayStride];  // the film's values of the tile's pixels
+  float sample[4][kRayStride];  // RGBA of one
+  float sum[4][kRayStride];     // the film's values of the tile's pixels
   uint32_t x[kRayStride], y[kRayStride];  // the pixels of the slots
   RayStream stream;
   ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
@@ -96,23 +92,13 @@ struct FirstHits {
   void exposure_rows(const rt::SceneView&, rt::Exposure*, int64_t count, int64_t begin, int64_t end); \
   }
 
+// One for each kind of picture, as RT_NS_OF names them.
+#define RT_ISA_COPIES(ns)                                                                                    \
+  RT_ISA_ENTRIES(ns) RT_ISA_ENTRIES(ns##_filtered) RT_ISA_ENTRIES(ns##_paths) RT_ISA_ENTRIES(ns##_capsules) \
+  RT_ISA_ENTRIES(ns##_filtered_capsules) RT_ISA_ENTRIES(ns##_capsule_paths)
+
 }  // namespace rt
 
-RT_ISA_ENTRIES(rt_portable)
-RT_ISA_ENTRIES(rt_avx2)
-RT_ISA_ENTRIES(rt_avx512)
-RT_ISA_ENTRIES(rt_portable_filtered)
-RT_ISA_ENTRIES(rt_avx2_filtered)
-RT_ISA_ENTRIES(rt_avx512_filtered)
-RT_ISA_ENTRIES(rt_portable_filtered_capsules)
-RT_ISA_ENTRIES(rt_avx2_filtered_capsules)
-RT_ISA_ENTRIES(rt_avx512_filtered_capsules)
-RT_ISA_ENTRIES(rt_portable_paths)
-RT_ISA_ENTRIES(rt_avx2_paths)
-RT_ISA_ENTRIES(rt_avx512_paths)
-RT_ISA_ENTRIES(rt_portable_capsules)
-RT_ISA_ENTRIES(rt_avx2_capsules)
-RT_ISA_ENTRIES(rt_avx512_capsules)
-RT_ISA_ENTRIES(rt_portable_capsule_paths)
-RT_ISA_ENTRIES(rt_avx2_capsule_paths)
-RT_ISA_ENTRIES(rt_avx512_capsule_paths)
+RT_ISA_COPIES(rt_portable)
+RT_ISA_COPIES(rt_avx2)
+RT_ISA_COPIES(rt_avx512)

@@ -1,4 +1,4 @@
-// Rows of a film: statistics eight pixels at a time, in their order, and pictures kWide. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+// Rows of a film, once per instruction set: statistics eight pixels at a time, in their order, and pictures kWide.
 #include "../film/tone_map.h"
 #include "../film/histogram.h"
 #include "../integrator/draft.h"

@@ -1,7 +1,7 @@
 // CPU lanes: Wide<8> everywhere, Wide<16> with AVX-512, under the vocabulary of core/number.h.
 // Without either, Wide<8> is made of the compiler's plain vectors: wide_portable.h.
 #pragma once
-#include "../core/number.h"
+#include "../core/vec.h"
 #if RT_LANES != 0
 #include <immintrin.h>
 #endif
@@ -252,5 +252,20 @@ RT_HD UW lane_iota() {
   return load<UW>(lane);
 }
 RT_HD float reduce_min(FW a) { return -reduce_max(FW(0.0f) - a); }
+
+// Vectors by columns x, y, z.
+template <int N> RT_HD Vec3<FW> load3(const float (&v)[3][N], int at) {
+  return {load<FW>(v[0] + at), load<FW>(v[1] + at), load<FW>(v[2] + at)};
+}
+template <int N> RT_HD void store3(float (&v)[3][N], int at, Vec3<FW> a) {
+  store(v[0] + at, a.x), store(v[1] + at, a.y), store(v[2] + at, a.z);
+}
+template <int N> RT_HD void store_packed3(float (&v)[3][N], int at, Vec3<FW> a, uint32_t mask) {
+  store_packed(v[0] + at, a.x, mask), store_packed(v[1] + at, a.y, mask), store_packed(v[2] + at, a.z, mask);
+}
+template <int N> RT_HD Vec3<float> lane3(const float (&v)[3][N], int i) { return vec3(v[0][i], v[1][i], v[2][i]); }
+template <int N> RT_HD void set_lane3(float (&v)[3][N], int i, Vec3<float> a) {
+  v[0][i] = a.x, v[1][i] = a.y, v[2][i] = a.z;
+}
 
 }  // namespace RT_NS

@@ -3,6 +3,5 @@
 // block: 128
 // grid: 1
 // flags: --fmad=false
-// needs: sm_75+
 // source: Benthin et al. 2024; Ylitie et al. 2017
 #include "build_tree.cuh"

@@ -3,7 +3,6 @@
 // block: 128
 // grid: 1
 // flags: --fmad=false
-// needs: sm_75+
 // source: Benthin et al. 2024; Ylitie et al. 2017
 #define RT_SOLIDS 1
 #include "build_tree.cuh"

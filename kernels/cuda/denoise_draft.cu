@@ -3,7 +3,6 @@
 // block: 32x8
 // grid: ceil(width / 32), ceil(height / 8)
 // flags: --fmad=false
-// needs: sm_75+
 // source: Petschnigg et al. 2004; Eisemann, Durand 2004 (joint bilateral filter)
 #include "../core/layout.h"
 #include "../integrator/draft.h"

@@ -3,6 +3,5 @@
 //       summed over the warp, and so do not depend on their order
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Shrake, Rupley 1973 (points on spheres); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "exposure.cuh"

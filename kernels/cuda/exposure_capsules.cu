@@ -2,7 +2,6 @@
 // idea: as exposure, of scenes with capsules
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Shrake, Rupley 1973 (points on spheres); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_SOLIDS 1
 #include "exposure.cuh"

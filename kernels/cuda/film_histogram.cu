@@ -4,7 +4,6 @@
 // block: 512
 // grid: max(1, min(3 * sm, ceil(n / 1024)))
 // flags: --fmad=false
-// needs: sm_75+
 // source: threadFenceReduction (CUDA samples) for the last block
 #include "block_histogram.cuh"
 #include "film_histogram.cuh"

@@ -3,6 +3,5 @@
 //       computed once per picture and need no packets
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "first_hits.cuh"

@@ -11,9 +11,10 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   rt::FirstHit& out = ((rt::FirstHit*)args.film)[at.film];
   out = rt::no_hit();
   if (args.sphere_count == 0) return;
-  rt::Ray<float> ray = rt::center_ray(c_camera, c_frame, (uint32_t)at.x, (uint32_t)at.y);
+  const rt::Ray<float> ray = rt::camera_ray<float, true>(c_camera, c_frame.film, c_frame.sampler, (uint32_t)at.x,
+                                                         (uint32_t)at.y, rt::kCenterSample);
   const rt::SceneTables tables = rt::unlit_tables(args);
-  const auto filter = rt::center_hits(tables, ray.origin, ray.direction);
+  const auto filter = rt::sample_hits<float>(tables, 0u, rt::kCenterSample, ray.origin, ray.direction);
   float t = rt::kInfinity;
   uint32_t prim = rt::kNoPrim;
   rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,

@@ -4,7 +4,6 @@
 // block: 256
 // grid: max(1, min(ceil(n / 256), 8 * sm))
 // flags: --fmad=false
-// needs: sm_75+
 // source: own
 #include "../core/layout.h"
 #include "../geom/pack_sphere.h"

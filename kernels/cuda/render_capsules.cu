@@ -2,7 +2,6 @@
 // idea: leaves hold capsules, and spheres are capsules without length; one variant knows no paths
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Kajiya 1986 (path tracing); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_SOLIDS 1
 #if !defined(RT_FULL_SHADING)

@@ -2,7 +2,6 @@
 // idea: for scenes of a few spheres, in constant memory, which broadcasts a sphere to all threads of a warp
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
 #include "pixel.cuh"
 #include "tables.cuh"

@@ -2,7 +2,6 @@
 // idea: the 32 camera rays of a warp traverse the tree as one packet; shadow and mirrored rays one by one
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Reshetov et al. 2005 (frustum culling); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "megakernel.cuh"
 

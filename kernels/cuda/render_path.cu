@@ -2,7 +2,6 @@
 // idea: camera rays in warp packets, then whole paths, one thread a pixel, with many threads rather than many registers
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Kajiya 1986 (path tracing); Veach, Guibas 1995 (multiple importance sampling); Ylitie, Karras, Laine 2017
 //   (wide compressed nodes)
 #define RT_FULL_SHADING 1

@@ -2,7 +2,6 @@
 // idea: nodes of eight children in 80 bytes, split by surface area: fewer, larger steps and a tenth of the bytes
 // block: 128
 // flags: --fmad=false
-// needs: sm_75+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "pixel.cuh"
 #include "tables.cuh"

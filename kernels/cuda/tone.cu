@@ -4,7 +4,6 @@
 // block: 32x8
 // grid: ceil(width / 32), max(1, min(ceil(height / 16), 12 * sm // ceil(width / 32)))
 // flags: --fmad=false
-// needs: sm_75+
 // source: own
 #include "../core/layout.h"
 #include "tone_map.cuh"

@@ -11,15 +11,7 @@
 
 namespace RT_NS {
 
-template <class F>
-struct Capsule {
-  Vec3<F> center;
-  F radius;
-  Vec3<F> axis;  // half of the segment
-  F tag;  // bits of a number: row of the colour of the half towards +axis; 0: that of the other half
-};
-
-// The line of a ray beside a capsule.
+// The line of a ray beside a capsule. axis, here and below: half of the segment
 template <class F>
 struct CapsuleLine {
   Vec3<F> direction;
@@ -70,9 +62,10 @@ template <class F> RT_HD F entering(const CapsuleLine<F>& l) { return on_segment
 template <class F> RT_HD F leaving(const CapsuleLine<F>& l) { return on_segment(l.nearest + l.turn); }
 
 // of a line that reaches the capsule
-template <class F> RT_HD Interval<F> capsule_interval(const Capsule<F>& c, const CapsuleLine<F>& l) {
-  const Chord<F> in = chord_at(c.center, c.radius, c.axis, l.direction, entering(l));
-  const Chord<F> out = chord_at(c.center, c.radius, c.axis, l.direction, leaving(l));
+template <class F>
+RT_HD Interval<F> capsule_interval(Vec3<F> to_center, F radius, Vec3<F> axis, const CapsuleLine<F>& l) {
+  const Chord<F> in = chord_at(to_center, radius, axis, l.direction, entering(l));
+  const Chord<F> out = chord_at(to_center, radius, axis, l.direction, leaving(l));
   return {in.mid - sqrt_(max_(in.half2, F(0.0f))), out.mid + sqrt_(max_(out.half2, F(0.0f)))};
 }
 

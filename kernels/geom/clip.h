@@ -6,7 +6,7 @@
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // Half-spaces a x + b y + c z <= d, in render space; their intersection is what is kept, or what is removed.
-#define RT_CLIP(F)                                                                                \
+#define RT_FIELDS_Clip(F)                                                                                \
   F(float, clip_planes, 24) F(int32_t, clip_count, 1) F(int32_t, clip_removes, 1) F(int32_t, pad, 2)
 
 #elif !defined(RT_GEOM_CLIP_H)
@@ -67,21 +67,12 @@ template <class F> RT_HD ClippedHit<F> clipped_hit(const Interval<F>& interval, 
   F hit = select(enters, interval.near, min_(interval.far, exit));
   hit = select(in_gap, select(after, s.end, miss), hit);
   hit = select((t < zero) | (hit > s.last), miss, hit);
-  const MaskOf<F> on_cut = after | before;
-  return {hit, on_cut, before};
+  return {hit, after | before, before};
 }
 
 // Nearest t > 0 of a primitive, relative to the origin of the ray, that the span is cut out of; no hit: negative.
 template <class F, class Test> RT_HD F clipped_nearest(const Primitive<F>& p, const Test& test, const ClipSpan<F>& s) {
   return clipped_hit(primitive_interval(p, test), nearest_hit(p, test), s).t;
-}
-
-template <class F> RT_HD SurfacePoint<F> select_point(MaskOf<F> m, const SurfacePoint<F>& a, const SurfacePoint<F>& b) {
-  const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
-  return {{select(m, a.position.x, b.position.x), select(m, a.position.y, b.position.y),
-           select(m, a.position.z, b.position.z)},
-          {select(m, a.normal.x, b.normal.x), select(m, a.normal.y, b.normal.y), select(m, a.normal.z, b.normal.z)},
-          inside};
 }
 
 // A surface point, and whether it is on a cut face.

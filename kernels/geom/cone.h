@@ -112,9 +112,7 @@ template <class F> RT_HD OutwardPoint<F> cone_point(const Cone<F>& c, Vec3<F> di
   const F radius = max_(fma_(s.widening, height, F(0.5f) * (c.end_radius + c.start_radius)), zero);
   const F distance = select(on_end, min_(sqrt_(distance2), radius), radius);
   const Vec3<F> slanted = normalize(fma3(zero - s.widening, s.unit_axis, outward));
-  const Vec3<F> flat = face * s.unit_axis;
-  return {fma3(distance, outward, height * s.unit_axis),
-          {select(on_end, flat.x, slanted.x), select(on_end, flat.y, slanted.y), select(on_end, flat.z, slanted.z)}};
+  return {fma3(distance, outward, height * s.unit_axis), select3(on_end, face * s.unit_axis, slanted)};
 }
 
 }  // namespace RT_NS

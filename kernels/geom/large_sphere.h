@@ -106,9 +106,8 @@ struct LargeFirst {
   UintOf<F> prim;
 };
 
-// Tests of a ray against all large spheres; filter: integrator/hit_filter.h. Not inlined, because few scenes have any: others pay for one
-// comparison and no register.
-
+// Tests of a ray against all large spheres; filter: integrator/hit_filter.h. Not inlined, because few scenes have any:
+// others pay for one comparison and no register.
 template <class F, class Filter>
 RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
                                   UintOf<F> self, LargeFirst<F> first, const Filter& filter) {
@@ -143,12 +142,7 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
   for (int i = 0; i < count; ++i) {
     MaskOf<F> own = prim == UintOf<F>(large[i].prim);
     if (!any(own)) continue;
-    SurfacePoint<F> q = large_surface(large[i], origin, direction);
-    p.position = {select(own, q.position.x, p.position.x), select(own, q.position.y, p.position.y),
-                  select(own, q.position.z, p.position.z)};
-    p.normal = {select(own, q.normal.x, p.normal.x), select(own, q.normal.y, p.normal.y),
-                select(own, q.normal.z, p.normal.z)};
-    p.inside = (own & q.inside) | ((!own) & p.inside);
+    p = select_point(own, large_surface(large[i], origin, direction), p);
   }
   return p;
 }

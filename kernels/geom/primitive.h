@@ -1,4 +1,5 @@
-// The interface of primitives for the builder, traversal and shading, which use neither centre nor radius.
+// The interface of primitives for the builder, traversal and shading, which use neither centre nor radius: of spheres
+// here, of solids in solid.h as well.
 // Another kind of primitive is a struct with functions of these names, and a record.
 //
 // A scene of spheres alone is rendered by code that knows spheres alone, with records of 16 bytes. With RT_SOLIDS
@@ -64,9 +65,6 @@ template <class F> RT_HD Solid<F> relative_to(const Solid<F>& s, Vec3<F> origin)
 template <class F> RT_HD Chord<F> primitive_test(const Sphere<F>& s, Vec3<F> direction) {
   return sphere_chord(s.center, s.radius, direction);
 }
-template <class F> RT_HD CapsuleLine<F> primitive_test(const Solid<F>& s, Vec3<F> direction) {
-  return solid_line(s, direction);
-}
 
 // false if the line of the ray misses
 template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half2 >= F(0.0f); }
@@ -82,7 +80,6 @@ template <class F> RT_HD MaskOf<F> may_reach(const Solid<F>& s, Vec3<F> directio
 
 // nearest t > 0; no hit: negative
 template <class F> RT_HD F nearest_hit(const Sphere<F>& s, const Chord<F>& c) { return sphere_nearest(c, s.radius); }
-template <class F> RT_HD F nearest_hit(const Solid<F>& s, const CapsuleLine<F>& l) { return solid_nearest(s, l); }
 
 // Whether there is a hit in (0, t_max).
 template <class F> RT_HD MaskOf<F> occludes(const Sphere<F>& s, const Chord<F>& c, F t_max) {
@@ -95,35 +92,24 @@ template <class F> RT_HD MaskOf<F> occludes(const Solid<F>& s, const CapsuleLine
 
 // How far the primitive reaches from its centre along a unit vector, for culling.
 template <class F> RT_HD F reach_along(const Sphere<F>& s, Vec3<F>) { return s.radius; }
-template <class F> RT_HD F reach_along(const Solid<F>& s, Vec3<F> direction) { return solid_reach(s, direction); }
 
 // of a line that reaches the primitive
 template <class F> RT_HD Interval<F> primitive_interval(const Sphere<F>&, const Chord<F>& c) {
   const F half = sqrt_(max_(c.half2, F(0.0f)));
   return {c.mid - half, c.mid + half};
 }
-template <class F> RT_HD Interval<F> primitive_interval(const Solid<F>& s, const CapsuleLine<F>& l) {
-  return solid_interval(s, l);
-}
 
 // Surface point of a hit; the primitive is not relative here.
 template <class F> RT_HD SurfacePoint<F> primitive_surface(const Sphere<F>& s, Vec3<F> origin, Vec3<F> direction) {
   return sphere_surface(s.center, s.radius, origin, direction);
 }
-template <class F> RT_HD SurfacePoint<F> primitive_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
-  return solid_surface(s, origin, direction);
-}
 
 // Bound of the distance of a surface point from the surface.
 template <class F> RT_HD F primitive_error(const Sphere<F>& s) { return surface_error(s.center, s.radius); }
-template <class F> RT_HD F primitive_error(const Solid<F>& s) { return solid_error(s); }
 
 // t at which a ray from a surface point hits the same primitive again, if it stays inside
 template <class F> RT_HD F hit_again(const Sphere<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   return inner_chord(s.radius, dot(direction, p.normal));
-}
-template <class F> RT_HD F hit_again(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
-  return solid_exit(s, p, direction);
 }
 
 // The sphere by which a primitive that sends out light is sampled (shade/emitter.h). Other solids are not: paths find

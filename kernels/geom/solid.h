@@ -49,7 +49,6 @@ struct Solid : SolidRecord<F> {
   Vec3<F> origin;  // to which the centre is relative
 };
 
-template <class F> RT_HD Capsule<F> capsule_of(const SolidRecord<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
 template <class F> RT_HD UintOf<F> form_of(const SolidRecord<F>& s) { return as_uint(s.tag) >> kFormShift; }
 template <class F> RT_HD MaskOf<F> is_round(const SolidRecord<F>& s) {
 #if RT_FORMS
@@ -152,7 +151,7 @@ template <class F> RT_HD Interval<F> other_interval(const Solid<F>& s, MaskOf<F>
 
 // Of a solid that is no round capsule, the numbers of its interval take the place of those of the capsule's line:
 // half2: of the chord, unsquared; nearest, turn: near and far.
-template <class F> RT_HD CapsuleLine<F> solid_line(const Solid<F>& s, Vec3<F> direction) {
+template <class F> RT_HD CapsuleLine<F> primitive_test(const Solid<F>& s, Vec3<F> direction) {
   CapsuleLine<F> l = capsule_line(s.center, s.radius, s.axis, direction);
   const MaskOf<F> round = is_round(s);
   if (any(!round)) {
@@ -165,10 +164,12 @@ template <class F> RT_HD CapsuleLine<F> solid_line(const Solid<F>& s, Vec3<F> di
 }
 
 // Bound of the distance of a computed surface point from the surface.
-template <class F> RT_HD F solid_error(const SolidRecord<F>& s) { return capsule_error(s.center, s.radius, s.axis); }
+template <class F> RT_HD F primitive_error(const SolidRecord<F>& s) {
+  return capsule_error(s.center, s.radius, s.axis);
+}
 
 // nearest t > 0, as sphere_nearest; no hit: negative
-template <class F> RT_HD F solid_nearest(const Solid<F>& s, const CapsuleLine<F>& l) {
+template <class F> RT_HD F nearest_hit(const Solid<F>& s, const CapsuleLine<F>& l) {
   F t = capsule_nearest(s.center, s.radius, s.axis, l);
   const MaskOf<F> round = is_round(s);
   if (any(!round)) {
@@ -180,8 +181,8 @@ template <class F> RT_HD F solid_nearest(const Solid<F>& s, const CapsuleLine<F>
   return t;
 }
 
-template <class F> RT_HD Interval<F> solid_interval(const Solid<F>& s, const CapsuleLine<F>& l) {
-  const Interval<F> i = capsule_interval(capsule_of(s), l);
+template <class F> RT_HD Interval<F> primitive_interval(const Solid<F>& s, const CapsuleLine<F>& l) {
+  const Interval<F> i = capsule_interval(s.center, s.radius, s.axis, l);
   const MaskOf<F> round = is_round(s);
   return {select(round, i.near, l.nearest), select(round, i.far, l.turn)};
 }
@@ -204,7 +205,7 @@ template <class F> RT_CALLED SurfacePoint<F> shaped_surface(SolidRecord<F> s, Ve
     p = {select3(is_ellipsoid, e.offset, p.offset), select3(is_ellipsoid, e.normal, p.normal)};
   }
   const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
-  return {fma3(solid_error(s), normal, s.center + p.offset), normal, inside};
+  return {fma3(primitive_error(s), normal, s.center + p.offset), normal, inside};
 }
 
 // Surface point of a hit on a triangle.
@@ -225,27 +226,21 @@ template <class F> RT_CALLED SurfacePoint<F> triangle_surface(SolidRecord<F> s, 
     // rays through glass leave the triangle itself
     p = {select3(is_smooth & !closed, q.position, p.position), select3(is_smooth, q.normal, p.normal), p.inside};
   }
-  p.position = fma3(solid_error(s), outward, p.position);
+  p.position = fma3(primitive_error(s), outward, p.position);
   return p;
 }
 
-template <class F> RT_HD SurfacePoint<F> select_surface(MaskOf<F> m, const SurfacePoint<F>& a,
-                                                        const SurfacePoint<F>& b) {
-  const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
-  return {select3(m, a.position, b.position), select3(m, a.normal, b.normal), inside};
-}
-
-template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
+template <class F> RT_HD SurfacePoint<F> primitive_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
   const MaskOf<F> round = is_round(s), flat = is_triangle(s);
   SurfacePoint<F> p = capsule_surface(s.center, s.radius, s.axis, origin, direction);
   if (!any(!round)) return p;
-  if (any((!round) & !flat)) p = select_surface(round, p, shaped_surface<F>(s, origin, direction));
-  if (any(flat)) p = select_surface(flat, triangle_surface<F>(s, origin, direction), p);
+  if (any((!round) & !flat)) p = select_point(round, p, shaped_surface<F>(s, origin, direction));
+  if (any(flat)) p = select_point(flat, triangle_surface<F>(s, origin, direction), p);
   return p;
 }
 
 // t at which a ray from a point on the inner side leaves the solid. Behind a triangle it meets others.
-template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
+template <class F> RT_HD F hit_again(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   const MaskOf<F> round = is_round(s);
   F t = capsule_exit(s.center, s.radius, s.axis, p, direction);
   if (any(!round)) {
@@ -258,7 +253,7 @@ template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& 
 }
 
 // How far a solid reaches from its centre along a unit vector at most.
-template <class F> RT_HD F solid_reach(const Solid<F>& s, Vec3<F> direction) {
+template <class F> RT_HD F reach_along(const Solid<F>& s, Vec3<F> direction) {
   const F along = abs_(dot(s.axis, direction));
   const Vec3<F> d = {abs_(direction.x), abs_(direction.y), abs_(direction.z)};
   const Vec3<F> box = {abs_(s.axis.x), abs_(s.axis.y), abs_(s.axis.z)};

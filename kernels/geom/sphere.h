@@ -69,6 +69,11 @@ struct SurfacePoint {
   MaskOf<F> inside;  // the ray came from inside
 };
 
+template <class F> RT_HD SurfacePoint<F> select_point(MaskOf<F> m, const SurfacePoint<F>& a, const SurfacePoint<F>& b) {
+  const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
+  return {select3(m, a.position, b.position), select3(m, a.normal, b.normal), inside};
+}
+
 // A point of a surface, from the centre of the solid, and the normal that points out of it.
 template <class F>
 struct OutwardPoint {

@@ -2,7 +2,7 @@
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // position and axes in render space; right and up carry the half extents of the picture
-#define RT_CAMERA(F)                                                                              \
+#define RT_FIELDS_Camera(F)                                                                              \
   F(float, origin, 3) F(int32_t, kind, 1)      /* kind: CameraKind */                             \
   F(float, forward, 3) F(float, lens_radius, 1) /* unit; 0: all is in focus */                    \
   F(float, right, 3) F(float, focus_distance, 1) /* along forward */                              \

@@ -41,12 +41,12 @@ RT_HD DirectLightSample<F> shade_light(const rt::Integrator& integrator, const r
 // Which paths go on from their surfaces where no paths are traced: along mirrors.
 template <class F> RT_HD MaskOf<F> path_continues(const rt::Integrator& integrator, const PathState<F>& p,
                                                   const Surface<F>& f) {
-  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(RT_MIRRORS && p.depth < integrator.max_depth);
+  return (f.bsdf.phong.mirror > F(0.0f)) & splat_mask<F>(RT_MIRRORS && p.depth < integrator.max_depth);
 }
 
 template <class F>
 RT_HD PathStep<F> mirror_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  BsdfSample<F> b = bsdf_sample(f.bsdf, f.point.normal, p.ray.direction);
+  const BsdfSample<F> b = bsdf_sample(f.bsdf, f.point.normal, p.ray.direction);
   return path_step(frame, p, f, b.wi, b.weight);
 }
 

@@ -5,7 +5,7 @@
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // points of a sphere, out of Sampler::sample_count. open: of those exposed; visible: from the camera
-#define RT_EXPOSURE(F) F(int32_t, exposed, 1) F(int32_t, open, 1) F(int32_t, visible, 1) F(int32_t, pad, 1)
+#define RT_FIELDS_Exposure(F) F(int32_t, exposed, 1) F(int32_t, open, 1) F(int32_t, visible, 1) F(int32_t, pad, 1)
 
 #elif !defined(RT_INTEGRATOR_EXPOSURE_H)
 #define RT_INTEGRATOR_EXPOSURE_H
@@ -17,9 +17,7 @@ namespace RT_NS {
 constexpr float kPointReach = 1e-20f;  // length of a ray that stands for its origin
 
 // A filter by which the primitives that contain the origin of a ray block it, and no others.
-struct ContainingHits {
-  static constexpr bool kAcceptsAll = true;
-
+struct ContainingHits : AllHits {
   template <class F, class Test> RT_HD F nearest(const Primitive<F>& p, const Test& test) const {
     const Interval<F> inside = primitive_interval(p, test);
     const MaskOf<F> contains = is_reached(test) & (inside.near < F(0.0f)) & (inside.far > F(0.0f));
@@ -30,10 +28,6 @@ struct ContainingHits {
   }
   template <class F> RT_HD F nearest_large(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F>) const {
     return select(large_height(s, origin) < F(0.0f), F(0.5f * kPointReach), F(-1.0f));
-  }
-  RT_HD bool accepts(uint32_t) const { return true; }
-  template <class F> RT_HD MaskOf<F> accepts_large(const rt::LargeSphere&, Vec3<F>) const {
-    return splat_mask<F>(true);
   }
 };
 

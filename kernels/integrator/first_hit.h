@@ -17,16 +17,6 @@ RT_HD rt::FirstHit no_hit() {
   return h;
 }
 
-// The ray through a pixel's centre; the frame's filter is "point".
-RT_HD Ray<float> center_ray(const rt::Camera& camera, const rt::Frame& frame, uint32_t x, uint32_t y) {
-  return camera_ray<float, true>(camera, frame.film, frame.sampler, x, y, kCenterSample);
-}
-
-// The filter of a ray through a pixel's centre.
-RT_HD SampleHits<float> center_hits(const rt::SceneTables& scene, Vec3<float> origin, Vec3<float> direction) {
-  return sample_hits<float>(scene, 0u, kCenterSample, origin, direction);
-}
-
 // What a ray meets at t: `prim`, the primitive given.
 RT_HD rt::FirstHit first_hit(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive, float t,
                              Vec3<float> origin, Vec3<float> direction) {

@@ -10,11 +10,11 @@
 #define RT_INTEGRATOR_INTEGRATORS_H
 #include "ao.h"
 
-#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao") E(kIntegratorPath, "path")
+#define RT_WORDS_IntegratorKind(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao") E(kIntegratorPath, "path")
 
 namespace RT_NS {
 
-RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
+RT_ENUM(IntegratorKind)
 
 // Whether rays may pass surfaces of a picture, for which code needs RT_ALPHA_CLIP.
 RT_HD bool filters_hits(const rt::Frame& frame) { return frame.scene.has_alpha || frame.clip.clip_count > 0; }

@@ -6,7 +6,7 @@
 
 // nested: whether paths keep the list; camera_*: solids of glass in which camera rays may begin, and spheres around
 // them, in render space
-#define RT_MEDIA(F)                                                                               \
+#define RT_FIELDS_Media(F)                                                                               \
   F(int32_t, nested, 1) F(int32_t, camera_count, 1) F(int32_t, media_pad, 2)                   \
   F(uint32_t, camera_solid, 4) F(float, camera_sphere, 16)
 

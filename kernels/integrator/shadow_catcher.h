@@ -45,12 +45,6 @@ template <class F> RT_HD MaskOf<F> meets_catcher(const rt::SceneTables& s, const
   return (surface_of(s, p.prim) + UintOf<F>(1u)) == UintOf<F>((uint32_t)s.frame->environment.shadow_catcher);
 }
 
-// The path for samples of light, which count in full: no path goes on from here.
-template <class F> RT_HD PathState<F> catching_path(const rt::Frame& frame, PathState<F> p) {
-  p.depth = frame.integrator.max_depth;
-  return p;
-}
-
 // Whether samples of the environment map have the density of a cosine: unless it has a bright part. Samples of an even
 // image by its brightness would lie below the ground in half of all cases.
 RT_HD bool draws_cosine(const rt::Frame& frame) {
@@ -108,16 +102,12 @@ RT_HD DirectLightSample<F> caught_sky(const rt::Frame& frame, const PathState<F>
   return {f.point.position, {wi, F(kInfinity), F(1.0f), F(0.0f)}, splat_mask<F>(true), scattering_ambient(s) * sky};
 }
 
-// Share of light that is missing.
-template <class F> RT_HD F shadow_alpha(const CaughtLight<F>& caught) {
-  return select(caught.all > F(0.0f), caught.missing / max_(caught.all, F(1e-20f)), F(0.0f));
-}
-
 // The share of light that things keep off where the camera rays `mask` meet the ground. tracer: of surface_step.h
 template <class F, class Tracer>
 RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& camera) {
   const rt::Frame& frame = *s.frame;
-  PathState<F> p = catching_path(frame, camera);
+  PathState<F> p = camera;
+  p.depth = frame.integrator.max_depth;  // samples of light count in full: no path goes on from here
   Surface<F> f = tracer.surface(mask, p);
   const Scattering<F> scattering = catcher_scattering(frame, p, f);
   const MaskOf<F> all = mask_from_bits<MaskOf<F>>(mask);
@@ -139,7 +129,7 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
     catch_light(caught, a.radiance, all & a.contributes, mask_from_bits<MaskOf<F>>(seen));
   }
   if (!traces_paths(frame.integrator) && !rays) catch_light(caught, ambient, all, all);
-  return shadow_alpha(caught);
+  return select(caught.all > F(0.0f), caught.missing / max_(caught.all, F(1e-20f)), F(0.0f));
 }
 
 }  // namespace RT_NS

@@ -3,7 +3,7 @@
 // they are while the camera turns.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-#define RT_ENVIRONMENT(F)                                                                         \
+#define RT_FIELDS_Environment(F)                                                                         \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
   F(float, background_top, 3) F(int32_t, shadow_catcher, 1) /* number of the ground and 1; 0: none */ \
   F(float, ambient, 3) F(float, environment_light, 1) /* of the environment map on white that faces up, R + G + B */ \

@@ -8,7 +8,7 @@
 
 // by the words of MaterialKind
 #define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
-#define RT_MATERIAL_STRUCTS(S) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED)
+#define RT_MATERIAL_STRUCTS(S) S(PhongParameters) S(PrincipledParameters)
 
 #elif !defined(RT_SHADE_BSDF_H)
 #define RT_SHADE_BSDF_H
@@ -26,11 +26,11 @@
 #define RT_MIRRORS 1
 #endif
 
-#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
+#define RT_WORDS_MaterialKind(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
 
 namespace RT_NS {
 
-RT_ENUM(MaterialKind, RT_MATERIAL_KIND)
+RT_ENUM(MaterialKind)
 
 template <class F>
 struct Bsdf {
@@ -84,9 +84,6 @@ template <class F> RT_HD Vec3<F> bsdf_eval(const Bsdf<F>& b, Vec3<F> normal, Vec
   PhongValue<F> terms = phong_eval(b.phong, normal, wo, wi, n_dot_wi);
   return fma3(scattered_share(b.phong) * terms.diffuse, b.albedo, vec3(terms.specular, terms.specular, terms.specular));
 }
-
-// Does a path go on from here?
-template <class F> RT_HD MaskOf<F> bsdf_is_sampled(const Bsdf<F>& b) { return b.phong.mirror > F(0.0f); }
 
 template <class F>
 struct BsdfSample {

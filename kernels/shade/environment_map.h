@@ -10,20 +10,20 @@
 
 // map_x, background_up and their cross product are the image's axes; map_highlights: whether the map is even and there are
 // Phong's highlights, which no path finds
-#define RT_ENVIRONMENTMAP(F)                                                                                 \
+#define RT_FIELDS_EnvironmentMap(F)                                                                                 \
   F(float, map_x, 3) F(int32_t, map_size, 1)   /* unit; rows of cells, a power of two; 0: no image */ \
   F(int32_t, map_visible, 1) F(int32_t, map_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
   F(int32_t, map_shadow, 1) F(int32_t, map_highlights, 1) /* whether spheres cast shadows in its light; see above */
 
 // A corner of cells, by rows of 2 map_size + 1 from the zenith down. density: of samples in the map as a unit square; its
 // mean is 1
-#define RT_ENVIRONMENTTEXEL(F) F(float, radiance, 3) F(float, density, 1) /* linear RGB */
+#define RT_FIELDS_EnvironmentTexel(F) F(float, radiance, 3) F(float, density, 1) /* linear RGB */
 
 // Probabilities of the halves of a block of 2 x 2 blocks: of the rows on top, and of the left column in each row. They
 // follow the corners in the same array: for the left half of the map, a square, then for the right one, first the whole
 // half, then the blocks of each size, the four parts of block i being 4 i + 1 to 4 i + 4; the last ones consist of cells.
 // At the end comes the probability of the left half of the map, as that of the rows on top.
-#define RT_ENVIRONMENTQUAD(F) F(float, top, 1) F(float, left, 2) F(float, pad, 1)
+#define RT_FIELDS_EnvironmentQuad(F) F(float, top, 1) F(float, left, 2) F(float, pad, 1)
 
 #elif !defined(RT_SHADE_ENVIRONMENT_MAP_H)
 #define RT_SHADE_ENVIRONMENT_MAP_H

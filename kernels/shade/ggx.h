@@ -103,27 +103,6 @@ template <class F> RT_HD GgxAlbedo<F> albedo_entry(const float* entries, F rough
   return {fma_(v, high_a - low_a, low_a), fma_(v, high_b - low_b, low_b)};
 }
 
-// entries: averages of ggx_albedo.h by roughness
-template <class F> RT_HD GgxAlbedo<F> average_entry(const float* entries, F roughness) {
-  using U = UintOf<F>;
-  const F y = min_(max_(roughness, F(0.0f)), F(1.0f)) * F((float)(kAlbedoSize - 1));
-  const U j = select(y < F((float)(kAlbedoSize - 2)), to_uint(y), U((uint32_t)(kAlbedoSize - 2)));
-  const F v = y - to_float(j);
-  const U at = j << 1;
-  const F a0 = gather(entries, at), a1 = gather(entries, at + U(2u));
-  const F b0 = gather(entries, at + U(1u)), b1 = gather(entries, at + U(3u));
-  return {fma_(v, a1 - a0, a0), fma_(v, b1 - b0, b0)};
-}
-
-template <class F> RT_HD GgxAlbedo<F> ggx_albedo(F roughness, F cosine) {
-  return albedo_entry(kGgxAlbedo, roughness, cosine);
-}
-
-// its mean over viewers with the density of a cosine
-template <class F> RT_HD GgxAlbedo<F> ggx_average_albedo(F roughness) {
-  return average_entry(kGgxAverageAlbedo, roughness);
-}
-
 // A place between two entries of a table with n entries.
 template <class F>
 struct TablePlace {
@@ -136,6 +115,16 @@ template <class F> RT_HD TablePlace<F> table_place(F x, int n) {
   const F at = min_(max_(x, F(0.0f)), F(1.0f)) * F((float)(n - 1));
   const UintOf<F> entry = select(at < F((float)(n - 2)), to_uint(at), UintOf<F>((uint32_t)(n - 2)));
   return {entry, at - to_float(entry)};
+}
+
+// entries: averages of ggx_albedo.h by roughness
+template <class F> RT_HD GgxAlbedo<F> average_entry(const float* entries, F roughness) {
+  using U = UintOf<F>;
+  const TablePlace<F> r = table_place(roughness, kAlbedoSize);
+  const U at = r.entry << 1;
+  const F a0 = gather(entries, at), a1 = gather(entries, at + U(2u));
+  const F b0 = gather(entries, at + U(1u)), b1 = gather(entries, at + U(3u));
+  return {fma_(r.part, a1 - a0, a0), fma_(r.part, b1 - b0, b0)};
 }
 
 // Where the tables of glass have a roughness and an index. eta: as in fresnel_dielectric.

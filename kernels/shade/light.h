@@ -5,7 +5,7 @@
 
 // extent: of a point the radius, of a directional light the square of the sine of half its angle, of others the
 // area; 0: none. u and v: half the sides of a rectangle, semi-axes of a disk; normal: unit, where these shine.
-#define RT_LIGHT(F)                                                                               \
+#define RT_FIELDS_Light(F)                                                                               \
   F(float, vector, 3) F(int32_t, kind, 1)      /* directional: towards it; others: centre */      \
   F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */                                \
   F(float, u, 3) F(float, extent, 1) F(float, v, 3) F(int32_t, shadow, 1) /* shadow: whether it casts any */ \
@@ -17,12 +17,12 @@
 #include "../core/structs.h"
 #include "../core/vec.h"
 
-#define RT_LIGHT_KIND(E) \
+#define RT_WORDS_LightKind(E) \
   E(kLightPoint, "point") E(kLightDirectional, "directional") E(kLightRectangle, "rectangle") E(kLightDisk, "disk")
 
 namespace RT_NS {
 
-RT_ENUM(LightKind, RT_LIGHT_KIND)
+RT_ENUM(LightKind)
 
 template <class F>
 struct LightSample {

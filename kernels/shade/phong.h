@@ -2,10 +2,9 @@
 // wi: towards the light, wo: towards the viewer, normal: towards the viewer; all unit.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-#define RT_PHONG(F)                                                                               \
+#define RT_FIELDS_PhongParameters(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
   F(float, mirror, 1) F(float, mirror_color, 3)  /* linear RGB */
-#define RT_MEMBER_PhongParameters(type, name, count) RT_MEMBER(PhongParameters, name)
 
 #elif !defined(RT_SHADE_PHONG_H)
 #define RT_SHADE_PHONG_H

@@ -15,12 +15,11 @@
 // are in the frame of the surface: o towards the viewer, o.z > 0; i towards the light, i.z < 0 beyond the surface.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-#define RT_PRINCIPLED(F)                                                                          \
+#define RT_FIELDS_PrincipledParameters(F)                                                                          \
   F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
   F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)                               \
   F(float, attenuation_distance, 1)            /* render space; 0: the surface colours light, not the inside */ \
   F(float, priority, 1) F(float, pad, 2)       /* of glass that overlaps other glass */
-#define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 
 #elif !defined(RT_SHADE_PRINCIPLED_H)
 #define RT_SHADE_PRINCIPLED_H
@@ -56,7 +55,7 @@ constexpr float kMeanCoat = kCoatReflectance + (1.0f - kCoatReflectance) * kMean
 
 // Share of light that one bounce of GGX below a coat reflects through it. through: the coat's share for the viewer
 template <class F> RT_HD GgxAlbedo<F> coated_albedo(F coat, F through, F roughness, F cosine) {
-  const GgxAlbedo<F> once = ggx_albedo(roughness, cosine);
+  const GgxAlbedo<F> once = albedo_entry(kGgxAlbedo, roughness, cosine);
   if (!any(coat > F(0.0f))) return once;
   const GgxAlbedo<F> taken = albedo_entry(kGgxCoated, roughness, cosine);
   const F beyond = F(kCoatReflectance - 1.0f) * coat;
@@ -65,7 +64,7 @@ template <class F> RT_HD GgxAlbedo<F> coated_albedo(F coat, F through, F roughne
 
 // its mean over viewers with the density of a cosine
 template <class F> RT_HD GgxAlbedo<F> coated_average_albedo(F coat, F roughness) {
-  const GgxAlbedo<F> once = ggx_average_albedo(roughness);
+  const GgxAlbedo<F> once = average_entry(kGgxAverageAlbedo, roughness);
   if (!any(coat > F(0.0f))) return once;
   const GgxAlbedo<F> taken = average_entry(kGgxAverageCoated, roughness);
   const GgxAlbedo<F> viewer = average_entry(kGgxAverageGrazing, roughness);
@@ -182,8 +181,8 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.eta = eta;
   s.smooth = (m.roughness * m.roughness <= F(kLeastAlpha)) | (max_(s.eta, one / s.eta) < F(kLeastIndex));
   const MaskOf<F> absorbs = m.attenuation_distance > zero;
-  s.tint = {select(absorbs, one, sqrt_(albedo.x)), select(absorbs, one, sqrt_(albedo.y)),
-            select(absorbs, one, sqrt_(albedo.z))};
+  const Vec3<F> white = {one, one, one};
+  s.tint = select3(absorbs, white, Vec3<F>{sqrt_(albedo.x), sqrt_(albedo.y), sqrt_(albedo.z)});
 
   const F solid = (one - m.metallic) * (one - m.transmission);  // share of the dielectric over a diffuse base
   const F root = (m.ior - one) / (m.ior + one);
@@ -199,7 +198,7 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F grazing(kMeanGrazing), returned = average.all / through;
   s.dielectric_multiple =
       multiple_bounces(fma_(grazing, s.dielectric_f90 - s.dielectric_f0, s.dielectric_f0), returned);
-  const Vec3<F> mean = fma3(grazing, Vec3<F>{one, one, one} - albedo, albedo);
+  const Vec3<F> mean = fma3(grazing, white - albedo, albedo);
   const F again = solid * s.dielectric_multiple;
   s.multiple = {fma_(m.metallic, multiple_bounces(mean.x, returned), again),
                 fma_(m.metallic, multiple_bounces(mean.y, returned), again),
@@ -301,8 +300,7 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
   const F shape = share * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
                   ggx_visible_both(s.alpha, o.z, cos_i);
   const F by_eta2 = select(reflects, one, one / (s.eta * s.eta));  // radiance is less where the index is, by its square
-  const Vec3<F> color = {select(reflects, one, s.tint.x), select(reflects, one, s.tint.y),
-                         select(reflects, one, s.tint.z)};
+  const Vec3<F> color = select3(reflects, Vec3<F>{one, one, one}, s.tint);
   const F through = one - coat_albedo(select(reflects, s.coat, s.coat_beyond), cos_i);
   // light that crosses the surface crosses the coat once, on the outside
   const F cover = select(reflects, min_(s.through, through), s.through * through);
@@ -318,18 +316,16 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
 template <class F> RT_HD BsdfValue<F> principled_eval(const PrincipledShading<F>& s, Vec3<F> o, Vec3<F> i) {
   const MaskOf<F> faces = i.z > F(0.0f);
   const F one(1.0f), zero(0.0f);
-  BsdfValue<F> sum = {{zero, zero, zero}, zero};
+  const Vec3<F> none = {zero, zero, zero};
+  BsdfValue<F> sum = {none, zero};
   if (any(faces)) {
     const BsdfValue<F> b = principled_reflection(s, o, i);
-    const F on = select(faces, one, zero);
-    sum = {{select(faces, b.value.x, zero), select(faces, b.value.y, zero), select(faces, b.value.z, zero)},
-           on * select(faces, b.pdf, zero)};
+    sum = {select3(faces, b.value, none), select(faces, one, zero) * select(faces, b.pdf, zero)};
   }
   const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
   if (any(rough)) {
     const BsdfValue<F> g = principled_glass(s, o, i);
-    sum.value = sum.value +
-                Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero), select(rough, g.value.z, zero)};
+    sum.value = sum.value + select3(rough, g.value, none);
     sum.pdf = sum.pdf + select(rough, g.pdf, zero);
   }
   return sum;

@@ -9,14 +9,15 @@ from typing import Any
 from raytracer.errors import suggestion
 from raytracer.variants.kernel import Best, MapRequest, VariantError
 
-KEYS = ("title", "idea", "block", "needs", "source")
+KEYS = ("title", "idea", "block", "source")
 LADDER_KEYS = ("constant", "alignment", "layout", "shows", "dtypes", "sizes")
 EVERY_KEY = (
-    *KEYS, "grid", "threads", "shared", "flags", *LADDER_KEYS, "maps", "best", "product"
+    *KEYS, "grid", "threads", "shared", "flags", "needs", *LADDER_KEYS, "maps", "best", "product"
 )  # fmt: skip
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
+OLDEST = "sm_75+"  # of the GPUs that kernels are compiled for: `needs` without an entry
 MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
@@ -105,7 +106,10 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
         raise _refused(place, "block", header["block"])
     return {
         "block": sizes,
-        "needs": tuple(match[0] for match in entries(header, "needs", place)),
+        "needs": tuple(
+            match[0]
+            for match in entries({"needs": OLDEST, **_given(header, "needs")}, "needs", place)
+        ),
         "flags": flags(header, place),
         "used": header.get("threads", ""),
         **_given(header, "title", "idea", "source", "grid", "shared"),

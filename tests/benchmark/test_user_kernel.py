@@ -42,7 +42,7 @@ def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
     ("old", "new", "error", "sentence"),
     [
         ("vecadd(", "vectoradd(", UserError, r"pairs.cu: lacks the entry of vecadd"),
-        ("// needs: sm_80+\n", "", VariantError, "lacks a value for 'needs'"),
+        ("// block: 256\n", "", VariantError, "lacks a value for 'block'"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(

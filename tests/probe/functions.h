@@ -260,7 +260,7 @@ PROBE(fresnel_dielectric) {
 }
 // roughness, cosine
 PROBE(ggx_albedo) {
-  const GgxAlbedo<F> a = ggx_albedo(in[0], in[1]);
+  const GgxAlbedo<F> a = albedo_entry(kGgxAlbedo, in[0], in[1]);
   out[0] = a.all, out[1] = a.grazing;
 }
 // roughness, metallic, ior, specular, coat, transmission, albedo, whether inside, wo (in the frame of the normal)

@@ -60,6 +60,7 @@ def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> Non
     ("needs", "admitted"),
     [
         ("sm_80+", {"sm_80", "sm_90a", "sm_120"}),
+        ("", set(ARCHITECTURES)),
         ("sm_90+", {"sm_90a", "sm_120"}),
         ("sm_90a", {"sm_90a"}),
         ("sm_90", set()),

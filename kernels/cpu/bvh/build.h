@@ -36,8 +36,5 @@ struct BuildResult {
 // columns: the numbers of the records, count floats each, `stride` apart, finite
 template <int kFloats>
 BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t count, const BuildOptions& options);
-extern template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t,
-                                                     const BuildOptions&);
-extern template BuildResult<kSolidFloats> build_bvh(const float* const (&)[kSolidFloats], int64_t, const BuildOptions&);
 
 }  // namespace rt

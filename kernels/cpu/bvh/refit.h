@@ -32,9 +32,5 @@ RefitPlan plan_refit(const std::vector<Node>& nodes);
 template <int kFloats>
 double refit(std::vector<Node>& nodes, RefitPlan& plan, const Record<kFloats>* placed, const int32_t* order,
              Record<kFloats>* records, ThreadPool& pool);
-extern template double refit(std::vector<Node>&, RefitPlan&, const Record<kSphereFloats>*, const int32_t*,
-                             Record<kSphereFloats>*, ThreadPool&);
-extern template double refit(std::vector<Node>&, RefitPlan&, const Record<kSolidFloats>*, const int32_t*,
-                             Record<kSolidFloats>*, ThreadPool&);
 
 }  // namespace rt

@@ -39,7 +39,4 @@ struct Split {
 
 Split best_split(const BinSet& bins, int count);
 
-extern template void BinSet::add(const Binner&, const Record<kSphereFloats>*, int64_t);
-extern template void BinSet::add(const Binner&, const Record<kSolidFloats>*, int64_t);
-
 }  // namespace rt

@@ -23,6 +23,10 @@ static constexpr int kMostPower = 22;
 
 static bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
+static void trim(const uint8_t*& start, const uint8_t*& stop) {
+  while (start < stop && is_blank(*start)) ++start;
+  while (start < stop && is_blank(stop[-1])) --stop;
+}
 
 // The number of digits, point or decimal comma and exponent in [begin, end), which begins with a digit or either.
 static bool convert(const uint8_t* begin, const uint8_t* end, double& out) {
@@ -260,8 +264,7 @@ class Parser {
       }
       stop = p;
     }
-    while (start < stop && is_blank(*start)) ++start;
-    while (start < stop && is_blank(stop[-1])) --stop;
+    trim(start, stop);
     ++p;
     return true;
   }
@@ -285,8 +288,7 @@ class Parser {
     if (!is_row) return true;
     for (const TextCell& cell : layout_.cells) {
       const uint8_t *start = std::min(p + cell.place, end), *stop = std::min(p + cell.place + cell.width, end);
-      while (start < stop && is_blank(*start)) ++start;
-      while (start < stop && is_blank(stop[-1])) --stop;
+      trim(start, stop);
       if (cell.kind == CellKind::kText) {
         keep(row, cell, start, stop);
         continue;

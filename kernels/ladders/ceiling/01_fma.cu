@@ -2,7 +2,6 @@
 // idea: eight independent chains per thread without memory accesses: the rate of the FP32 units
 // block: 256
 // grid: sm * 8
-// needs: sm_75+
 // source: own; an upper bound for all kernels of multiply-adds on this GPU at its clock
 
 // 8 chains of `rounds` multiply-adds per thread: 16 * rounds FLOP.

@@ -3,7 +3,6 @@
 //       serve repeated reads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
-// needs: sm_75+
 // source: definition
 #include "contraction.cuh"
 

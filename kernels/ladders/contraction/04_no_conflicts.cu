@@ -3,7 +3,6 @@
 //       transposed, so that neighbouring k read neighbouring words: by rows they are n words apart, with bank conflicts
 // block: 256
 // grid: elements
-// needs: sm_75+
 // source: CUDA C++ Programming Guide, shared memory; CUDA C++ Best Practices Guide, memory banks
 #include "contraction.cuh"
 

@@ -5,7 +5,6 @@
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: d
-// needs: sm_75+
 // source: own
 #include "lines.cuh"
 

@@ -8,7 +8,6 @@
 // shared: 2 * bytes * (max(1, 1024 // (bytes * n * n)) * n * (n * (n + 16 // bytes * (1 - min(1, n * bytes - n * bytes // 32 * 32))) + (1 - n + n // 2 * 2) * ((8 - bytes) * (n // 4) + bytes // 2 - 2)) + 32 // bytes)
 // constant: d
 // best: n 15 16 20 float32, n 2 3 4 5 6 7 8 14 15 16 20 float64
-// needs: sm_75+
 // source: own; lines as in Fischer et al. 2020, Scalability of high-performance PDE solvers
 
 // A copy of the operator for each axis, as long as they fit the constant cache of 2 KB (in float32).

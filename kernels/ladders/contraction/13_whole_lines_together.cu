@@ -6,7 +6,6 @@
 // grid: ceil(elements / max(1, 1024 // (bytes * n * n)))
 // shared: 3 * bytes * (max(1, 1024 // (bytes * n * n)) * n * (n * (n + 16 // bytes * (1 - min(1, n * bytes - n * bytes // 32 * 32))) + (1 - n + n // 2 * 2) * ((8 - bytes) * (n // 4) + bytes // 2 - 2)) + 32 // bytes)
 // constant: d
-// needs: sm_75+
 // source: own; lines as in Fischer et al. 2020, Scalability of high-performance PDE solvers
 #include "staged.cuh"
 

@@ -74,8 +74,8 @@ template <int kStep, bool kPacked = kStep == 1> RT_DEVICE void read_line(Values&
     }
   }
 }
-// To global memory.
-template <int kStep> RT_DEVICE void write_line(Real* to, const Values& values) {
+// kGlobal: to global memory
+template <int kStep, bool kGlobal = true> RT_DEVICE void write_line(Real* to, const Values& values) {
   constexpr int kTogether = kStep == 1 ? kWidth : 1;
 #pragma unroll
   for (int l = 0; l < kN; l += kTogether) {
@@ -83,7 +83,10 @@ template <int kStep> RT_DEVICE void write_line(Real* to, const Values& values) {
       Pack pack;
 #pragma unroll
       for (int w = 0; w < kWidth; w++) pack.v[w] = values[l + w];
-      store_pack(to + l, pack);
+      if constexpr (kGlobal)
+        store_pack(to + l, pack);
+      else
+        *(Pack*)(to + l) = pack;
     } else {
       to[l * kStep] = values[l];
     }

@@ -130,19 +130,7 @@ struct StagedGroup {
     read_line<kStep<axis>>(in, from + line<axis>(t));
   }
   template <Axis axis> static RT_DEVICE void write(Real* to, const Values& out, int t) {
-    Real* first = to + line<axis>(t);
-    if constexpr (axis == Axis::z && kWidth > 1) {
-#pragma unroll
-      for (int l = 0; l < kN; l += kWidth) {
-        Pack pack;
-#pragma unroll
-        for (int w = 0; w < kWidth; w++) pack.v[w] = out[l + w];
-        *(Pack*)(first + l) = pack;
-      }
-    } else {
-#pragma unroll
-      for (int l = 0; l < kN; l++) first[l * kStep<axis>] = out[l];
-    }
+    write_line<kStep<axis>, false>(to + line<axis>(t), out);
   }
 };
 

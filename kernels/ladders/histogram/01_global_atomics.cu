@@ -3,7 +3,6 @@
 // block: 256
 // grid: max(1, ceil(n / block))
 // alignment: any
-// needs: sm_75+
 // source: CUDA C++ Programming Guide, atomic functions
 extern "C" __global__ void __launch_bounds__(256) histogram(const unsigned char* keys, unsigned* bins, long long n) {
   long long i = (long long)blockIdx.x * 256 + threadIdx.x;

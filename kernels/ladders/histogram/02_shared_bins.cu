@@ -3,7 +3,6 @@
 // block: 256
 // grid: max(1, min(8 * sm, ceil(n / block)))
 // alignment: any
-// needs: sm_75+
 // source: Podlozhnyuk 2007, Histogram calculation in CUDA (bins in shared memory)
 #include "../../cuda/block_histogram.cuh"
 

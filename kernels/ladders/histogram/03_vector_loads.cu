@@ -5,7 +5,6 @@
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // alignment: any
-// needs: sm_75+
 // source: CUDA C++ Best Practices Guide, memory throughput
 #include "byte_keys.cuh"
 

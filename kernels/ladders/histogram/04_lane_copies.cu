@@ -4,7 +4,6 @@
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // alignment: any
-// needs: sm_75+
 // source: Podlozhnyuk 2007, Histogram calculation in CUDA (bins of a thread, interleaved by bank)
 #include "byte_keys.cuh"
 

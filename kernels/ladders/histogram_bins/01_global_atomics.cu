@@ -3,7 +3,6 @@
 // block: 256
 // grid: max(1, min(16 * sm, ceil(n / 1024)))
 // alignment: any
-// needs: sm_75+
 // source: CUDA C++ Programming Guide, atomic functions
 #include "bins.cuh"
 

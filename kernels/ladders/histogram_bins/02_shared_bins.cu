@@ -5,7 +5,6 @@
 // grid: ceil(bins / 24576) * max(1, min(2 * sm, ceil(n / 8192)))
 // shared: 4 * min(24576, bins)
 // alignment: any
-// needs: sm_75+
 // source: own; slices as in sorting by digits
 #include "bins.cuh"
 

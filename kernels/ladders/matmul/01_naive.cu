@@ -4,7 +4,6 @@
 // block: 32x32
 // grid: ceil(m / 32), ceil(n / 32)
 // shared: 0
-// needs: sm_75+
 // source: CUDA C++ programming guide, matrix multiplication
 
 extern "C" __global__ void __launch_bounds__(1024)

@@ -4,7 +4,6 @@
 // block: 32x32
 // grid: ceil(n / 32), ceil(m / 32)
 // shared: 0
-// needs: sm_75+
 // source: CUDA C++ best practices guide, coalesced access to global memory
 
 extern "C" __global__ void __launch_bounds__(1024)

@@ -5,7 +5,6 @@
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0
-// needs: sm_75+
 // source: Volkov and Demmel 2008, Benchmarking GPUs to tune dense linear algebra
 
 constexpr int kTile = 128;  // rows and columns of C per block

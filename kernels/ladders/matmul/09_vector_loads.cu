@@ -5,7 +5,6 @@
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0
-// needs: sm_75+
 // source: NVIDIA CUTLASS, efficient GEMM in CUDA
 #include "vec4.cuh"
 

@@ -19,7 +19,6 @@ struct Pipeline {
   static constexpr int kWarpRows = 2, kWarpCols = 4, kGroups = 2, kStages = 4;
   static constexpr int kDepth = 8;
   static constexpr int kThreads = 32 * kWarpRows * kWarpCols;
-  static constexpr int kRowStep = 4 * kLaneRows, kColStep = 4 * kLaneCols;
   static constexpr int kRows = kWarpRows * 2 * kRowStep, kCols = kWarpCols * kGroups * kColStep;
   static constexpr int kStrideA = kRows + 4;  // 8 steps x 4 rows of the copies of a warp use 32 banks
   static constexpr int kCopiesA = kRows * kDepth / kThreads;
@@ -88,19 +87,6 @@ struct Pipeline {
     ++s.next;
   }
 
-  struct Fragments {
-    float a[8], b[4 * kGroups];
-  };
-
-  static __device__ __forceinline__ void load(Fragments& f, const float* a, const float* b) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-      *reinterpret_cast<float4*>(&f.a[4 * h]) = *reinterpret_cast<const float4*>(a + h * kRowStep);
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-      *reinterpret_cast<float4*>(&f.b[4 * g]) = *reinterpret_cast<const float4*>(b + g * kColStep);
-  }
-
   static __device__ __forceinline__ void run(Shared& shared, const float* a, const float* b, float* c, Tile tile,
                                              long long m, long long n, long long k) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -116,9 +102,9 @@ struct Pipeline {
     __syncthreads();
 
     float sum[8][4 * kGroups] = {};
-    Fragments f[2];
+    Fragments<kGroups> f[2];
     int reading = 0, writing = kStages - 1;
-    load(f[0], &shared.a[0][0][y], &shared.b[0][0][x]);
+    f[0].load(&shared.a[0][0][y], &shared.b[0][0][x]);
     for (int left = s.tiles; left > 0; --left) {
 #pragma unroll
       for (int i = 0; i < kDepth; ++i) {
@@ -129,7 +115,7 @@ struct Pipeline {
           reading = reading + 1 == kStages ? 0 : reading + 1;
         }
         const int next = (i + 1) % kDepth;
-        load(f[(i + 1) % 2], &shared.a[reading][next][y], &shared.b[reading][next][x]);
+        f[(i + 1) % 2].load(&shared.a[reading][next][y], &shared.b[reading][next][x]);
         if (i == 0) {
           // to the stage of the previous tile, free since the last barrier
           copy(shared, writing, s);

@@ -83,7 +83,6 @@ template <class Plan> struct UnitPipeline {
   static constexpr int kWarpCols = Plan::kWarpCols, kGroups = Plan::kGroups, kStages = Plan::kStages;
   static constexpr int kDepth = 8;  // along k in a stage, which is a step of a unit
   static constexpr int kThreads = 32 * Plan::kWarpRows * kWarpCols;
-  static constexpr int kRowStep = 4 * kLaneRows, kColStep = 4 * kLaneCols;
   static constexpr int kRows = Plan::kWarpRows * 2 * kRowStep, kCols = kWarpCols * kGroups * kColStep;
   // 8 steps x 4 places of the copies of a warp use 32 banks
   static constexpr int kPitchA = kRows + (Plan::kAlongM ? 0 : 4), kPitchB = kCols + (Plan::kAlongK ? 4 : 0);
@@ -97,9 +96,6 @@ template <class Plan> struct UnitPipeline {
     int row, col;
     bool more;
   };
-  struct Fragments {
-    float a[8], b[kSums];
-  };
   struct Source {
     OperandCopy<kRows, kDepth, kThreads, !Plan::kAlongM, Plan::kWideA, kPitchA> a;
     OperandCopy<kCols, kDepth, kThreads, Plan::kAlongK, Plan::kWideB, kPitchB> b;
@@ -112,16 +108,7 @@ template <class Plan> struct UnitPipeline {
     s.left -= kDepth;
   }
 
-  static __device__ __forceinline__ void load(Fragments& f, const float* a, const float* b) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-      *reinterpret_cast<float4*>(&f.a[4 * h]) = *reinterpret_cast<const float4*>(a + h * kRowStep);
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g)
-      *reinterpret_cast<float4*>(&f.b[4 * g]) = *reinterpret_cast<const float4*>(b + g * kColStep);
-  }
-
-  static __device__ __forceinline__ void multiply(float (&sum)[8][kSums], const Fragments& f) {
+  static __device__ __forceinline__ void multiply(float (&sum)[8][kSums], const Fragments<kGroups>& f) {
 #pragma unroll
     for (int q = 0; q < kSums; ++q)
 #pragma unroll
@@ -141,9 +128,9 @@ template <class Plan> struct UnitPipeline {
     }
     wait_copies<kStages - 2>();
     __syncthreads();
-    Fragments f[2];
+    Fragments<kGroups> f[2];
     int reading = 0, writing = kStages - 1;
-    load(f[0], &shared.a[0][0][y], &shared.b[0][0][x]);
+    f[0].load(&shared.a[0][0][y], &shared.b[0][0][x]);
     for (; steps > 0; --steps) {
 #pragma unroll
       for (int i = 0; i < kDepth; ++i) {
@@ -154,7 +141,7 @@ template <class Plan> struct UnitPipeline {
           reading = reading + 1 == kStages ? 0 : reading + 1;
         }
         const int next = (i + 1) % kDepth;
-        load(f[(i + 1) % 2], &shared.a[reading][next][y], &shared.b[reading][next][x]);
+        f[(i + 1) % 2].load(&shared.a[reading][next][y], &shared.b[reading][next][x]);
         if (i == 0) {
           copy(shared, writing, s);  // to the previous stage, free since the last barrier
           commit_copies();

@@ -5,7 +5,6 @@
 // layout: aos
 // shows: flat
 // flags: --fmad=false
-// needs: sm_75+
 // source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
 #include "ladder.cuh"
 #include "../../cuda/linear_list.cuh"

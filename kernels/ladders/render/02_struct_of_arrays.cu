@@ -4,7 +4,6 @@
 // layout: soa
 // shows: flat
 // flags: --fmad=false
-// needs: sm_75+
 // source: CUDA C++ best practices guide, coalesced access to global memory
 #include "ladder.cuh"
 #include "../../cuda/linear_list.cuh"

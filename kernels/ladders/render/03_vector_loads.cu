@@ -5,7 +5,6 @@
 // layout: list
 // shows: flat
 // flags: --fmad=false
-// needs: sm_75+
 // source: CUDA C++ programming guide, device memory accesses
 #include "ladder.cuh"
 #include "../../cuda/linear_list.cuh"

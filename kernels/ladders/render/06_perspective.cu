@@ -4,7 +4,6 @@
 // layout: list
 // shows: perspective
 // flags: --fmad=false
-// needs: sm_75+
 // source: Shirley, Ray Tracing in One Weekend
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"

@@ -4,7 +4,6 @@
 // layout: list
 // shows: phong
 // flags: --fmad=false
-// needs: sm_75+
 // source: Phong 1975
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"

@@ -4,7 +4,6 @@
 // layout: list
 // shows: shadows
 // flags: --fmad=false
-// needs: sm_75+
 // source: Whitted 1980
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"

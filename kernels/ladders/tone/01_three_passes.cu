@@ -4,7 +4,6 @@
 // block: 256
 // grid: max(1, min(8 * sm, ceil(n / 256)))
 // flags: --fmad=false
-// needs: sm_75+
 // source: own
 #include "../../core/layout.h"
 #include "../../cuda/tone_map.cuh"

@@ -4,7 +4,6 @@
 // block: 256
 // grid: 1
 // alignment: any
-// needs: sm_75+
 // source: own; the first step of most courses
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {

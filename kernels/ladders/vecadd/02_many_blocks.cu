@@ -4,7 +4,6 @@
 // block: 256
 // grid: ceil(n / 256)
 // alignment: any
-// needs: sm_75+
 // source: own
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {

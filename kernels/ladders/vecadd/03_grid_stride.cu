@@ -4,7 +4,6 @@
 // block: 128
 // grid: min(ceil(n / 128), 16 * sm)
 // alignment: any
-// needs: sm_75+
 // source: NVIDIA technical blog, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops"
 
 extern "C" __global__ void __launch_bounds__(128) vecadd(const float* a, const float* b, float* c, long long n) {

@@ -4,7 +4,6 @@
 // block: 1024
 // grid: ceil(n / 4096)
 // alignment: any
-// needs: sm_75+
 // source: own
 
 constexpr int kThreads = 1024;
