@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
+from raytracer.backends.base import DeviceScene
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
@@ -31,9 +32,6 @@ from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments, triple
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceScene
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side

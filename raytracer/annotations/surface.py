@@ -9,20 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.projection import Projection
+from raytracer.backends.base import DeviceScene
 from raytracer.film.film import Crop
 from raytracer.layout import constant, dtype
 from raytracer.memory import MIB
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceScene
-
 
 STRIP = 32 * MIB  # bytes of the first hits of a strip
 FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
@@ -74,16 +71,14 @@ class Strip:
         """Return how many rays of each pixel are among some, uint8 (y1 - y0, w)."""
         part, steps = rays[self.inner].view(np.uint8), range(self.fine)
         rows: Any = sum(part[i :: self.fine] for i in steps)
-        counts: NDArray[np.uint8] = sum(rows[:, i :: self.fine] for i in steps)
-        return counts
+        return np.asarray(sum(rows[:, i :: self.fine] for i in steps))
 
     def pixels(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the means over the rays of each pixel, float32 (y1 - y0, w)."""
         part = values[self.inner]
         rows, columns = part.shape[0] // self.fine, part.shape[1] // self.fine
         blocks = part.reshape(rows, self.fine, columns, self.fine)
-        mean: NDArray[np.float32] = blocks.mean(axis=(1, 3), dtype=np.float32)
-        return mean
+        return np.asarray(blocks.mean(axis=(1, 3), dtype=np.float32))
 
 
 def rays_per_axis(width: int, height: int) -> int:

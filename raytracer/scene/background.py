@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Truth, Vector3
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import RGB, Color, parse_color
 from raytracer.scene.field_types import ColorValue
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Triple
+from raytracer.scene.transform import Triple
 
 
 @dataclass(frozen=True, repr=False, eq=False)

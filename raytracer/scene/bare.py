@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,10 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.extent import spread
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.particles.source import BY_LABEL
+from raytracer.scene.particles.source import BY_LABEL, Box, Particles
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.up_axis import is_flat, up_of_particles
 from raytracer.settings import RenderSettings
-
-if TYPE_CHECKING:
-    from raytracer.scene.particles.source import Box, Particles
 
 ELEVATION = 35.0
 """Angle of the view above the horizon, in degrees: about that of an isometric view, which shows the

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 MAX_NEIGHBOURS = 4  # neighbours of an atom that are tried for the plane of a bond
 STRAIGHT = 1e-3  # sine of the angle to the bond below which a neighbour defines no plane

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.bond_settings import Bonding
 from raytracer.scene.particles.labels import Labels, element_symbols
 from raytracer.scene.simulation_box import cell_of, nearest_boxes
-
-if TYPE_CHECKING:
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 TOLERANCE = 1.2
 """Longest bond, in sums of covalent radii: no known single bond is longer, and atoms without a bond

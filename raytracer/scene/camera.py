@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import hypot
-from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
@@ -18,11 +17,8 @@ from raytracer.scene.field_types import (
     SHUTTER,
     ZOOM,
 )
-from raytracer.scene.transform import Vector
+from raytracer.scene.transform import Triple, Vector
 from raytracer.scene.views import AXES, FITS, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
 

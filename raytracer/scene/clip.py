@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from math import hypot, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from raytracer.errors import SceneError, shown
 from raytracer.field_types import Text
 from raytracer.fields import Defined, setting
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Vector
+from raytracer.scene.transform import Vector
 
 MAX_PLANES = 6  # the kernels' `kMaxClipPlanes`
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.device_array import DeviceArray
 from raytracer.scene.arrays import Where, given
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.particles.source import Box, Column, Data, Moment, kind_of
 from raytracer.scene.sphere_set import SphereSet
-
-if TYPE_CHECKING:
-    from raytracer.device_array import DeviceArray
-    from raytracer.scene.coloring.scale import ColorScale
 
 
 class DeviceSpheres(SphereSet):

@@ -18,15 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest
 from raytracer.scene.colors import RGB
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Symbol, covalent radius in pm, sRGB colour; the position is the atomic number.
 _TABLE = """

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.field_types import ColorValue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import OpenFile, opened, reading, silenced
 from raytracer.memory import require_room
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 
@@ -77,8 +75,7 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
         raise UserError(
             f"{file.path}: reading .hdr needs imagecodecs: pip install 'raytracer[hdr]'"
         ) from None
-    pixels: NDArray[Any] = rgbe_decode(file.read(file.size))
-    return pixels
+    return np.asarray(rgbe_decode(file.read(file.size)))
 
 
 def _read_picture(file: OpenFile) -> NDArray[np.float32]:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, radii_of, reach_of, taken
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
+from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Vector
-
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -198,8 +195,7 @@ def bounding_ball(subject: Subject) -> Spheres:
 def middle(spheres: Spheres) -> Doubles:
     """Return the centre of the box around spheres without giants and outliers, (3,)."""
     low, high = Subject(spheres, skipped=giants(spheres)).box()
-    center: Doubles = (low + high) / 2.0
-    return center
+    return (low + high) / 2.0
 
 
 def giants(spheres: Spheres) -> Numbers:

@@ -6,7 +6,6 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 from raytracer.errors import OutputError, UserError, suggestion
 from raytracer.files import output
 from raytracer.files.access import path_of
-
-if TYPE_CHECKING:
-    from raytracer.scene.generators._base import Generator, Part
+from raytracer.scene.generators._base import Generator, Part
 
 FOLDER = Path(__file__).parent / "generators"
 # The hash takes the sphere's index and the seed as 32-bit words.

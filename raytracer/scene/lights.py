@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import hypot, pi, radians, sin
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
@@ -16,11 +17,7 @@ from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.field_types import ColorValue
 from raytracer.scene.packing.render_space import MAX_COORDINATE, Space
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.transform import Triple
+from raytracer.scene.transform import Triple
 
 FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""

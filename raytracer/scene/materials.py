@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.field_types import Number
 from raytracer.fields import Defined, definitions, setting
 from raytracer.layout import code
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.field_types import ColorValue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.mesh_normals import connected
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def inward_triangles(corners: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.bool_]:

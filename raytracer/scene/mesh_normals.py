@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
-    Numbers = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 
 def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: float) -> Doubles:
@@ -48,8 +46,7 @@ def unit_vectors(vectors: NDArray[Any]) -> Doubles:
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     scaled = np.divide(vectors, largest, out=np.zeros(vectors.shape), where=largest > 0.0)
     length = np.sqrt(np.square(scaled).sum(axis=-1, keepdims=True))
-    units: Doubles = np.divide(scaled, length, out=scaled, where=length > 0.0)
-    return units
+    return np.asarray(np.divide(scaled, length, out=scaled, where=length > 0.0))
 
 
 def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) -> Numbers:

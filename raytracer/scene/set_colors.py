@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown_value
 from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
 from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_color
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Opacity = float | NDArray[np.float32] | None
+Opacity = float | NDArray[np.float32] | None
 
 
 class SetColors(NamedTuple):

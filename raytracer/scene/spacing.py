@@ -127,8 +127,7 @@ def _nearest(point: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray
     square = square[square > 0.0]
     if len(square) > FAR:
         square = np.partition(square, FAR - 1)[:FAR]
-    distances: NDArray[np.float64] = np.sqrt(np.sort(square))
-    return distances
+    return np.asarray(np.sqrt(np.sort(square)))
 
 
 def mean_spacing(centers: NDArray[Any]) -> float:

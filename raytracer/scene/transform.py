@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.field_types import Number, Vector3
 from raytracer.fields import Defined, setting
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Triple = Sequence[float] | NDArray[Any]
-    """Three numbers as a user gives them; `arguments.vector` makes a `Vector` of them."""
+Triple = Sequence[float] | NDArray[Any]
+"""Three numbers as a user gives them; `arguments.vector` makes a `Vector` of them."""
 
 Vector = tuple[float, float, float]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.extent import spread
 from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.source import Particles
+from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, VIEW_UP, up_of_data
-
-if TYPE_CHECKING:
-    from raytracer.scene.particles.source import Particles
-    from raytracer.scene.transform import Vector
 
 ENDS = 0.005  # share of the particles at each end of an axis that are not looked at: strays
 LAYER = 1.0 / 32.0  # thickness of a floor, relative to the extent

@@ -42,8 +42,7 @@ def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
 
 
 def _radius(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    left: NDArray[np.float64] = -LENGTH * np.log1p(-u * (1.0 - np.exp(-1.0 / LENGTH)))
-    return left
+    return np.asarray(-LENGTH * np.log1p(-u * (1.0 - np.exp(-1.0 / LENGTH))))
 
 
 def _bulge(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:

@@ -30,8 +30,7 @@ def masses(u: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Salpeter masses (N,) in solar masses from uniform numbers (N,)."""
     k = 1.0 - SLOPE
     low, high = MIN_MASS**k, MAX_MASS**k
-    mass: NDArray[np.float64] = (low + u * (high - low)) ** (1.0 / k)
-    return mass
+    return np.asarray((low + u * (high - low)) ** (1.0 / k))
 
 
 def block(begin: int, end: int, count: int, seed: int) -> Part:

@@ -122,8 +122,7 @@ def _placed_arrows(
 
 def least_length(tails: Doubles) -> Doubles:
     """Return the shortest lengths, (N,), that the precision of tails resolves."""
-    least: Doubles = MIN_DIGITS * np.spacing(np.abs(tails).max(axis=1, initial=0.0))
-    return least
+    return np.asarray(MIN_DIGITS * np.spacing(np.abs(tails).max(axis=1, initial=0.0)))
 
 
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:

@@ -113,14 +113,12 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
     count = np.cumsum(is_n)
     before: Rows = (count - is_n)[first]
     again = is_n & (count - np.repeat(before, np.diff(np.append(first, spheres.count))) > 1)
-    numbers: Rows = np.cumsum(starts | again) - 1
-    return numbers
+    return np.cumsum(starts | again) - 1
 
 
 def _named(names: Texts, name: str) -> NDArray[np.bool_]:
     known = (OTHER_NAMES.get(each, each) for each in names.names)
-    chosen: NDArray[np.bool_] = np.array([each == name for each in known], np.bool_)[names.ids]
-    return chosen
+    return np.array([each == name for each in known], np.bool_)[names.ids]
 
 
 def _rows_of(names: Texts, name: str, residues: Rows) -> Rows:
@@ -139,8 +137,7 @@ def _pieces(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
     ends |= is_acid[1:] != is_acid[:-1]
     for ids in _chain_names(spheres, backbone.guides):
         ends |= ids[1:] != ids[:-1]
-    pieces: Rows = np.concatenate([[0], np.cumsum(ends)])
-    return pieces
+    return np.concatenate([[0], np.cumsum(ends)])
 
 
 def _chain_names(spheres: SphereSet, rows: Rows) -> list[NDArray[np.int32]]:
@@ -165,8 +162,7 @@ def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
 
 
 def _runs(values: Rows) -> Rows:
-    runs: Rows = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
-    return runs
+    return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
 
 
 def _assigned(

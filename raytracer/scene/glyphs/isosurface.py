@@ -198,8 +198,7 @@ def _slopes(grid: Grid, places: Doubles) -> Doubles:
     low = np.floor(places).astype(np.int64)
     share = (places - low).max(axis=1, keepdims=True)  # a vertex lies on an edge of the grid
     high = np.ceil(places).astype(np.int64)
-    slopes: Doubles = (1.0 - share) * _differences(grid, low) + share * _differences(grid, high)
-    return slopes
+    return np.asarray((1.0 - share) * _differences(grid, low) + share * _differences(grid, high))
 
 
 def _differences(grid: Grid, points: NDArray[np.int64]) -> Doubles:

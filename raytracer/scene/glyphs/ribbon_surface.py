@@ -107,8 +107,7 @@ def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Double
             1.0 / 6.0 + 0.5 * (t + t * t - t**3), t**3 / 6.0,
         )  # fmt: skip
     parts = [w[:, None] * controls[first + index] for index, w in enumerate(weights)]
-    result: Doubles = np.sum(parts, axis=0)
-    return result
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _smooth_strands(guides: Doubles, structure: Rows) -> Doubles:
@@ -268,11 +267,9 @@ def _triangles(
 
 
 def _across(vectors: Doubles, tangents: Doubles) -> Doubles:
-    across: Doubles = vectors - (vectors * tangents).sum(axis=-1, keepdims=True) * tangents
-    return across
+    return np.asarray(vectors - (vectors * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _unit(vectors: Doubles) -> Doubles:
     lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
-    unit: Doubles = vectors / np.maximum(lengths, 1e-30)
-    return unit
+    return np.asarray(vectors / np.maximum(lengths, 1e-30))

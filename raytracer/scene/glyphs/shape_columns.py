@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from raytracer.scene.particles.source import Column
+from raytracer.scene.particles.source import Column
 
 AXES = (
     (("aspherical_shape",), 1.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,11 @@ from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.colors import parse_color
+from raytracer.scene.columns import Columns
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import nearest_boxes
-
-if TYPE_CHECKING:
-    from raytracer.scene.columns import Columns
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -45,8 +43,7 @@ def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
 
 
 def lengths_of(vectors: Doubles) -> Doubles:
-    lengths: Doubles = np.sqrt(np.square(vectors).sum(axis=1))
-    return lengths
+    return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
 
 
 def radii_of(spheres: SphereSet) -> Doubles:

@@ -11,16 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from math import frexp, hypot
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from raytracer.scene.extent import Doubles, Outliers, Subject
-
-if TYPE_CHECKING:
-    from raytracer.scene.packing.render_space import Space
-    from raytracer.scene.particles.source import Box
-
+from raytracer.scene.packing.render_space import Space
+from raytracer.scene.particles.source import Box
 
 MARGIN = 0.04
 """Fraction of half the picture kept free on each side; far more than float32 rounding needs."""
@@ -54,8 +51,7 @@ class Surroundings:
             return None
         unit = np.array(list(product((0.0, 1.0), repeat=3)))
         corners = [unit @ np.array(b.edges, np.float64) + np.array(b.origin) for b in self.boxes]
-        points: Doubles = (np.concatenate(corners) - np.array(space.center)) / space.scale
-        return points
+        return np.asarray((np.concatenate(corners) - np.array(space.center)) / space.scale)
 
 
 NOTHING = Surroundings()

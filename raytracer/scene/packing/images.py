@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from raytracer.buffers import ImagedSpheres, Spheres, count_of, radii_of
 from raytracer.layout import dtype
 from raytracer.scene.extent import GIANT_RADIUS, Subject
 from raytracer.scene.packing.render_space import Space
-
-if TYPE_CHECKING:
-    from raytracer.scene.replicated_set import ReplicatedSet
-    from raytracer.scene.scene import Scene
+from raytracer.scene.replicated_set import ReplicatedSet
+from raytracer.scene.scene import Scene
 
 MIN_CELL = 1_000_000
 """Spheres of a cell from which images are instances: rays of copies are traced in packets, so that

@@ -115,8 +115,7 @@ def _around(triangles: NDArray[np.float32], place: Doubles) -> NDArray[np.int32]
         np.ascontiguousarray(triangles[:, 15]).view(np.int32), return_inverse=True
     )
     angle = np.bincount(mesh, 2.0 * np.arctan2(volume, weight))
-    around: NDArray[np.int32] = first[np.abs(angle) > 2.0 * np.pi]
-    return around
+    return first[np.abs(angle) > 2.0 * np.pi]
 
 
 def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
@@ -137,8 +136,7 @@ def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
     vector, w = rows[:, 3:6], rows[:, 7:8]
     turn = np.cross(away, vector)  # by the conjugate of the quaternion
     local = away + 2.0 * (w * turn + np.cross(turn, vector))
-    inside: NDArray[np.bool_] = ((local / np.maximum(rows[:, :3], 1e-300)) ** 2).sum(axis=1) < 1.0
-    return inside
+    return np.asarray(((local / np.maximum(rows[:, :3], 1e-300)) ** 2).sum(axis=1) < 1.0)
 
 
 def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import atan, degrees, radians, tan
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,8 @@ from raytracer.layout import code, dtype
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import Doubles, Outliers, Subject, middle, up_of_ground
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.views import VIEW_UP
-
-if TYPE_CHECKING:
-    from raytracer.scene.packing.render_space import Space
 
 ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
 MAX_FOCUS = 1e15  # largest focus distance in render space: its square is a float32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import cos, hypot, radians, sin
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from raytracer.errors import UserError
 from raytracer.layout import dtype
 from raytracer.memory import require_room
-
-if TYPE_CHECKING:
-    from raytracer.scene.environment import Environment
-    from raytracer.scene.transform import Vector
+from raytracer.scene.environment import Environment
+from raytracer.scene.transform import Vector
 
 MAX_ROWS = 1024  # of cells, half as many as columns: 5.7 per degree, 43 MiB
 EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,9 @@ from raytracer.buffers import (
 )
 from raytracer.errors import SceneError
 from raytracer.scene.extent import Doubles, Floats
+from raytracer.scene.mesh import Mesh
 from raytracer.scene.packing.render_space import Space, affine_rows
-
-if TYPE_CHECKING:
-    from raytracer.scene.mesh import Mesh
-    from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
+from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
 
 MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 
@@ -194,8 +192,7 @@ def packed_normals(normals: Doubles) -> Floats:
         np.rint(32767.0 * np.where(z < 0.0, below, above) + 32767.0).astype(np.uint32)
         for above, below in zip((x, y), folded, strict=True)
     )
-    packed: Floats = (u | v << np.uint32(16)).view(np.float32)
-    return packed
+    return np.asarray((u | v << np.uint32(16)).view(np.float32))
 
 
 def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
