@@ -23,7 +23,7 @@ from raytracer import (
     UserError,
 )
 from raytracer.files.access import path_of
-from raytracer.scene.coloring.rule import ColorRule
+from raytracer.scene.coloring.style import ColorRule
 
 BALL = SphereSet([[0, 0, 0]], 1.0)
 

@@ -24,18 +24,25 @@ MIN_LENGTH = 0.02  # as a part of an axis, below which an axis points at the vie
 
 def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     """Draw the tripod; axes that point away from the viewer first."""
+    length, size, names, reach, (x, y), colors = take(sheet, axes)
+    directions = projection.directions(np.eye(3))
+    shift_x, shift_y = _shift(axes.place, directions, reach)
+    middle = x + shift_x, y + shift_y
+    for axis in np.argsort(directions[:, 2], kind="stable"):
+        along = float(directions[axis, 0]) * length, -float(directions[axis, 1]) * length
+        _arrow(sheet, middle, along, length, colors[axis])
+        _name(sheet, middle, along, size, names[axis], colors[axis])
+
+
+def take(sheet: Sheet, axes: Axes) -> tuple[float, float, list[str], float, Point, tuple[RGB, ...]]:
+    """Take the place of a tripod: length of its axes, size and texts of their names, how far all
+    reaches from the origin, in pixels; the origin, and the colours."""
     length, size = axes.length * sheet.point, sheet.letters(axes.size, "axes")
     names = axes.labels.split() or ["", "", ""]
     reach = length + (BEYOND + 0.4) * size if any(names) else length
     x, y = sheet.take(axes.place, 2.0 * reach, 2.0 * reach)
-    directions = projection.directions(np.eye(3))
-    shift_x, shift_y = _shift(axes.place, directions, reach)
-    middle = x + reach + shift_x, y + reach + shift_y
     colors = AXIS_COLORS if sheet.ink(None, axes.place) == BLACK else LIGHT
-    for axis in np.argsort(directions[:, 2], kind="stable"):
-        across, up = float(directions[axis, 0]), float(directions[axis, 1])
-        _arrow(sheet, middle, (across * length, -up * length), length, colors[axis])
-        _name(sheet, middle, (across * length, -up * length), size, names[axis], colors[axis])
+    return length, size, names, reach, (x + reach, y + reach), colors
 
 
 def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: Projection) -> None:

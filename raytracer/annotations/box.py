@@ -21,8 +21,7 @@ class HiddenLine:
     def __init__(
         self, ends: NDArray[np.float64], depths: tuple[float, float], perspective: bool
     ) -> None:
-        length = hypot(*(ends[1] - ends[0]))
-        count = max(int(length / STEP), 1) + 1
+        count = max(int(hypot(*(ends[1] - ends[0])) / STEP), 1) + 1
         part = np.linspace(0.0, 1.0, count)
         self.points = ends[0] + part[:, None] * (ends[1] - ends[0])
         near, far = depths
@@ -67,15 +66,13 @@ def hidden_line(
     clipped = _clipped(ends, margin, projection.width, projection.height)
     if clipped is None:
         return None
-    first, last = clipped
-    parts = np.array([first, last])
+    parts = np.array(clipped)
     if projection.perspective:
-        inverse = (1.0 - parts) / near + parts / far
-        depths = (float(1.0 / inverse[0]), float(1.0 / inverse[1]))
+        first, last = (1.0 / ((1.0 - parts) / near + parts / far)).tolist()
     else:
-        depths = (float(near + first * (far - near)), float(near + last * (far - near)))
+        first, last = (near + parts * (far - near)).tolist()
     inside = ends[0] + parts[:, None] * (ends[1] - ends[0])
-    return HiddenLine(inside, depths, projection.perspective)
+    return HiddenLine(inside, (first, last), projection.perspective)
 
 
 def _clipped(

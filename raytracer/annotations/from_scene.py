@@ -48,7 +48,14 @@ def plan_of(
     bottom, top = scene.background.edges()
     target = scene.camera.look_at if scene.camera is not None else None
     box = annotations.box
-    plan = Plan(
+    if annotations.scale_bar is not None and (
+        scene.camera is None or scene.camera.type == "perspective"
+    ):
+        warn(
+            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
+            'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
+        )
+    return Plan(
         annotations,
         settings.dpi,
         bottom,
@@ -62,13 +69,6 @@ def plan_of(
         {**values_of(scene), **(values or {})},
         _mesh_numbers(scene),
     )
-    has_perspective = scene.camera is None or scene.camera.type == "perspective"
-    if annotations.scale_bar is not None and has_perspective:
-        warn(
-            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
-            'it looks at only; type = "orthographic" under [camera] makes it right everywhere'
-        )
-    return plan
 
 
 def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
@@ -77,8 +77,7 @@ def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
         return None
     from raytracer.scene.glyphs.box import axes_at
 
-    placed = axes_at(scene, annotations.axes, annotations.box)
-    return np.concatenate([placed.base[None], placed.tips])
+    return axes_at(scene, annotations.axes, annotations.box)[0]
 
 
 def values_of(scene: Scene) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
 from raytracer.scene.annotations import Legend
 from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.coloring.ticks import Tick
 
 BAR = 1.2  # width of a colour bar, in font sizes
 TICK = 0.3  # length of a tick, in font sizes
@@ -30,16 +31,12 @@ side, and at the top or bottom."""
 MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of the picture's
 
 
-class Mark(NamedTuple):
-    position: float  # 0 at the low end of the bar, 1 at the high end
-    text: str  # beside it, "" for a small one
-
-
-def marks_of(scale: ColorScale) -> list[Mark]:
-    """Return the ticks of a scale; a logarithmic one has small ticks between powers of ten."""
+def marks_of(scale: ColorScale) -> list[Tick]:
+    """Return the ticks of a scale; a logarithmic one has small ticks without a text between powers
+    of ten."""
     powers_of_ten = scale.kind in ("log", "symlog")
     large = [
-        Mark(tick.position, typeset(_power_text(tick.value) if powers_of_ten else tick.text))
+        tick._replace(text=typeset(_power_text(tick.value) if powers_of_ten else tick.text))
         for tick in scale.ticks()
     ]
     if scale.kind != "log":
@@ -49,17 +46,15 @@ def marks_of(scale: ColorScale) -> list[Mark]:
         return large
     values = [digit * 10.0**power for power in powers for digit in range(1, 10)]
     inside = [value for value in values if scale.low <= value <= scale.high]
-    taken = [mark.position for mark in large]
-    small = [float(place) for place in scale.positions(inside)]
+    small = (Tick(*each, "") for each in zip(inside, scale.positions(inside).tolist(), strict=True))
     return large + [
-        Mark(place, "") for place in small if all(abs(place - other) > 1e-9 for other in taken)
+        tick for tick in small if all(abs(tick.position - each.position) > 1e-9 for each in large)
     ]
 
 
 def _power_text(value: float) -> str:
     """Return the shorter of 10000 and 1e4."""
-    text = f"{value:.0e}"
-    plain = f"{value:g}"
+    text, plain = f"{value:.0e}", f"{value:g}"
     return text if float(text) == value and len(plain.lstrip("-")) > MAX_DIGITS else plain
 
 
@@ -72,14 +67,16 @@ def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
         _draw_upright(sheet, legend, scale)
 
 
-def _title(legend: Legend, scale: ColorScale) -> str:
-    return scale.title if legend.label is None else legend.label
+def _looks(sheet: Sheet, legend: Legend, scale: ColorScale) -> tuple[float, RGB, RGB | None, str]:
+    """Return size, colour and rim of letters, and the title."""
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
+    return size, ink, sheet.halo(ink), scale.title if legend.label is None else legend.label
 
 
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a vertical bar with numbers on its right and the label above it."""
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
-    marks, title = marks_of(scale), _title(legend, scale)
+    size, ink, halo, title = _looks(sheet, legend, scale)
+    marks = marks_of(scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
     side = thick + (TICK + GAP) * size + numbers
@@ -91,7 +88,6 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     sheet.drawing.add(Cells(left, top, np.repeat(colors, thick, axis=1)))
     right = left + thick
     line = _frame(sheet, (left, top, right, top + length), ink, size)
-    halo = sheet.halo(ink)
     for mark in marks:
         at = top + length * (1.0 - mark.position)
         reach = right + (TICK if mark.text else SMALL_TICK) * size
@@ -106,8 +102,7 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a horizontal bar with numbers below it and the label above it."""
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
-    title = _title(legend, scale)
+    size, ink, halo, title = _looks(sheet, legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
     above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size
     x, y = sheet.take(legend.place, length, above + thick + below)
@@ -115,7 +110,6 @@ def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     sheet.drawing.add(Cells(left, top, np.repeat(scale.srgb_table(length)[None], thick, axis=0)))
     bottom = top + thick
     line = _frame(sheet, (left, top, left + length, bottom), ink, size)
-    halo = sheet.halo(ink)
     for mark in marks_of(scale):
         at = left + length * mark.position
         reach = bottom + (TICK if mark.text else SMALL_TICK) * size
@@ -141,10 +135,8 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
 
 
 class _Table(NamedTuple):
-    """Names in columns, with the widths of the columns in pixels."""
-
-    columns: list[list[str]]
-    widths: list[float]
+    columns: list[list[str]]  # names
+    widths: list[float]  # of the columns, pixels
     rows: int
 
 
@@ -178,8 +170,8 @@ def _total(table: _Table, size: float) -> float:
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
-    known, title = dict(scale.categories()), _title(legend, scale)
+    size, ink, halo, title = _looks(sheet, legend, scale)
+    known = dict(scale.categories())
     patch = max(round(size), 1)
     high, across = sheet.room(legend.place), legend.place in ("top", "bottom")
     high = min(high, MAX_HEIGHT * sheet.height) if across else high
@@ -190,7 +182,7 @@ def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     table = _table(list(known), size, room, across)
     wide = max(_total(table, size), width(title, size))
     x, y = sheet.take(legend.place, wide, (table.rows + bool(title)) * ROW * size)
-    left, halo = round(x), sheet.halo(ink)
+    left = round(x)
     if title:
         sheet.drawing.add(Text(title, left, y + size, size, ink, halo=halo))
         y += ROW * size

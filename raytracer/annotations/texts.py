@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Formatter
-from typing import Any
+from typing import Any, NoReturn
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import width
@@ -42,28 +41,20 @@ def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
 def filled(text: str, values: Mapping[str, Any]) -> str:
     """Replace names in braces by their values. Raises SceneError: there is no such value, or it
     does not fit the format."""
-    parts = []
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
     try:
-        for before, name, form, conversion in Formatter().parse(text):
-            parts.append(before)
-            if name is None:
-                continue
-            if name not in values:
-                if name in ("time", "time_unit"):
-                    raise SceneError(
-                        f"texts: there is no '{{{name}}}': the file does not state the time of "
-                        "its frame"
-                    )
-                hint = suggestion(name, values)
-                raise SceneError(f"texts: there is no value '{{{shown(name)}}}'; {hint}")
-            if conversion:
-                raise ValueError("conversions are for programs")
-            parts.append(format(values[name], form or ""))
-    except ValueError:
+        return text.format_map(_Values(values))
+    except (ValueError, LookupError, AttributeError, TypeError):
         raise SceneError(
             f"texts: {shown_value(text)} cannot be filled in: write values as {{frame}} or "
             "{spheres:,}, and braces as {{ or }}"
         ) from None
-    return "".join(parts)
+
+
+class _Values(dict[str, Any]):
+    def __missing__(self, name: str) -> NoReturn:
+        problem = f"texts: there is no value '{{{shown(name)}}}'"
+        if name in ("time", "time_unit"):
+            raise SceneError(f"{problem}: the file does not state the time of its frame")
+        raise SceneError(f"{problem}; {suggestion(name, self)}")

@@ -68,11 +68,8 @@ def _cells(cells: Cells) -> str:
     height, wide = cells.colors.shape[:2]
     if (cells.colors != cells.colors[0, 0]).any():
         return _image(cells.x, cells.y, cells.colors)
-    red, green, blue = (int(value) for value in cells.colors[0, 0])
-    return (
-        f'<rect x="{cells.x}" y="{cells.y}" width="{wide}" height="{height}" '
-        f'fill="#{red:02x}{green:02x}{blue:02x}"/>'
-    )
+    fill = f"#{bytes(cells.colors[0, 0]).hex()}"
+    return f'<rect x="{cells.x}" y="{cells.y}" width="{wide}" height="{height}" fill="{fill}"/>'
 
 
 def _texts(text: Text) -> Iterator[str]:

@@ -7,21 +7,20 @@ from typing import Any
 from raytracer.annotations import axes, scale_bar
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
-from raytracer.annotations.sheet import BLACK, Sheet
+from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.svg import hex_color, svg
 from raytracer.pipeline import Job
-from raytracer.scene.annotations import AXIS_COLORS, IN_SCENE
+from raytracer.scene.annotations import IN_SCENE
 
 
 def overlay_of(job: Job) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
     made: dict[str, Any] = {"overlay": "", "bar": None, "axes": None}
-    plan = job.plan
-    if plan is None:
+    if job.plan is None:
         return made
     projection = Projection.of(job.view, *job.space)
-    plan = plan.over(job.view)
+    plan = job.plan.over(job.view)
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
@@ -54,13 +53,9 @@ def _tripod(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     """Return where the axes are, in pixels, for the page, which turns them."""
     wanted = plan.annotations.axes
     assert wanted is not None
-    length, size = wanted.length * sheet.point, sheet.letters(wanted.size, "axes")
-    names = wanted.labels.split() or ["", "", ""]
-    reach = length + (axes.BEYOND + 0.4) * size if any(names) else length
-    x, y = sheet.take(wanted.place, 2.0 * reach, 2.0 * reach)
-    colors = AXIS_COLORS if sheet.ink(None, wanted.place) == BLACK else axes.LIGHT
+    length, size, names, reach, (x, y), colors = axes.take(sheet, wanted)
     return {
-        "place": wanted.place, "x": x + reach, "y": y + reach, "reach": reach, "length": length,
+        "place": wanted.place, "x": x, "y": y, "reach": reach, "length": length,
         "size": size, "names": names, "colors": [hex_color(color) for color in colors],
         "rim": None if sheet.rim is None else hex_color(sheet.rim),
         "shaft": axes.SHAFT, "head": axes.HEAD, "beyond": axes.BEYOND, "cap": CAP_HEIGHT,

@@ -23,6 +23,23 @@ COLOR_SPACES = ("srgb", "linear")
 
 OPACITY = "give `opacity` instead"  # remedy in the warning that an alpha below 1 is ignored
 
+# matplotlib's default colour cycle, "C0" to "C9" and again from "C10", after the palette
+# "Tableau 10"; "tab:" before a name of it.
+CYCLE = {
+    "blue": "#1f77b4", "orange": "#ff7f0e", "green": "#2ca02c", "red": "#d62728",
+    "purple": "#9467bd", "brown": "#8c564b", "pink": "#e377c2", "gray": "#7f7f7f",
+    "olive": "#bcbd22", "cyan": "#17becf",
+}  # fmt: skip
+
+# Names that matplotlib has too mean the colour of CSS, except for single letters: `g` is CSS
+# `green`; `c`, `m` and `y` are darker than cyan, magenta and yellow.
+_SHORT = {
+    "b": "#0000ff", "g": "#008000", "r": "#ff0000", "c": "#00bfbf", "m": "#bf00bf",
+    "y": "#bfbf00", "k": "#000000", "w": "#ffffff", "tab:grey": CYCLE["gray"],
+    **{f"tab:{name}": digits for name, digits in CYCLE.items()},
+}  # fmt: skip
+
+_IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
 _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
 
@@ -39,16 +56,23 @@ def parse_color(value: Any) -> RGB:
         return _parse_text(value.strip())
     top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
     try:
-        parts = [real(number, "") / top for number in items(value, "")]
+        numbers = [real(number, "") for number in items(value, "")]
     except SceneError:
-        parts = []
+        numbers = []
+    return _scaled(numbers, top, value)
+
+
+def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGB:
+    """Return the numbers, from 0 to `top`, of a colour that was written as `value`, in 0..1."""
+    parts = [number / top for number in numbers]
     if len(parts) not in (3, 4):
         raise SceneError(
             f"{shown_value(value)} is not a colour; "
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        raise SceneError(f"{shown_value(value)} is not a colour; {out_of_range(parts)}")
+        problem = out_of_range(parts) if top == 1.0 else f"its numbers must be from 0 to {top:g}"
+        raise SceneError(f"{shown_value(value)} is not a colour; {problem}")
     if parts[3:] and parts[3] < 1.0:
         warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
     return (parts[0], parts[1], parts[2])
@@ -61,49 +85,46 @@ def out_of_range(parts: Sequence[float]) -> str:
     return f"its numbers must be from 0 to 1{way}"
 
 
-def _parse_numbers(text: str) -> RGB:
-    """Parse three numbers from 0 to 1, "1, 0.5, 0", or from 0 to 255, "rgb(255, 128, 0)"."""
-    in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
-    inner, top = (text[4:-1], 255.0) if in_bytes else (text.strip("[]()"), 1.0)
-    try:
-        red, green, blue = (float(part) / top for part in inner.split(","))
-    except ValueError:
-        raise SceneError(
-            f"'{shown(text)}' is not a colour; write three numbers, '1,0.5,0' or 'rgb(255,128,0)'"
-        ) from None
-    if not all(0.0 <= part <= 1.0 for part in (red, green, blue)):
-        hint = "" if in_bytes else ", or in rgb() from 0 to 255"
-        raise SceneError(
-            f"'{shown(text)}' is not a colour; its numbers must be from 0 to {top:g}{hint}"
-        )
-    return (red, green, blue)
-
-
 def _parse_text(text: str) -> RGB:
     digits = text[1:]
     if text.startswith("#"):
         if len(digits) in (3, 4, 6, 8) and all(c in "0123456789abcdefABCDEF" for c in digits):
             step = 1 + len(digits) // 6
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
-            red, green, blue, *alpha = (int(p, 16) / 255.0 for p in pairs)
-            if alpha and alpha[0] < 1.0:
-                warn(f"the alpha of the colour '{shown(text)}' is ignored; {OPACITY}")
-            return (red, green, blue)
+            return _scaled([int(pair, 16) for pair in pairs], 255.0, text)
         raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     if _NUMBER.fullmatch(text):
         grey = float(text)
         if grey > 1.0:
             raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
         return (grey, grey, grey)
-    if "," in text:
-        return _parse_numbers(text)
-    from raytracer.scene.color_names import digits_of, known
-
-    if code := digits_of(text):
+    if "," in text:  # "1, 0.5, 0", or "rgb(255, 128, 0)"
+        in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
+        inner, top = (text[4:-1], 255.0) if in_bytes else (text.strip("[]()"), 1.0)
+        try:
+            return _scaled([float(part) for part in inner.split(",")], top, text)
+        except ValueError:
+            return _scaled([], top, text)
+    if code := _digits_of(text.lower()):
         return _parse_text(code)
-    near = nearest(text, known())  # the list of all names would be long
+    from PIL.ImageColor import colormap
+
+    # the list of all names would be long
+    near = nearest(text, [*colormap, *(name for name in _SHORT if ":" in name)])
     hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
     raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")
+
+
+def _digits_of(name: str) -> str | None:
+    """Return "#rrggbb" of a colour name, or None."""
+    if digits := _SHORT.get(name):
+        return digits
+    if place := _IN_CYCLE.fullmatch(name):
+        return list(CYCLE.values())[int(place[1]) % len(CYCLE)]
+    from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
+
+    css = colormap.get(name)  # Pillow caches looked-up names as tuples
+    return "#{:02x}{:02x}{:02x}".format(*css) if isinstance(css, tuple) else css
 
 
 def color_numbers(

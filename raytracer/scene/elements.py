@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest
-from raytracer.scene.colors import RGB
+from raytracer.scene.colors import DEFAULT_COLOR, RGB, parse_color
 
 # Symbol, covalent radius in pm, sRGB colour; the position is the atomic number.
 _TABLE = """
@@ -102,11 +102,10 @@ class Element(NamedTuple):
 @cache
 def table() -> dict[str, Element]:
     """Return every element by symbol, in the order of atomic numbers from 1."""
-    elements: dict[str, Element] = {}
-    for entry in _TABLE.replace("\n", " ").split(","):
-        symbol, radius, code = entry.split()
-        elements[symbol] = Element(int(radius) / 100.0, _rgb(code))
-    return elements
+    return {
+        symbol: Element(int(radius) / 100.0, _rgb(code))
+        for symbol, radius, code in map(str.split, _TABLE.split(","))
+    }
 
 
 def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
@@ -134,9 +133,6 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     if override is None:
         return known
     return Element(override.radius or known.radius, override.color or known.color)
-
-
-DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)  # sRGB of a user's label with a radius but no colour
 
 
 def symbol_of(label: str) -> str | None:
@@ -183,10 +179,8 @@ def colors_of_elements(palette: str) -> dict[str, RGB]:
 
 
 def _entries(text: str) -> dict[str, str]:
-    words = (entry.split() for entry in text.replace("\n", " ").split(","))
-    return {symbol: value for symbol, value in words}  # noqa: C416 (dict() wants pairs)
+    return {entry.split()[0]: entry.split()[1] for entry in text.split(",")}
 
 
 def _rgb(digits: str) -> RGB:
-    red, green, blue = (int(digits[i : i + 2], 16) / 255.0 for i in (0, 2, 4))
-    return (red, green, blue)
+    return parse_color(f"#{digits}")

@@ -35,25 +35,21 @@ def inward_triangles(corners: NDArray[np.float64], places: NDArray[np.int64]) ->
         around = is_solid & (low < low[each]).all(axis=1) & (high > high[each]).all(axis=1)
         point = corners[np.argmax(body == each), 0]
         inward[each] = not any(
-            _is_inside(point, corners[body == other]) for other in np.flatnonzero(around)
+            abs(solid_angles(corners[body == other] - point).sum()) > 2.0 * np.pi
+            for other in np.flatnonzero(around)
         )
     return (inward if sign > 0.0 else ~inward)[body]
 
 
-def _is_inside(point: NDArray[np.float64], corners: NDArray[np.float64]) -> bool:
-    """Whether a point is inside a closed mesh, by the solid angles of its triangles.
+def solid_angles(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the signed solid angles of triangles (T, 3, 3), seen from the origin, (T,): of a
+    closed mesh around it, their sum is a full turn.
 
     A. van Oosterom, J. Strackee, "The Solid Angle of a Plane Triangle", IEEE Transactions on
     Biomedical Engineering 30(2), 1983.
-
-    Args:
-        point: (3,).
-        corners: of the triangles, (T, 3, 3).
     """
-    rays = corners - point
-    a, b, c = np.moveaxis(rays, 1, 0)
-    la, lb, lc = np.linalg.norm(rays, axis=2).T
-    triple = (a * np.cross(b, c)).sum(axis=1)
-    rest = la * lb * lc + (a * b).sum(axis=1) * lc + (b * c).sum(axis=1) * la
-    half = np.arctan2(triple, rest + (c * a).sum(axis=1) * lb)
-    return abs(float(half.sum())) > np.pi  # of 2 pi
+    a, b, c = np.moveaxis(corners, 1, 0)
+    x, y, z = np.linalg.norm(corners, axis=2).T
+    volume = (a * np.cross(b, c)).sum(axis=1)
+    weight = x * y * z + (a * b).sum(axis=1) * z + (b * c).sum(axis=1) * x + (a * c).sum(axis=1) * y
+    return np.asarray(2.0 * np.arctan2(volume, weight))

@@ -85,7 +85,11 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
                 f"with them: leave out either {name} or the shutter"
             )
     reach = int(np.ceil(0.5 * scene.camera.shutter))
-    keys = [_keys(place, each, from_frames, reach) for place, each in enumerate(scene.spheres)]
+    keys = [
+        _by_velocities(each) if each.velocity is not None or from_frames is None
+        else from_frames(place, each, reach)
+        for place, each in enumerate(scene.spheres)
+    ]  # fmt: skip
     if not any(keys):
         raise SceneError(
             "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
@@ -93,14 +97,6 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
         )
     sets = [_moving(each, of_set) for each, of_set in zip(scene.spheres, keys, strict=True)]
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
-
-
-def _keys(
-    place: int, spheres: SphereSet, from_frames: FromFrames | None, reach: int
-) -> Keys | None:
-    if spheres.velocity is None and from_frames is not None:
-        return from_frames(place, spheres, reach)
-    return _by_velocities(spheres)
 
 
 def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
@@ -122,9 +118,8 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
         if velocities is None and named is None:
             return None
         if velocities is None:
-            name = str(named)
-            hint = suggestion(name, list(columns))
-            raise SceneError(f"velocity: there is no column '{shown(name)}'; {hint}")
+            hint = suggestion(str(named), list(columns))
+            raise SceneError(f"velocity: there is no column '{shown(str(named))}'; {hint}")
         bad = first_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
@@ -150,17 +145,11 @@ def at_time(scene: Scene, time: float) -> Scene:
     """Return a scene with what moves at a time; 0 is the middle of the shutter."""
     moved = copy(scene)
     moved.spheres = [_set_at(each, time) for each in scene.spheres]
-    moved.capsules = [_capsules_at(each, time) for each in scene.capsules]
+    moved.capsules = [copy(each) for each in scene.capsules]
+    for each in moved.capsules:
+        each.start, each.end = _set_at(each.start, time), _set_at(each.end, time)
     return moved
 
 
 def _set_at(spheres: SphereSet, time: float) -> SphereSet:
     return spheres if spheres.keys is None else spheres.at(spheres.keys.at(spheres.centers, time))
-
-
-def _capsules_at(capsules: CapsuleSet, time: float) -> CapsuleSet:
-    if capsules.start.keys is None:
-        return capsules
-    moved = copy(capsules)
-    moved.start, moved.end = _set_at(capsules.start, time), _set_at(capsules.end, time)
-    return moved

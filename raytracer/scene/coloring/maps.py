@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest, shown
-from raytracer.scene.color_names import CYCLE
+from raytracer.scene.colors import CYCLE
 
 STORED = {
     **dict.fromkeys(("viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm"), 256),

@@ -101,8 +101,7 @@ class ColorScale(Defined):
     @cached_property
     def palette(self) -> NDArray[np.uint8]:
         """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is for missing values."""
-        colors = self._colors()
-        result = np.concatenate([colors, _parsed([self.missing])])
+        result = np.concatenate([self._colors(), _parsed([self.missing])])
         result.flags.writeable = False
         return result
 
@@ -199,22 +198,17 @@ class ColorScale(Defined):
     @property
     def _interval(self) -> tuple[float, float, float]:
         """Return low end and length of the bar, and the factor of values that keeps them finite."""
-        low, high = self._ends
+        low, high = self.low, self.high
+        if self.kind == "log":
+            low, high = log(low), log(high)
+        elif self.kind == "symlog":
+            low, high = _symlog(np.array([low, high]), self._threshold).tolist()
         factor = 1.0 if isfinite(high - low) else 0.5
         return low * factor, high * factor - low * factor, factor
 
     @property
     def _threshold(self) -> float:
         return self.threshold or THRESHOLD * max(abs(self.low), abs(self.high)) or 1.0
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        if self.kind == "log":
-            return log(self.low), log(self.high)
-        if self.kind == "symlog":
-            low, high = _symlog(np.array([self.low, self.high]), self._threshold)
-            return float(low), float(high)
-        return self.low, self.high
 
     def srgb_table(self, count: int = 256) -> NDArray[np.uint8]:
         """Return `count` colours of the bar from its low end to its high end, uint8 (count, 3),

@@ -7,13 +7,15 @@ from copy import copy
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
-from raytracer.fields import Defined, Definition, definitions, setting
+from raytracer.fields import Defined, Definition, check_fields, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.field_types import Limit, Map, Palette, Range
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue, Table
+from raytracer.scene.field_types import ColorValue, Either, Table
+from raytracer.scene.option_text import fields_of
 from raytracer.scene.periodic import REPLICATE
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ class StyleSettings(Defined, error=UserError):
     )
     bond_color: Color | StyleSettings | None = setting(
         None,
-        "raytracer.scene.coloring.rule:COLOR_RULE",
+        "raytracer.scene.coloring.style:COLOR_RULE",
         default_text="the colours of the two atoms",
     )
     bond_select: str | None = setting(None, Text(), default_text="all")
@@ -163,6 +165,31 @@ COLOR_BY = Table(
 )
 """The table `color` of a set in a scene file."""
 
+
+class ColorRule(Either):
+    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
+
+    def __init__(self) -> None:
+        super().__init__(ColorValue(), COLOR_BY)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        given = as_text(value) if isinstance(value, str) else value
+        if isinstance(given, StyleSettings):
+            return given
+        if isinstance(given, str) and given.startswith("by="):
+            given = fields_of(given, COLOR_BY.keys, f"{name}.")
+        if not isinstance(given, Mapping):
+            return ColorValue().checked(value, name, error)
+        check_fields(given, KEYS, name, error)
+        if "by" not in given:
+            raise error(f"{name}.by: missing; name the value that the colours show")
+        try:
+            return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
+        except UserError as mistake:
+            raise error(f"{name}: {mistake}") from None
+
+
+COLOR_RULE = ColorRule()  # the type of `bond_color`, and of `color` of arrows, trails and contacts
 
 PALETTE = definitions(StyleSettings)["palette"].kind
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from raytracer.errors import SceneError
@@ -34,26 +32,18 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     return Glyphs([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
 
 
-class PlacedAxes(NamedTuple):
-    """Axes in the scene: their common origin, (3,), their tips, (3, 3), and their length."""
-
-    base: Doubles
-    tips: Doubles
-    length: float
-
-
 def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Glyphs:
     """Return the three axes as arrows; arguments and errors as for `axes_at`."""
-    base, tips, length = axes_at(scene, wanted, box)
+    (base, *tips), length = axes_at(scene, wanted, box)
     arrows = []
     for tip, color in zip(tips, AXIS_COLORS, strict=True):
         arrows += arrow_shapes(base[None], tip[None], length / AXIS_SLENDER, color=color)
     return Glyphs(arrows)
 
 
-def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
-    """Return the three axes, from the corner of a box, first that of the picture, or from the
-    origin."""
+def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> tuple[Doubles, float]:
+    """Return the origin and the tips of the axes, (4, 3), from the corner of a box, first that of
+    the picture, or from the origin; and their length."""
     if wanted.place == "origin":
         base = np.zeros(3)
         points = [placed(spheres) for spheres in scene.spheres if spheres.count]
@@ -68,4 +58,4 @@ def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Pla
             f"axes.extent: {length:g} is below the precision of coordinates of "
             f"{np.abs(base).max():g}: give a larger one, or move the scene to its origin"
         )
-    return PlacedAxes(base, base + length * np.eye(3), length)
+    return np.concatenate([base[None], base + length * np.eye(3)]), length

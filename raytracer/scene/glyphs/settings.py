@@ -25,8 +25,7 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, Lengths
-from raytracer.scene.coloring.rule import COLOR_RULE
-from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
+from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import ColorValue
 from raytracer.scene.glyphs.shape_columns import columns_needed

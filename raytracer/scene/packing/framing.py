@@ -114,7 +114,10 @@ def _perspective(
     equalities for the nearest eye; if height requires more distance, px centres.
     """
     angles = [_cos_sin(half * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
-    inner = _inner_angles(half, aspect, room)
+    inner: list[tuple[float, float]] = []  # of the planes beside the margins
+    if room != FULL:
+        parts = ((room.right, aspect), (room.left, aspect), (room.top, 1.0), (room.bottom, 1.0))
+        inner = [_cos_sin(half * side * (1.0 - 2.0 * part - MARGIN)) for part, side in parts]
     planes = []
     for index, (cosine, sine) in enumerate([angles[0], angles[0], angles[1], angles[1], *inner]):
         side = (axes.right, axes.up)[index % 4 // 2]
@@ -131,21 +134,12 @@ def _perspective(
     return across * axes.right + above * axes.up + depth * axes.forward, outliers
 
 
-def _inner_angles(half: float, aspect: float, room: Room) -> list[tuple[float, float]]:
-    """Return cosine and sine of the planes beside the margins (right, left, top, bottom), or
-    none."""
-    if room == FULL:
-        return []
-    parts = ((room.right, aspect), (room.left, aspect), (room.top, 1.0), (room.bottom, 1.0))
-    return [_cos_sin(half * side * (1.0 - 2.0 * part - MARGIN)) for part, side in parts]
-
-
 def _with_room(
     places: list[float], depth: float, reach: list[float], angles: list[tuple[float, float]]
 ) -> tuple[list[float], float]:
     """Move an eye (across and above, depth) as little as possible to free the margins.
 
-    places, depth: the eye without margins. reach, angles: of the planes of `_inner_angles`.
+    places, depth: the eye without margins. reach, angles: of the planes beside them.
     """
     pairs = [(reach[i], reach[i + 1], angles[i], angles[i + 1]) for i in (0, 2)]
     for high, low, (cos_1, sin_1), (cos_2, sin_2) in pairs:

@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from raytracer.buffers import Spheres, count_of, radii_of
 from raytracer.layout import constant, dtype
 from raytracer.scene.arrays import blocks
+from raytracer.scene.transform import Vector
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from raytracer.scene.transform import Vector
-
-    Point = tuple[Fraction, Fraction, Fraction]
-    Exact = tuple[int, Point, Fraction]
-    """Number of a sphere, centre and radius in render space, without a rounding."""
+Exact = NDArray[np.object_]
+"""Fractions: numbers without a rounding."""
 
 RATIO = 3.0e5
 """Radius relative to the smallest from which a sphere is large: the error of the ordinary form is
@@ -41,7 +39,7 @@ MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
 def pack_large(
     placed: Spheres,
     spheres: int,
-    exact: Callable[[int], tuple[Point, Fraction]],
+    ball: Callable[[int], tuple[Exact, Fraction]],
     clip: Mapping[str, Any],
     most: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
@@ -50,7 +48,7 @@ def pack_large(
     Args:
         placed: all spheres, then the balls around solids, (N + C), render space.
         spheres: N.
-        exact: returns centre and radius of a sphere by index.
+        ball: returns centre, (3,), and radius of a sphere by index.
         clip: planes in render space, as fields of `Frame`; spheres that they remove do not count.
         most: largest number to describe.
 
@@ -58,21 +56,34 @@ def pack_large(
         int64 (G,) and structured (G,), `LargeSphere`.
     """
     numbers = _candidates(placed)
-    large = [(number, *exact(number)) for number in numbers if number < spheres]
+    large = {number: ball(number) for number in numbers if number < spheres}
     if clip:
-        large = [each for each in large if _is_left(clip, *each[1:])]
-    near = [(number, c, r) for number, c, r in large if abs(_gap(c, r)) < NEAR * r]
-    near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:most])
+        large = {number: each for number, each in large.items() if _is_left(clip, *each)}
+    gaps = {number: abs(_gap(*each)) for number, each in large.items()}
+    near = [number for number, (_, radius) in large.items() if gaps[number] < NEAR * radius]
+    near = sorted(sorted(near, key=gaps.__getitem__)[:most])
     if numbers:
-        _warn_of_others(placed[3], spheres, numbers, large, {number for number, _, _ in near})
+        others = {
+            number: float(radius) for number, (_, radius) in large.items()
+            if number not in near and gaps[number] < max(NEAR * radius, REGION)
+        }  # fmt: skip
+        _warn_of_others(placed[3], [each for each in numbers if each >= spheres], others)
     table = np.zeros(len(near), dtype("LargeSphere"))
-    for row, (_, center, size) in enumerate(near):
-        length = _length(center)
+    for row, (center, size) in enumerate(large[number] for number in near):
+        length = sqrt(float(center @ center))
         table[row]["normal"] = [float(x) / length for x in center]
         table[row]["curvature"] = 1.0 / length
-        table[row]["height"] = float(_power(center, size)) / (2.0 * length)
+        table[row]["height"] = float(center @ center - size * size) / (2.0 * length)
         table[row]["prim"] = count_of(placed) - len(near) + row
-    return np.array([number for number, _, _ in near], np.int64), table
+    return np.array(near, np.int64), table
+
+
+def exact(values: Any) -> Exact:
+    """Return numbers as fractions, in the same shape."""
+    from fractions import Fraction  # late: few scenes have large spheres
+
+    fractions: Exact = np.vectorize(lambda value: Fraction(float(value)), otypes=[object])(values)
+    return fractions
 
 
 def plane(up: Vector, height: float) -> NDArray[np.void]:
@@ -98,41 +109,28 @@ def _candidates(placed: Spheres) -> list[int]:
     return [int(number) for number in numbers[largest]]
 
 
-def _is_left(clip: Mapping[str, Any], center: Point, radius: Fraction) -> bool:
-    from fractions import Fraction  # late: few scenes have large spheres
-
-    planes = clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]].tolist()
-    heights = [
-        float(sum(Fraction(a) * x for a, x in zip(normal, center, strict=True)) - Fraction(d))
-        for *normal, d in planes
-    ]
-    size = float(radius)
+def _is_left(clip: Mapping[str, Any], center: Exact, radius: Fraction) -> bool:
+    planes = exact(clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]])
+    heights, size = planes[:, :3] @ center - planes[:, 3], float(radius)
     if clip["clip_removes"]:
-        return any(height > -size for height in heights)  # not inside all half-spaces
-    return all(height < size for height in heights)  # not outside any of them
+        return any(float(height) > -size for height in heights)  # not inside all half-spaces
+    return all(float(height) < size for height in heights)  # not outside any of them
 
 
 def _warn_of_others(
-    radius: NDArray[np.float32], spheres: int, numbers: list[int], large: list[Exact],
-    described: set[int],
-) -> None:  # fmt: skip
+    radius: NDArray[np.float32], solids: list[int], others: Mapping[int, float]
+) -> None:
     """Warn of the largest sphere, and the largest other solid, in the ordinary form.
 
     Only spheres whose surface is near the others matter; a surrounding sky does not.
     """
     smallest = float(radius.min())
-    solids = [(float(radius[number]), number) for number in numbers if number >= spheres]
-    others = [
-        (float(r), number)
-        for number, c, r in large
-        if number not in described and abs(_gap(c, r)) < max(NEAR * r, REGION)
-    ]
     right = "the radius of the smallest; shadows and contacts are exact up to a factor of 1e6"
-    size, number = max(solids, default=(0.0, 0))
+    size, number = max(((float(radius[each]), each) for each in solids), default=(0.0, 0))
     if size > LIMIT * smallest:
         what = f"number {number}, a capsule, cone or ellipsoid,"
         warn(f"{what} has {size / smallest:.0e} times {right}")
-    size, number = max(others, default=(0.0, 0))
+    size, number = max(((size, each) for each, size in others.items()), default=(0.0, 0))
     if size > LIMIT * smallest:
         warn(
             f"sphere {number} has {size / smallest:.0e} times {right}, or where its surface passes "
@@ -140,14 +138,7 @@ def _warn_of_others(
         )
 
 
-def _power(center: Point, radius: Fraction) -> Fraction:
-    return sum((x * x for x in center), -radius * radius)
-
-
-def _length(center: Point) -> float:
-    return sqrt(float(sum(x * x for x in center)))
-
-
-def _gap(center: Point, radius: Fraction) -> float:
+def _gap(center: Exact, radius: Fraction) -> float:
     """Return the approximate distance of the scene's centre from the surface."""
-    return float(_power(center, radius)) / (_length(center) + float(radius))
+    square = center @ center
+    return float(square - radius * radius) / (sqrt(float(square)) + float(radius))

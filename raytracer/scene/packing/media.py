@@ -18,6 +18,7 @@ from raytracer.buffers import (
     triangle_numbers,
 )
 from raytracer.layout import code, dtype
+from raytracer.scene.mesh_bodies import solid_angles
 
 Doubles = NDArray[np.float64]
 
@@ -103,18 +104,12 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
 
 
 def _around(triangles: NDArray[np.float32], place: Doubles) -> NDArray[np.int32]:
-    """Return the numbers of the first triangles of closed meshes around a point: seen from there,
-    the solid angles of their triangles are a full turn (A. van Oosterom, J. Strackee, "The Solid
-    Angle of a Plane Triangle", IEEE Trans. Biomed. Eng. 30(2), 1983)."""
+    """Return the numbers of the first triangles of closed meshes around a point."""
     corners = triangles[:, :9].reshape(-1, 3, 3).astype(np.float64) - place
-    a, b, c = np.moveaxis(corners, 1, 0)
-    x, y, z = np.linalg.norm(corners, axis=2).T
-    volume = (a * np.cross(b, c)).sum(axis=1)
-    weight = x * y * z + (a * b).sum(axis=1) * z + (b * c).sum(axis=1) * x + (a * c).sum(axis=1) * y
     first, mesh = np.unique(
         np.ascontiguousarray(triangles[:, 15]).view(np.int32), return_inverse=True
     )
-    angle = np.bincount(mesh, 2.0 * np.arctan2(volume, weight))
+    angle = np.bincount(mesh, solid_angles(corners))
     return first[np.abs(angle) > 2.0 * np.pi]
 
 

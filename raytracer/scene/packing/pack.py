@@ -43,7 +43,7 @@ from raytracer.scene.extent import Subject, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.large_spheres import MAX_LARGE, pack_large, plane
+from raytracer.scene.packing.large_spheres import MAX_LARGE, Exact, exact, pack_large, plane
 from raytracer.scene.packing.lighting import (
     ambient_of,
     background_up,
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from raytracer.scene.clip import Clip
-    from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
     from raytracer.scene.solids import SolidSet
@@ -573,25 +572,18 @@ def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
     return [each.second_colors for each in solids if each.count and each.second_colors]
 
 
-def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
-    from fractions import Fraction  # late: few scenes have large spheres
-
-    row = number
+def _exact(sets: Sequence[SphereSet], space: Space, row: int) -> tuple[Exact, Fraction]:
+    """Return centre, (3,), and radius of a sphere in render space, without a rounding."""
     for spheres in sets:
         if row < spheres.count:
             break
         row -= spheres.count
-    scale = Fraction(space.scale)
     transform = spheres.transform
-    given = [Fraction(float(x)) for x in spheres.centers[row]]
-    linear = [[Fraction(float(x)) for x in line] for line in transform.linear()]
-    x, y, z = (
-        (sum(a * b for a, b in zip(linear[axis], given, strict=True))
-         + Fraction(float(transform.translate[axis])) - Fraction(float(space.center[axis]))) / scale
-        for axis in range(3)
-    )  # fmt: skip
+    move = exact(transform.translate) - exact(space.center)
+    center = exact(transform.linear()) @ exact(spheres.centers[row]) + move
     radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
-    return (x, y, z), Fraction(float(radius)) * Fraction(float(transform.scale)) / scale
+    scale = exact(space.scale)
+    return center / scale, exact([radius, transform.scale]).prod() / scale
 
 
 def pack_colors(

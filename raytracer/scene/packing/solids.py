@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,21 +54,18 @@ def place_solids(
     shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
     number = len(spheres[0])  # of the first solid of a set
     for each, is_glass in zip(sets, are_glass, strict=True):
-        if each.noun == "ellipsoid":
-            middle, half, numbers = _ellipsoids(cast("EllipsoidSet", each), space)
-            form = ELLIPSOID
-        elif each.noun == "cone":
-            middle, half, numbers = _cones(cast("ConeSet", each), space)
-            form = CONE
-        elif each.noun == "triangle":
-            middle, half, numbers = _triangles(cast("Mesh", each), space, number, is_glass)
-            form = TRIANGLE
-        else:
-            rods = cast("CapsuleSet", each)
-            start, end = _ends(rods, space)
+        numbers, form = shapes[0], 0
+        if isinstance(each, EllipsoidSet):
+            (middle, half, numbers), form = _ellipsoids(each, space), ELLIPSOID
+        elif isinstance(each, ConeSet):
+            (middle, half, numbers), form = _cones(each, space), CONE
+        elif isinstance(each, Mesh):
+            (middle, half, numbers), form = _triangles(each, space, number, is_glass), TRIANGLE
+        elif isinstance(each, CapsuleSet):
+            start, end = _ends(each, space)
             middle = np.asarray(0.5 * (start + end), np.float32)
             half = np.asarray(0.5 * (end - start), np.float32)
-            numbers, form = shapes[0], FLAT if rods.caps == "flat" else 0
+            form = FLAT if each.caps == "flat" else 0
         even = EVEN if each.even_colors and each.second_colors else 0
         middles.append(middle)
         axes.append(half)
@@ -86,9 +83,9 @@ def place_solids(
         ends.append(np.zeros(each.count, np.int32))
         first, second = rows, each.second_colors if has_colors else None
         rows += second.count if second else 0
-        if each.noun == "triangle":
+        if isinstance(each, Mesh):
             ends[-1] += CLOSED_MESH if is_glass else 0
-            ends[-1] += _mark_corners(cast("Mesh", each), numbers, first if second else None)
+            ends[-1] += _mark_corners(each, numbers, first if second else None)
         elif second:
             ends[-1] += np.arange(first, rows, dtype=np.int32)
     shape = np.concatenate(shapes)
