@@ -137,8 +137,7 @@ def labelled(scene: Scene, by: str) -> Named:
             f"labels: the scene has {scene.count:,} spheres, and at most {MAX_LABELS:,} can be "
             "labelled: show fewer spheres, or leave the labels out"
         )
-    centers: list[NDArray[np.float64]] = []
-    colors: list[NDArray[np.float64]] = []
+    centers, colors = [np.zeros((0, 3))], [np.zeros((0, 3))]
     texts: list[str] = []
     for spheres in scene.spheres:
         if spheres.count:
@@ -146,9 +145,7 @@ def labelled(scene: Scene, by: str) -> Named:
             centers.append(placed + spheres.transform.translate)
             colors.append(_colors(spheres))
         texts += _texts(spheres, by, len(texts))
-    if not centers:
-        return Named(np.zeros(0, np.int64), np.zeros((0, 3)), [], np.zeros((0, 3)))
-    return Named(np.arange(len(texts)), np.concatenate(centers), texts, np.concatenate(colors))
+    return Named(np.concatenate(centers), texts, np.concatenate(colors))
 
 
 def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:

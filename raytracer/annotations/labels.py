@@ -19,7 +19,8 @@ from raytracer.scene.simulation_box import triple
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    ids: NDArray[np.int64]  # their numbers in the scene, (N,)
+    """All spheres of a scene, in its order."""
+
     centers: NDArray[np.float64]  # (N, 3), scene space
     texts: Sequence[str]  # N labels
     colors: NDArray[np.float64]  # of the spheres, sRGB in 0..1, (N, 3)
@@ -42,7 +43,7 @@ class SeenLabels:
     def find(self, strip: Strip) -> None:
         """Find the labels whose sphere is seen at its centre in a strip."""
         inside, rays = strip.rays_at(self.points)
-        self._seen[inside] |= strip.id[rays] == self._named.ids[self._rows[inside]]
+        self._seen[inside] |= strip.id[rays] == self._rows[inside]
 
     def draw(self, sheet: Sheet, labels: Labels) -> None:
         """Write the labels, without those that would overlap one nearer to the camera."""

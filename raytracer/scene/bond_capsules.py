@@ -1,16 +1,16 @@
-"""Bonds as capsules, and styles of molecules."""
+"""Bonds as capsules, styles of molecules; double and triple bonds as sticks in the plane of
+neighbouring atoms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
-from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
+from raytracer.scene.bond_settings import PLAIN_BOND, STYLES, Radii
 from raytracer.scene.bonds import Pairs, angstrom_of, element_radii, pairs_of
 from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
@@ -22,56 +22,88 @@ from raytracer.warning import warn
 
 COVER = 1.002  # factor on the radius of atoms as thick as their bonds, to cover the bond ends
 
+MAX_NEIGHBOURS = 4  # neighbours of an atom that are tried for the plane of a bond
+STRAIGHT = 1e-3  # sine of the angle to the bond below which a neighbour defines no plane
 
-def bonded(spheres: SphereSet, bonding: Bonding) -> tuple[SphereSet, CapsuleSet | None]:
-    """Return particles in a molecule style, and their bonds."""
-    radii, angstrom = bonding.radii, angstrom_of(spheres)
-    wanted = bonding.bonds
+
+class Split(NamedTuple):
+    """Sticks of a bond: distances from its axis and radius, in units of the bond radius."""
+
+    offsets: tuple[float, ...]
+    radius: float
+
+
+BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}  # for thicker balls
+
+WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
+"""Sticks within the radius of a single bond, for atoms of that radius."""
+
+
+LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
+"""Thin sticks, spaced by more than their diameter so that they remain distinct in a picture."""
+
+
+def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet | None]:
+    """Return particles in a molecule style, unless they have radii of their own, and their bonds.
+
+    bonding: of whose settings those of bonds count.
+    """
+    settings, angstrom = bonding.settings, angstrom_of(spheres)
+    radii = STYLES[settings.style] if settings.style else Radii(0.0, 0.0, PLAIN_BOND)
+    wanted = settings.bonds
     if wanted is None:
         wanted = "auto" if radii.bond > 0 else "none"
     made = None
     if wanted != "none" and spheres.count:
-        pairs = pairs_of(spheres, wanted, bonding)
+        pairs = pairs_of(spheres, wanted, bonding.named("bonds"))
         made = _capsules(spheres, pairs, (radii.bond or PLAIN_BOND) * angstrom, bonding)
-    if bonding.style is None or bonding.keeps_radii:
+    if settings.style is None or bonding.radius is not None:
         return spheres, made
     atoms = copy(spheres)
     if radii.vdw:
         atoms.radius = radii.vdw * element_radii(spheres, "vdw")
     else:
-        same = bonding.radius is not None and bonding.style != "ball-and-stick"
-        radius = float(bonding.radius) if same and bonding.radius else radii.atom * angstrom
+        same = settings.bond_radius if settings.style != "ball-and-stick" else None
+        radius = same or radii.atom * angstrom
         # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
         atoms.radius = radius * (COVER if radii.atom == radii.bond else 1.0)
     return atoms, made
 
 
 def _capsules(
-    spheres: SphereSet, pairs: Pairs, radius: float, bonding: Bonding
+    spheres: SphereSet, pairs: Pairs, radius: float, bonding: SetStyle
 ) -> CapsuleSet | None:
     """Return bonds as capsules, or None if there are none.
 
     A bond across a periodic boundary becomes two halves, one at each atom.
     """
-    if bonding.select is not None and len(pairs.rows):
-        pairs = pairs.taken(_chosen(spheres, pairs, bonding.select, bonding.place))
+    settings = bonding.settings
+    select, color = settings.bond_select, settings.bond_color
+    if select is not None and len(pairs.rows):
+        table = _table(spheres, pairs, columns_in(select))
+        pairs = pairs.taken(rows_of(select, table.columns, bonding.named("bond_select")))
     if not len(pairs.rows):
-        warn(f"{bonding.place}bonds: no particles of {spheres.source or 'the set'} are bonded")
+        where = spheres.source or "the set"
+        warn(f"{bonding.named('bonds')}: no particles of {where} are bonded")
         return None
-    radius = bonding.radius or radius
+    radius = settings.bond_radius or radius
     scales: list[ColorScale] = []
     colored = None
-    if isinstance(bonding.color, StyleSettings):
-        colored, scale = _by_values(spheres, pairs, bonding)
+    if isinstance(color, StyleSettings):
+        table = _table(spheres, pairs, color.columns)
+        rule = SetStyle(color, place=bonding.place, table="bond_color")
+        (colored,), scale = by_scale([table], rule)
         scales = [scale]
     thick: Any = radius
     shift = None
-    if "order" in pairs.columns and bonding.orders is not False:
-        splits = {"licorice": WITHIN, "wire": LINES}.get(bonding.style or "", BESIDE)
+    if "order" in pairs.columns and settings.bond_orders is not False:
+        splits = {"licorice": WITHIN, "wire": LINES}.get(settings.style or "", BESIDE)
         orders = pairs.columns["order"]
-        sticks = sticks_of(pairs.rows[:, :2], pairs.spans(spheres), orders, radius, splits)
-        pairs, shift, thick = pairs.taken(sticks.bond), sticks.shift, radius * sticks.thick
-        colored = None if colored is None else colored.taken(sticks.bond)
+        rows, shift, thick = sticks_of(
+            pairs.rows[:, :2], pairs.spans(spheres), orders, radius, splits
+        )
+        pairs, thick = pairs.taken(rows), radius * thick
+        colored = None if colored is None else colored.taken(rows)
     first, second = pairs.rows[:, 0], pairs.rows[:, 1]
     starts, ends = spheres.centers[first], spheres.centers[second]
     if shift is not None and len(shift) > 1:
@@ -90,11 +122,15 @@ def _capsules(
             np.concatenate([first[whole], first[cut], second[cut]]),
             np.concatenate([second[whole], first[cut], second[cut]]),
         )
-    colors = _colors(spheres, first, second, bonding) if colored is None else _rule(colored, order)
+    colors = {"color": color} if color is not None else _colors(spheres, first, second)
+    if colored is not None and colored.color_id is not None:
+        colors = {"color": colored.color, "color_id": colored.color_id[order]}
+    opacity = spheres.opacity
+    if isinstance(opacity, np.ndarray):
+        opacity = np.minimum(opacity[first], opacity[second])
     made = CapsuleSet(
-        starts, ends, thick if isinstance(thick, float) else thick[order],
-        opacity=_opacity(spheres, first, second), material=spheres.material,
-        transform=spheres.transform, **colors,
+        starts, ends, thick if isinstance(thick, float) else thick[order], opacity=opacity,
+        material=spheres.material, transform=spheres.transform, **colors,
     )  # fmt: skip
     made.scales = scales
     made.particles = first, second
@@ -113,40 +149,74 @@ def _table(spheres: SphereSet, pairs: Pairs, names: Sequence[str]) -> SphereSet:
     return SphereSet(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
-def _chosen(spheres: SphereSet, pairs: Pairs, select: str, place: str) -> NDArray[np.intp]:
-    table = _table(spheres, pairs, columns_in(select))
-    return rows_of(select, table.columns, f"{place}bond_select")
-
-
-def _by_values(spheres: SphereSet, pairs: Pairs, bonding: Bonding) -> tuple[SphereSet, ColorScale]:
-    """Colour bonds by a rule: a set at their midpoints, and its scale."""
-    assert isinstance(bonding.color, StyleSettings)
-    table = _table(spheres, pairs, bonding.color.columns)
-    place = bonding.place.removesuffix(".")
-    (colored,), scale = by_scale([table], SetStyle(bonding.color, place=place, table="bond_color"))
-    return colored, scale
-
-
-def _rule(colored: SphereSet, rows: NDArray[np.int64]) -> dict[str, Any]:
-    assert colored.color_id is not None
-    return {"color": colored.color, "color_id": colored.color_id[rows], "color_space": "srgb"}
-
-
-def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:
-    if spheres.opacity is None or isinstance(spheres.opacity, float):
-        return spheres.opacity
-    return np.minimum(spheres.opacity[first], spheres.opacity[second])
-
-
 def _colors(
-    spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], bonding: Bonding
+    spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]
 ) -> dict[str, Any]:
-    if bonding.color is not None:
-        return {"color": bonding.color}
+    """Return the colours of atoms for both halves of bonds, as arguments of `CapsuleSet`."""
+    color, ids = spheres.color, spheres.color_id
     space = {"color_space": spheres.color_space}
-    if len(spheres.color) == 1 and spheres.color_id is None:
-        return {"color": spheres.color[0], **space}
-    if spheres.color_id is not None:
-        ids = {"color_id": spheres.color_id[first], "end_color_id": spheres.color_id[second]}
-        return {"color": spheres.color, "end_color": spheres.color, **ids, **space}
-    return {"color": spheres.color[first], "end_color": spheres.color[second], **space}
+    if ids is not None:
+        both = {"color_id": ids[first], "end_color_id": ids[second]}
+        return {"color": color, "end_color": color, **both, **space}
+    if len(color) == 1:
+        return {"color": color[0], **space}
+    return {"color": color[first], "end_color": color[second], **space}
+
+
+def sticks_of(
+    pairs: NDArray[np.integer],
+    spans: NDArray[np.float64],
+    orders: NDArray[np.floating],
+    radius: float,
+    splits: Mapping[int, Split],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sticks of bonds between pairs of atoms, (M, 2), along spans, (M, 3), with orders,
+    (M,); aromatic bonds (1.5) count as double: index of the bond of each stick, (S,), offset from
+    its axis, (S, 3), and radius in units of the bond radius, (S,)."""
+    whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
+    several = np.flatnonzero(whole > 1)
+    single = np.flatnonzero(whole == 1)
+    across = _across(pairs, spans, several)
+    bond, shift = [single], [np.zeros((len(single), 3))]
+    thick = [np.ones(len(single))]
+    for order, split in splits.items():
+        mine = whole[several] == order
+        for offset in split.offsets:
+            bond.append(several[mine])
+            shift.append(radius * offset * across[mine])
+            thick.append(np.full(int(mine.sum()), split.radius))
+    return np.concatenate(bond), np.concatenate(shift), np.concatenate(thick)
+
+
+def _across(
+    pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    order = np.argsort(atoms, kind="stable")
+    steps = np.concatenate([spans, -spans])[order]
+    bond_of = np.concatenate([np.arange(len(pairs))] * 2)[order]
+    atoms = atoms[order]
+    along = _unit(spans[several])
+    axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
+    best = _unit(np.cross(along, axis))
+    widest = np.full(len(several), STRAIGHT)
+    for end in (0, 1):
+        atom = pairs[several, end]
+        place = np.searchsorted(atoms, atom)
+        for neighbour in range(MAX_NEIGHBOURS):
+            at = np.minimum(place + neighbour, len(atoms) - 1)
+            there = (atoms[at] == atom) & (bond_of[at] != several)
+            side = _unit(steps[at])
+            part = side - (side * along).sum(axis=1)[:, None] * along
+            width = np.sqrt(np.square(part).sum(axis=1))
+            # The first atom's neighbours take precedence: in a ring all define the same plane.
+            wider = there & (width > 1.01 * widest)
+            best[wider] = _unit(part[wider])
+            widest[wider] = width[wider]
+    return best
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normalize vectors; zeros stay zero."""
+    length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.where(length > 0.0, length, 1.0), np.float64)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from raytracer.arguments import mapping, text
 from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Kind, Number, Truth, number_of, of_types
-
-if TYPE_CHECKING:
-    from raytracer.scene.coloring.style import StyleSettings
-    from raytracer.scene.colors import Color
 
 WORDS = {
     "auto": "bonds of the file, else by distance",
@@ -23,17 +17,11 @@ WORDS = {
 
 
 class Radii(NamedTuple):
-    """Radii of a style of molecules, in angstrom if atoms have elements.
+    """Radii of a style of molecules, in angstrom if atoms have elements."""
 
-    Args:
-        vdw: atom radius in van der Waals radii; 0: use `atom`.
-        atom: atom radius.
-        bond: bond radius; 0: no bonds.
-    """
-
-    vdw: float
+    vdw: float  # of atoms, in van der Waals radii; 0: use `atom`
     atom: float
-    bond: float
+    bond: float  # 0: no bonds
 
 
 STYLES = {
@@ -83,32 +71,3 @@ class Bonds(AnyOf):
 
 
 BONDS = Bonds()
-
-
-@dataclass(frozen=True)
-class Bonding:
-    """Bond settings of a sphere set; see `StyleSettings`.
-
-    Args:
-        style: name of a style, or None.
-        bonds: a word, a distance, or distances by pair; None: as the style says.
-        radius: bond radius; None: as the style says.
-        color: colour of bonds, or a rule by values; None: colours of the atoms.
-        place: prefix of messages, with a dot, or "".
-        keeps_radii: whether atom radii are given and the style must not replace them.
-        select: a condition on bonds; None: all.
-        orders: whether double and triple bonds are parallel sticks; None: yes.
-    """
-
-    style: str | None
-    bonds: str | float | Mapping[str, float] | None
-    radius: float | None
-    color: Color | StyleSettings | None
-    place: str = ""
-    keeps_radii: bool = False
-    select: str | None = None
-    orders: bool | None = None
-
-    @property
-    def radii(self) -> Radii:
-        return STYLES[self.style] if self.style else Radii(0.0, 0.0, PLAIN_BOND)

@@ -12,7 +12,6 @@ from raytracer._native import core
 from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
-from raytracer.scene.bond_settings import Bonding
 from raytracer.scene.particles.labels import Labels, element_symbols
 from raytracer.scene.simulation_box import cell_of, nearest_boxes
 from raytracer.scene.sphere_set import SphereSet
@@ -72,31 +71,19 @@ class Pairs(NamedTuple):
         return spans
 
 
-def pairs_of(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
-) -> Pairs:
+def pairs_of(spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str) -> Pairs:
+    """Return the bonds of a set; place: of the setting, for messages."""
     if wanted in ("auto", "file"):
         table = spheres.columns.bond_table()
-        if table is not None:
-            return Pairs(_nearest_images(spheres, table[0]), table[1])
+        if table is not None:  # the image of the second atom nearest to the first
+            ends = spheres.centers[table[0]].astype(np.float64)
+            boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
+            return Pairs(np.concatenate([table[0], -boxes], axis=1).astype(np.int32), table[1])
         if wanted == "file":
             raise SceneError(
-                f"{bonding.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
+                f"{place}: {spheres.source or 'the set'} holds no bonds between the "
                 'particles that are shown; find them by distance: "distance"'
             )
-    return Pairs(_close(spheres, wanted, f"{bonding.place}bonds"), {})
-
-
-def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Choose the periodic image of the second atom nearest to the first."""
-    ends = spheres.centers[pairs].astype(np.float64)
-    boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
-    return np.concatenate([pairs, -boxes], axis=1).astype(np.int32)
-
-
-def _close(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str
-) -> NDArray[np.int32]:
     kinds: NDArray[np.integer]
     if isinstance(wanted, Mapping):
         kinds, reaches = _by_pairs(spheres, wanted, place)
@@ -107,7 +94,7 @@ def _close(
         kinds, reaches = np.zeros(spheres.count, np.int32), np.array([[float(wanted)]])
     pairs = close_pairs(spheres, kinds, reaches, place)
     require_room(place, len(pairs) * ROW, f"for {len(pairs):,} bonds")
-    return pairs
+    return Pairs(pairs, {})
 
 
 def radius_classes(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDArray[np.float64]]:

@@ -33,8 +33,8 @@ from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
-    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.columns import Columns
     from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
@@ -141,7 +141,7 @@ class SphereSet:
         self.source = source
         self.file = file
         self.labels = labels
-        self.bonding: Bonding | None = None
+        self.bonding: SetStyle | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import Camera, Scene, load
-from raytracer.scene.up_axis import lies_across_y
+from raytracer.scene.bare import lies_across_y
 
 Points = NDArray[np.float64]
 

@@ -8,10 +8,9 @@ OF_SCALE = (
 )  # fmt: skip
 """Fields of `style.StyleSettings` that say how values become colours."""
 
-OF_SETS = (
-    "palette", "select", "rest", "wrap", "replicate", "style", "bonds", "bond_radius",
-    "bond_color", "bond_select", "bond_orders",
-)  # fmt: skip
+OF_BONDS = ("style", "bonds", "bond_radius", "bond_color", "bond_select", "bond_orders")
+
+OF_SETS = ("palette", "select", "rest", "wrap", "replicate", *OF_BONDS)
 """Fields that are keys of a set of spheres in a scene file."""
 
 SETTINGS = ("color_by", *OF_SCALE, *OF_SETS)

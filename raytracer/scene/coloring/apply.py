@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
-from raytracer.scene.bond_settings import Bonding
+from raytracer.scene.coloring import OF_BONDS
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
@@ -145,18 +145,13 @@ def bonded_sets(
     return made, bonds
 
 
-def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
-    names = {"style": "style", "bonds": "bonds", "radius": "bond_radius", "color": "bond_color",
-             "select": "bond_select", "orders": "bond_orders"}  # fmt: skip
-    given = {key: getattr(style.settings, name) for key, name in names.items()}
-    earlier = spheres.bonding
-    if earlier is not None:
-        given = {k: getattr(earlier, k) if value is None else value for k, value in given.items()}
-    elif all(value is None for value in given.values()):
-        return None
-
-    place = f"{style.place}." if style.place else ""
-    return Bonding(**given, place=place, keeps_radii=style.radius is not None)
+def _bonding(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
+    """Return the settings of bonds, also those of before."""
+    said = {name: getattr(style.settings, name) for name in OF_BONDS}
+    given = {name: value for name, value in said.items() if value is not None}
+    if spheres.bonding is not None:
+        return replace(style, settings=replace(spheres.bonding.settings, **given))
+    return replace(style, settings=StyleSettings(**given)) if given else None
 
 
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:

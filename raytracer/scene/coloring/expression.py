@@ -253,13 +253,13 @@ class _Evaluator:
         return None if isinstance(column, Texts) else column
 
     def value(self, node: ast.expr, rows: slice) -> Any:
-        evaluate_node = _NODES.get(type(node))
+        evaluate_node = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if evaluate_node is None:
             raise self.wrong(
                 f"'{self.text(node)}' is not allowed in an expression; use numbers, "
                 "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
             )
-        return evaluate_node(self, node, rows)
+        return evaluate_node(node, rows)
 
     def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
         return self.as_numbers(node, self.value(node, rows))
@@ -288,7 +288,7 @@ class _Evaluator:
     def is_constant(self, name: str) -> bool:
         return name in _CONSTANTS and not self.source.has(name)
 
-    def name(self, node: ast.Name, rows: slice) -> Any:
+    def on_name(self, node: ast.Name, rows: slice) -> Any:
         name = self.quoted.get(node.id, node.id)
         return _CONSTANTS[name] if self.is_constant(name) else self.rows_of(name, rows)
 
@@ -298,10 +298,10 @@ class _Evaluator:
             return Texts(column.names, column.ids[rows])
         return column[rows]
 
-    def attribute(self, node: ast.Attribute, rows: slice) -> Any:
+    def on_attribute(self, node: ast.Attribute, rows: slice) -> Any:
         return self.rows_of(ast.unparse(node), rows)
 
-    def subscript(self, node: ast.Subscript, rows: slice) -> Any:
+    def on_subscript(self, node: ast.Subscript, rows: slice) -> Any:
         """Return a column whose name has brackets, or one component of a vector."""
         text = ast.unparse(node)
         if self.source.has(text):
@@ -316,7 +316,7 @@ class _Evaluator:
             raise self.wrong(f"'{shown(text)}': the components are 0 to {width - 1}")
         return base[:, index.value]
 
-    def constant(self, node: ast.Constant, rows: slice) -> Any:
+    def on_constant(self, node: ast.Constant, rows: slice) -> Any:
         value = node.value
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
             raise self.wrong(f"'{self.text(node)}' cannot stand in an expression")
@@ -327,7 +327,7 @@ class _Evaluator:
                 raise self.wrong("a number is out of range") from None
         return value
 
-    def items(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
+    def on_list(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
         values = [self.value(each, rows) for each in node.elts]
         if not all(isinstance(value, (int, float, str)) for value in values):
             raise self.wrong(f"'{self.text(node)}': a list holds only numbers or only texts")
@@ -335,7 +335,9 @@ class _Evaluator:
             raise self.wrong(f"'{self.text(node)}' mixes numbers and texts")
         return values
 
-    def binary(self, node: ast.BinOp, rows: slice) -> Any:
+    on_tuple = on_set = on_list
+
+    def on_binop(self, node: ast.BinOp, rows: slice) -> Any:
         if logic := _LOGIC.get(type(node.op)):
             return logic(self.truth(node.left, rows), self.truth(node.right, rows))
         operate = _OPERATORS.get(type(node.op))
@@ -348,7 +350,7 @@ class _Evaluator:
         is_square = isinstance(node.right, ast.Constant) and node.right.value == 2
         return np.square(left) if operate is np.power and is_square else operate(left, right)
 
-    def unary(self, node: ast.UnaryOp, rows: slice) -> Any:
+    def on_unaryop(self, node: ast.UnaryOp, rows: slice) -> Any:
         if isinstance(node.op, (ast.Not, ast.Invert)):
             return np.logical_not(self.truth(node.operand, rows))
         value = self.value(node.operand, rows)
@@ -356,10 +358,10 @@ class _Evaluator:
             value = self.as_numbers(node.operand, value)
         return value if isinstance(node.op, ast.UAdd) else -value
 
-    def boolean(self, node: ast.BoolOp, rows: slice) -> Any:
+    def on_boolop(self, node: ast.BoolOp, rows: slice) -> Any:
         return _chain(_LOGIC[type(node.op)], [self.truth(each, rows) for each in node.values])
 
-    def comparison(self, node: ast.Compare, rows: slice) -> Any:
+    def on_compare(self, node: ast.Compare, rows: slice) -> Any:
         """Evaluate a comparison or a chain of them: 1 < z < 3."""
         sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
         return _chain(np.logical_and, [self.compared(*each, rows) for each in sides])
@@ -410,10 +412,10 @@ class _Evaluator:
             raise self.wrong(f"'{self.text(left)}' holds no texts; compare it with numbers")
         return np.isin(value, numbers, invert=not inside)
 
-    def choice(self, node: ast.IfExp, rows: slice) -> Any:
+    def on_ifexp(self, node: ast.IfExp, rows: slice) -> Any:
         return self.call_where([node.test, node.body, node.orelse], rows)
 
-    def call(self, node: ast.Call, rows: slice) -> Any:
+    def on_call(self, node: ast.Call, rows: slice) -> Any:
         arguments, name = node.args, node.func.id if isinstance(node.func, ast.Name) else ""
         name = f"a{name[3:]}" if name.startswith("arc") else name
         name = _SYNONYMS.get(name, name)
@@ -476,23 +478,6 @@ class _Evaluator:
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise self.wrong("random(): the seed is a whole number from 0 to 4294967295")
         return _uniform(self.column("index")[rows], seed) < share
-
-
-_NODES: dict[type[ast.expr], Callable[[_Evaluator, Any, slice], Any]] = {
-    ast.Name: _Evaluator.name,
-    ast.Attribute: _Evaluator.attribute,
-    ast.Subscript: _Evaluator.subscript,
-    ast.Constant: _Evaluator.constant,
-    ast.List: _Evaluator.items,
-    ast.Tuple: _Evaluator.items,
-    ast.Set: _Evaluator.items,
-    ast.BinOp: _Evaluator.binary,
-    ast.UnaryOp: _Evaluator.unary,
-    ast.BoolOp: _Evaluator.boolean,
-    ast.Compare: _Evaluator.comparison,
-    ast.IfExp: _Evaluator.choice,
-    ast.Call: _Evaluator.call,
-}
 
 
 def _chain(function: Callable[..., Any], values: list[Any]) -> Any:

@@ -220,4 +220,4 @@ def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
 def _share(spheres: SphereSet, ribbons: Ribbons) -> float:
     if ribbons.particles is not None:
         return ribbons.particles
-    return float(spheres.bonding is not None and spheres.bonding.style is not None)
+    return float(spheres.bonding is not None and spheres.bonding.settings.style is not None)
