@@ -120,7 +120,7 @@ def test_weekend_balls_stand_on_the_ground_and_apart() -> None:
     assert np.abs(ground).max() < 1e-4
     first, _ = near_pairs(centers.T.copy(), radii, 0.0)
     assert len(first) == 0
-    parts = {p.name: p.count for p in generate.build("weekend", 487, 1)}
+    parts = {p.name: len(p.radii) for p in generate.build("weekend", 487, 1)}
     assert set(parts) == {"matte", "metal", "glass"}
     assert sum(parts.values()) == len(radii)
     assert len(generate.arrays("weekend/metal", 487, 1)["radii"]) == parts["metal"]

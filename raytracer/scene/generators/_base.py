@@ -40,10 +40,6 @@ class Part:
     radii: NDArray[np.float32]
     colors: NDArray[np.uint8]
 
-    @property
-    def count(self) -> int:
-        return len(self.radii)
-
 
 @dataclass(frozen=True)
 class Generator:
@@ -74,17 +70,16 @@ class Generator:
         require_room(f"{count:,} spheres", self.memory * count, "to be made", remedy)
         if self.build is not None:
             return self.build(count, seed)
+        assert self.block is not None
         whole = Part(
             "default",
             np.empty((count, 3), np.float32),
             np.empty(count, np.float32),
             np.empty((count, 3), np.uint8),
         )
-        if self.block is None:
-            raise TypeError("a generator has build or block")
         for begin in range(0, count, BLOCK):
             block = self.block(begin, min(begin + BLOCK, count), count, seed)
-            rows = slice(begin, begin + block.count)
+            rows = slice(begin, begin + len(block.radii))
             whole.centers[rows], whole.radii[rows] = block.centers, block.radii
             whole.colors[rows] = block.colors
         return [whole]
@@ -99,12 +94,8 @@ def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: Arra
 
 
 def join(parts: list[Part]) -> Part:
-    return Part(
-        parts[0].name,
-        np.concatenate([p.centers for p in parts]),
-        np.concatenate([p.radii for p in parts]),
-        np.concatenate([p.colors for p in parts]),
-    )
+    centers, radii, colors = zip(*((p.centers, p.radii, p.colors) for p in parts), strict=True)
+    return Part(parts[0].name, *map(np.concatenate, (centers, radii, colors)))
 
 
 # Linear congruential step of Numerical Recipes (Knuth), the start of pcg3d.

@@ -14,11 +14,6 @@ RAMP = (
 )  # fmt: skip
 
 
-def radius_for(count: int) -> float:
-    """Return the radius at which `count` spheres fill FILL of a unit cube."""
-    return float((FILL / (count * 4.0 / 3.0 * np.pi)) ** (1.0 / 3.0))
-
-
 def block(begin: int, end: int, count: int, seed: int) -> Part:
     """Return spheres begin to end: centres uniform in the unit cube about the origin."""
     index = indices(begin, end)
@@ -27,7 +22,8 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
     # A smooth pattern of waves about as long as the cube, so that neighbours look alike.
     wave = np.sin(6.0 * x + 2.0 * np.sin(4.5 * y)) + np.cos(6.5 * z - 4.0 * y)
     grain = uniforms(index, 1, seed)[0] - 0.5
-    return part("default", centers, radius_for(count), ramp(0.5 + 0.25 * wave + 0.1 * grain, RAMP))
+    radius = (FILL / (count * 4.0 / 3.0 * np.pi)) ** (1.0 / 3.0)
+    return part("default", centers, radius, ramp(0.5 + 0.25 * wave + 0.1 * grain, RAMP))
 
 
 GENERATOR = Generator(

@@ -80,11 +80,6 @@ def symbols(count: int, seed: int) -> list[str]:
     return [name[0] for names, _ in _residues(count) for name in names]
 
 
-def base_pairs(count: int) -> int:
-    """Return the number of base pairs nearest to `count` atoms."""
-    return max(1, round(count / ATOMS_PER_PAIR))
-
-
 def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np.float64]]:
     """Return names and positions (n, 3) of the atoms of the first strand's nucleotide at z = 0."""
     backbone = {k: v for k, v in BACKBONE.items() if phosphate or k not in PHOSPHATE}
@@ -100,7 +95,7 @@ def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np
 
 def _residues(count: int) -> list[tuple[list[str], NDArray[np.float64]]]:
     """Return both strands, each from its 5' end, whose first sugar has no phosphate."""
-    pairs = base_pairs(count)
+    pairs = max(1, round(count / ATOMS_PER_PAIR))
     first = [SEQUENCE[i % len(SEQUENCE)] for i in range(pairs)]
     residues = []
     for i, base in enumerate(first):

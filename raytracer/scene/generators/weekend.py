@@ -27,7 +27,8 @@ def build(count: int, seed: int) -> list[Part]:
     """Return about `count` balls: the big three, and a square of small ones."""
     centers = _small_centers(count, seed)
     # Numbered by cell, so that a larger square keeps the balls of a smaller one.
-    kind, hue, shade = uniforms(_cell_index(centers), 1, seed)
+    cell = np.floor(centers).astype(np.int64)
+    kind, hue, shade = uniforms(_pair(cell[:, 0], cell[:, 2]), 1, seed)
     colors = ramp(hue, HUES)
     grey = ramp(shade, ((0.0, "#8e8b86"), (0.5, "#c9c0b0"), (1.0, "#dfe3e8")))
     matte = kind < MATTE_SHARE
@@ -63,11 +64,6 @@ def _small_centers(count: int, seed: int) -> NDArray[np.float64]:
 def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Pack the indices of a cell into one word (16 bits each)."""
     return ((i & 0xFFFF) << 16 | (k & 0xFFFF)).astype(np.uint32)
-
-
-def _cell_index(centers: NDArray[np.float64]) -> NDArray[np.uint32]:
-    i = np.floor(centers[:, 0]).astype(np.int64)
-    return _pair(i, np.floor(centers[:, 2]).astype(np.int64))
 
 
 def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> Part:

@@ -155,14 +155,11 @@ def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
     elif is_protein.any():
         structure[is_protein] = _assigned(spheres, backbone, is_protein, unit)
     for kind, least in MIN_RUN.items():
-        runs = _runs(np.where(structure == kind, backbone.pieces, -1))
+        places = np.where(structure == kind, backbone.pieces, -1)
+        runs = np.concatenate([[0], np.cumsum(places[1:] != places[:-1])])
         short = (structure == kind) & (np.bincount(runs)[runs] < least)
         structure[short] = COIL
     return structure
-
-
-def _runs(values: Rows) -> Rows:
-    return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
 
 
 def _assigned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,9 @@ IDS = (
 FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
-class _Pairs(NamedTuple):
-    """Contacts of a set: rows of the particles, (M,), further columns, and the one that sets the
-    thickness by default."""
-
-    first: Rows
-    second: Rows
-    columns: dict[str, NDArray[Any]]
-    default: str
+_Pairs = tuple[Rows, Rows, dict[str, NDArray[Any]], str]
+"""Contacts of a set: rows of both particles, (M,), further columns, and the one that sets the
+thickness by default."""
 
 
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
@@ -84,15 +79,16 @@ class _Lines:
     """Contacts of a set, and the values that set their thickness."""
 
     def __init__(self, spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> None:
+        first, second, further, default = pairs
         centers = np.asarray(spheres.centers, np.float64)
-        spans = centers[pairs.second] - centers[pairs.first]
+        spans = centers[second] - centers[first]
         spans -= shared.jumps(spans, spheres.box)  # to the nearest image of the second particle
         self.spans = affine_rows(spans, spheres.transform.linear())
         self.spheres, places = spheres, shared.placed(spheres)
-        self.starts, self.stops = places[pairs.first], places[pairs.second]
-        columns = {"length": shared.lengths_of(self.spans), **pairs.columns}
+        self.starts, self.stops = places[first], places[second]
+        columns = {"length": shared.lengths_of(self.spans), **further}
         self.points = SphereSet(self.starts + 0.5 * self.spans, 1.0, columns=columns)
-        self.by = contacts.by or pairs.default
+        self.by = contacts.by or default
         self.values: Doubles = np.zeros(0)
         if len(spans):
             values = evaluate(self.by, self.points.columns, "contacts.by")
@@ -143,7 +139,7 @@ def _touching(spheres: SphereSet) -> _Pairs:
     overlap = radii[first] + radii[second] - shared.lengths_of(spans)
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
-    return _Pairs(first[touch], second[touch], columns, "overlap")
+    return first[touch], second[touch], columns, "overlap"
 
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
@@ -167,18 +163,17 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
         for name in names
         if name not in ids and table[name].dtype.kind in "iufb" and table[name].ndim == 1
     }
-    by = contacts.by or _force_of(columns)
-    return _Pairs(first[shown_pairs], second[shown_pairs], columns, by)
+    return first[shown_pairs], second[shown_pairs], columns, _force_of(columns)
 
 
 def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
     names = list(source.columns)
+    for name in contacts.ids or ():
+        if name not in names:
+            raise SceneError(
+                f"contacts.ids: there is no column '{shown(name)}'; {suggestion(name, names)}"
+            )
     if contacts.ids is not None:
-        for name in contacts.ids:
-            if name not in names:
-                raise SceneError(
-                    f"contacts.ids: there is no column '{shown(name)}'; {suggestion(name, names)}"
-                )
         return contacts.ids
     by_word = {name.lower(): name for name in reversed(names)}
     for one, other in IDS:

@@ -8,15 +8,10 @@ import numpy as np
 
 from raytracer.errors import SceneError, shown
 from raytracer.scene.columns import Columns
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Shape
 from raytracer.scene.glyphs.shape_columns import AXES, OF_OVITO, TURNS, W_LAST
-from raytracer.scene.glyphs.shared import (
-    Doubles,
-    Glyphs,
-    colors_of,
-    components,
-    require_capsules,
-)
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, components
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
@@ -46,11 +41,14 @@ def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
         columns = spheres.columns
         if not spheres.count or not has_axes(columns, shape):
             continue
-        require_capsules(spheres.count, "shape")
-        shared: dict[str, Any] = {"opacity": spheres.opacity, "material": spheres.material}
+        shared.require_capsules(spheres.count, "shape")
         axes, turns = _axes(columns, shape), _turns(columns, shape)
-        shared |= {"transform": spheres.transform, **colors_of(spheres)}
-        solids.append(EllipsoidSet(spheres.centers, axes, turns, **shared))
+        solids.append(
+            EllipsoidSet(
+                spheres.centers, axes, turns, opacity=spheres.opacity, material=spheres.material,
+                transform=spheres.transform, **shared.colors_of(spheres),
+            )
+        )  # fmt: skip
     if not solids:
         wanted = f"'{shown(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
         raise SceneError(

@@ -63,11 +63,13 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
             )
         vertices, normals, triangles = _replicated(grid, spheres, *surface(grid, level))
         colors: Any = isosurface.color or COLORS
-        looks: dict[str, Any] = {"material": isosurface.material, "opacity": isosurface.opacity}
-        if spheres is not None:
-            looks["transform"] = spheres.transform
-        color = colors[-1 if level < 0.0 else 0]
-        made.append(Mesh(vertices, triangles, color=color, normals=normals, **looks))
+        made.append(
+            Mesh(
+                vertices, triangles, color=colors[-1 if level < 0.0 else 0], normals=normals,
+                material=isosurface.material, opacity=isosurface.opacity,
+                transform=None if spheres is None else spheres.transform,
+            )
+        )  # fmt: skip
     return Glyphs(made)
 
 
@@ -184,7 +186,10 @@ def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int6
     except (RuntimeError, ValueError) as error:
         raise SceneError(f"isosurface.level: {level:g} has no surface ({error})") from None
     places, triangles = np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
-    slopes = _slopes(grid, places) @ np.linalg.inv(grid.steps).T
+    low, high = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
+    share = (places - low).max(axis=1, keepdims=True)  # a vertex lies on an edge of the grid
+    slopes = (1.0 - share) * _differences(grid, low) + share * _differences(grid, high)
+    slopes = slopes @ np.linalg.inv(grid.steps).T
     normals = slopes if level < 0.0 else -slopes
     lengths = np.sqrt(np.square(normals).sum(axis=1, keepdims=True))
     normals = np.where(lengths > 0.0, normals / np.where(lengths > 0.0, lengths, 1.0), (0, 0, 1))
@@ -193,27 +198,14 @@ def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int6
     return grid.origin + places @ grid.steps, normals, triangles
 
 
-def _slopes(grid: Grid, places: Doubles) -> Doubles:
-    """Return the gradient of a grid by its indices, between the grid points beside, (M, 3)."""
-    low = np.floor(places).astype(np.int64)
-    share = (places - low).max(axis=1, keepdims=True)  # a vertex lies on an edge of the grid
-    high = np.ceil(places).astype(np.int64)
-    return np.asarray((1.0 - share) * _differences(grid, low) + share * _differences(grid, high))
-
-
 def _differences(grid: Grid, points: NDArray[np.int64]) -> Doubles:
     """Return central differences at grid points, one-sided at the borders, (M, 3)."""
     result = np.empty(points.shape)
     sizes = np.array(grid.values.shape)
     for axis in range(3):
-        ends = []
-        for step in (-1, 1):
-            beside = points.copy()
-            beside[:, axis] += step
-            if not grid.periodic[axis]:
-                beside[:, axis] = np.clip(beside[:, axis], 0, sizes[axis] - 1)
-            ends.append(beside)
-        before, after = ends
+        before, after = points - np.eye(3, dtype=int)[axis], points + np.eye(3, dtype=int)[axis]
+        if not grid.periodic[axis]:
+            before, after = (np.clip(each, 0, sizes - 1) for each in (before, after))
         distance = (after - before)[:, axis]
         before, after = before % sizes, after % sizes
         change = grid.values[tuple(after.T)] - grid.values[tuple(before.T)]

@@ -100,7 +100,8 @@ def _solids(
     if not len(hulls.triangles):
         return []
     used, triangles = np.unique(hulls.triangles, return_inverse=True)
-    color = _colors(spheres, centers, settings)
+    colors = {"color": settings.color} if settings.color else colors_of(spheres, centers)
+    color = rgb_of(colors, len(centers))
     looks: dict[str, Any] = {"material": settings.material, "transform": spheres.transform}
     faces = Mesh(
         points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,
@@ -137,20 +138,13 @@ def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list
     atoms = found.atoms[once]
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))[atoms]
     opacity = 1.0 if spheres.opacity is None else spheres.opacity
-    looks: dict[str, Any] = {"material": spheres.material, "transform": spheres.transform}
     return [
         EllipsoidSet(
-            found.points[once], np.repeat(radii[:, None], 3, axis=1), **looks,
-            **colors_of(spheres, atoms),
+            found.points[once], np.repeat(radii[:, None], 3, axis=1), material=spheres.material,
+            transform=spheres.transform, **colors_of(spheres, atoms),
             opacity=share * (opacity if isinstance(opacity, float) else opacity[atoms]),
         )
     ]  # fmt: skip
-
-
-def _colors(spheres: SphereSet, centers: Rows, settings: Polyhedra) -> NDArray[Any]:
-    if settings.color is not None:
-        return np.broadcast_to(np.array(parse_color(settings.color)), (len(centers), 3))
-    return rgb_of(colors_of(spheres, centers), len(centers))
 
 
 def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -> _Neighbors:

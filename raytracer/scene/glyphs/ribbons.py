@@ -155,26 +155,19 @@ def _solids(
         "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
         "color_space": colors.get("color_space", "srgb"),
     }  # fmt: skip
-    rows_of_colors = shared.rgb_of(colors, chains.residues.count)
+    rgb = shared.rgb_of(colors, chains.residues.count)
+    rows_of_colors = rgb[np.rint(places).astype(np.int64)]
+    if is_smooth:
+        residues = np.arange(len(rgb))
+        rows_of_colors = np.stack([np.interp(places, residues, axis) for axis in rgb.T], axis=1)
     mesh = Mesh(
         np.concatenate([each.vertices for each in surfaces]), np.concatenate(triangles),
         normals=np.concatenate([each.normals for each in surfaces]),
-        colors=_color_at(places, rows_of_colors, is_smooth), **looks,
+        colors=rows_of_colors, **looks,
     )  # fmt: skip
-    mesh.of_set, mesh.replaces = (
-        place,
-        np.flatnonzero((backbone.residues >= 0) | are_water(spheres)),
-    )
+    mesh.of_set = place
+    mesh.replaces = np.flatnonzero((backbone.residues >= 0) | are_water(spheres))
     return [mesh, *_bases(chains, colors, unit * ribbons.width * BASE, looks)]
-
-
-def _color_at(
-    places: NDArray[np.float64], rows: NDArray[np.float64], is_smooth: bool
-) -> NDArray[np.float64]:
-    """Return the colours of triangles, (T, 3), at places along the residues; `rows` theirs."""
-    if not is_smooth:
-        return rows[np.rint(places).astype(np.int64)]
-    return np.stack([np.interp(places, np.arange(len(rows)), axis) for axis in rows.T], axis=1)
 
 
 def _bases(
@@ -198,7 +191,8 @@ def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
     settings say nothing, atoms in a molecule style stay."""
     sets = []
     for spheres, kept in zip(scene.spheres, atoms_kept(scene), strict=True):
-        share = _share(spheres, ribbons)
+        has_style = spheres.bonding is not None and spheres.bonding.settings.style is not None
+        share = float(has_style) if ribbons.particles is None else ribbons.particles
         if share == 1.0 or kept.all():
             sets.append(spheres)
         elif share == 0.0:
@@ -215,9 +209,3 @@ def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
         if mesh.replaces is not None:
             kept[mesh.of_set][mesh.replaces] = False
     return kept
-
-
-def _share(spheres: SphereSet, ribbons: Ribbons) -> float:
-    if ribbons.particles is not None:
-        return ribbons.particles
-    return float(spheres.bonding is not None and spheres.bonding.settings.style is not None)

@@ -45,24 +45,19 @@ class Components(Kind):
         )
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str):
+        if isinstance(value, str) and str in self.plain:
             return text_of(value, name, error)
-        return _texts(value, self.width, name, f"has {self.width} components", error)
+        rows = items(value, name, error)
+        if len(rows) != self.width:
+            raise error(f"{name}: takes {self.noun}, not {len(rows)}")
+        return tuple(text_of(each, name, error) for each in rows)
 
 
-class Pair(Kind):
-    plain = of_types({list: array(TEXT, 2)})
-    noun = wording = "the names of two columns"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return _texts(value, 2, name, "takes the names of two columns", error)
-
-
-def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError]) -> Any:
-    rows = items(value, name, error)
-    if len(rows) != count:
-        raise error(f"{name}: {rule}, not {len(rows)}")
-    return tuple(text_of(each, name, error) for each in rows)
+class Pair(Components):
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.plain = of_types({list: array(TEXT, 2)})
+        self.noun = self.wording = "the names of two columns"
 
 
 def _optional(kind: Kind | str, default_text: str = "all") -> Any:
@@ -115,10 +110,7 @@ class SurfaceColors(Kind):
             pair = [value] if isinstance(value, str) else items(value, name, error)
         if len(pair) not in (1, 2):
             raise error(f"{name}: takes one or two colours, not {len(pair)}")
-        try:
-            return tuple(parse_color(each) for each in pair)
-        except UserError as mistake:
-            raise error(f"{name}: {mistake}") from None
+        return tuple(ColorValue().checked(each, name, error) for each in pair)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -416,13 +408,6 @@ def _alone(words: list[str], kind: Kind, option: str) -> Any:
 
 def _color_of(words: str) -> Any:
     """Return a colour, or the value to colour by."""
-    if words[:1] in "[{" and words:
-        import tomllib
-
-        try:
-            return tomllib.loads(f"value = {words}")["value"]
-        except tomllib.TOMLDecodeError:
-            return words
     try:
         parse_color(words)
     except SceneError:
