@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.surface import Strip
-from raytracer.drawing.shapes import RGB
-from raytracer.scene.colors import linear_to_srgb, srgb_to_linear
 
 
 def fading(
@@ -26,11 +24,3 @@ def fading(
         covered = strip.pixels(seen.astype(np.float32))
         mean = np.divide(mean, covered, out=mean, where=covered > 0.0)
     return mean
-
-
-def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
-    """Return the sRGB colours of some rows of a background, 0..1, float32 (rows, 3), which are
-    interpolated in linear light."""
-    part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
-    low, high = srgb_to_linear([bottom, top])
-    return linear_to_srgb(low + part * (high - low)).astype(np.float32)

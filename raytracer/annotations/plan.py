@@ -123,14 +123,17 @@ class Plan:
         return Sheet(width, height, self.dpi, paper, (self.bottom, self.top))
 
     def _fog_color(self, crop: Crop, height: int) -> NDArray[np.float32]:
-        """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3)."""
+        """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3): that of the
+        background, interpolated in linear light."""
         cue = self.annotations.depth_cue
         bottom, top = self.bottom, self.top
         if cue is not None and cue.color is not None:
             bottom = top = parse_color(cue.color)
         elif self.transparent:
             bottom = top = (1.0, 1.0, 1.0)
-        return depth_cue.row_colors(bottom, top, (crop[1], crop[3]), height)
+        part = 1.0 - (np.arange(crop[1], crop[3])[:, None] + 0.5) / height
+        low, high = srgb_to_linear([bottom, top])
+        return linear_to_srgb(low + part * (high - low)).astype(np.float32)
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
         wanted = self.annotations

@@ -208,7 +208,7 @@ def giants(spheres: Spheres) -> Numbers:
 
 
 def up_of_ground(spheres: Spheres) -> Vector | None:
-    """Return the indices of spheres much larger than the others, ascending, (G,)."""
+    """Return the axis from the largest giant, on which the others stand, to these; or None."""
     numbers = giants(spheres)
     if not len(numbers):
         return None

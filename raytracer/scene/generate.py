@@ -81,11 +81,6 @@ def write(
     """
     target, maker = path_of(path), generator(name)
     count, seed = settle(maker, count, seed)
-    if target.suffix == ".toml":
-        raise OutputError(
-            f"{target}: a scene names its generator itself: write [[spheres]] and generate = "
-            f'{{ name = "{name}", count = {count}, seed = {seed} }}'
-        )
     if target.suffix not in (".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .npz, or .xyz for atoms")
     if target.suffix == ".xyz" and maker.symbols is None:

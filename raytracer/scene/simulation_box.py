@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
-MAX_COORDINATE = 1e30  # largest coordinate of a box; its square is far within float64
 
 
 def segments(
@@ -51,12 +50,10 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
                 "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
             )
         box = result if wanted.origin is None else Box(triple(wanted.origin), result.edges)
-    edges = np.array(box.edges, np.float64)
-    if np.abs(edges).max() > MAX_COORDINATE or np.abs(box.origin).max() > MAX_COORDINATE:
-        raise SceneError(f"box.edges: a number is above {MAX_COORDINATE:g}; give smaller edges")
-    if cell_of(box) is None:
+    if cell_of(box) is None or np.abs(box.origin).max() > MAX_EDGE:
         raise SceneError(
-            "box.edges: the three edges lie in a plane; give three independent vectors"
+            "box.edges: the three edges lie in a plane, or a number is extremely large; give "
+            "three independent vectors"
         )
     return box
 

@@ -41,21 +41,15 @@ def styled_sets(
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
     scales: list[ColorScale] = []
-    groups: list[tuple[SetStyle, list[int]]] = []
+    groups: dict[str, tuple[SetStyle, list[int]]] = {}
     for place, style in enumerate(styles):
-        if style is None:
-            continue
-        if style.settings.color_by is not None:
-            for first, places in groups:
-                if _same(first.settings, style.settings):
-                    places.append(place)
-                    break
-            else:
-                groups.append((style, [place]))
-        elif style.settings.palette is not None:
+        if style is not None and style.settings.color_by is not None:
+            rule = repr([getattr(style.settings, name) for name in KEYS.values()])
+            groups.setdefault(rule, (style, []))[1].append(place)
+        elif style is not None and style.settings.palette is not None:
             made[place], scale = with_palette(made[place], style)
             scales.append(scale)
-    for style, places in groups:
+    for style, places in groups.values():
         colored, scale = by_scale([made[place] for place in places], style)
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
@@ -97,10 +91,6 @@ def styled(
     kept = () if scales else scene.color_scales
     colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
     return _with_bond_sets(colored, *bonded_sets(sets, styles))
-
-
-def _same(one: StyleSettings, other: StyleSettings) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in KEYS.values())
 
 
 def with_bonds(scene: Scene) -> Scene:

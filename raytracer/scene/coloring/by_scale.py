@@ -81,19 +81,17 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
     names: dict[str, None] = {}
     for column in values:
         if isinstance(column, Texts):
-            used = np.bincount(column.ids, minlength=len(column.names))
-            names |= dict.fromkeys(n for n, count in zip(column.names, used, strict=True) if count)
-            continue
-        known = distinct(column)
-        if len(known) > MAX_CATEGORIES:
-            problem = f"'{by}' has {len(known):,} different values, but at most {MAX_CATEGORIES:,} "
+            used = np.bincount(column.ids, minlength=len(column.names)) > 0
+            known = np.array(column.names, object)[used]
+        else:
+            known = distinct(column)
+        names |= dict.fromkeys(map(name_of, known[: MAX_CATEGORIES + 1].tolist()))
+        if (count := max(len(known), len(names))) > MAX_CATEGORIES:
             raise style.wrong(
-                "color_by", f"{problem}categories are possible: leave out color_scale"
+                "color_by",
+                f"'{by}' has {count:,} different values, but at most {MAX_CATEGORIES:,} "
+                "categories are possible: choose another column, or leave out color_scale",
             )
-        names |= dict.fromkeys(map(name_of, known.tolist()))
-    if len(names) > MAX_CATEGORIES:
-        problem = f"'{by}' has {len(names):,} different texts, but at most {MAX_CATEGORIES:,} "
-        raise style.wrong("color_by", f"{problem}categories are possible: choose another column")
     if not names:
         raise style.wrong("color_by", f"'{by}' has no values")
     if all(name.lstrip("-").isdecimal() for name in names):
@@ -202,7 +200,8 @@ def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: Set
     if not is_free:
         problem = f"{low:g} has no logarithm; give a start above 0, or use the scale symlog"
         raise style.wrong("range", problem)
-    by, least = shown(style.settings.color_by or ""), least_positive(values)
+    by = shown(style.settings.color_by or "")
+    least = min(float(np.min(each, initial=inf, where=each > 0)) for each in values)
     if least == inf:
         problem = f"'{by}' has no values above 0; use the scale symlog"
         raise style.wrong("color_scale", problem)
@@ -264,10 +263,6 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
         finite = values[np.isfinite(values)]
         return float(finite.min(initial=inf)), float(finite.max(initial=-inf))
     return low, high
-
-
-def least_positive(parts: Sequence[NDArray[Any]]) -> float:
-    return min((float(np.min(each, initial=inf, where=each > 0)) for each in parts), default=inf)
 
 
 def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:

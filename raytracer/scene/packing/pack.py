@@ -245,7 +245,7 @@ def _with_view(
     lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
     sky, of_sky = _sky(buffers, scene, settings)
     clip = _clip(scene.clip, space)
-    tables = _fields(buffers, "scene", "SceneInfo") | {
+    tables = _fields(buffers, "scene") | {
         "light_count": len(lights),
         "large_count": large_shown(buffers.large, buffers.has_ground, pose),
     }
@@ -279,9 +279,9 @@ def retake(
         return _with_view(buffers, scene, settings, pose, up)
 
 
-def _fields(buffers: SceneBuffers, part: str, struct: str) -> dict[str, Any]:
+def _fields(buffers: SceneBuffers, part: str) -> dict[str, Any]:
     values = buffers.frame[part]
-    return {name: values[name][0] for name in dtype(struct).names or ()}
+    return {name: values[name][0] for name in values.dtype.names or ()}
 
 
 def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
@@ -376,7 +376,7 @@ def _sky(
     around = scene.environment
     if around is not None and len(buffers.sky):
         light = buffers.frame["environment"]["environment_light"][0]
-        fields = _fields(buffers, "environment_map", "EnvironmentMap")
+        fields = _fields(buffers, "environment_map")
         return buffers.sky, fields | {"environment_light": light}
     if around is None and settings.resolved_integrator == "path":
         look = settings.rig

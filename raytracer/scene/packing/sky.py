@@ -31,13 +31,13 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
     require_room("environment", MAP * 2 * size**2, "to be sampled")
     radiance = equirectangular(image, size)
     del image
-    density = sampling_density(radiance)
+    luminance, density = radiance @ LUMINANCE, sampling_density(radiance)
     fields = {
         "map_x": sky_x(up, environment.rotation),
         "map_size": size,
         "map_visible": int(environment.visible),
         "map_shadow": int(environment.shadow),
-        "map_even": int(is_even(radiance)),
+        "map_even": int(luminance.max() <= EVEN * (luminance * _weights(radiance)).sum()),
         "environment_light": _light_on_ground(radiance),
     }
     corners, half = density.size, (size**2 - 1) // 3
@@ -108,12 +108,6 @@ def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return row, column
 
 
-def is_even(radiance: NDArray[np.float32]) -> bool:
-    """Return whether no part of a map is much brighter than its mean."""
-    luminance = radiance @ LUMINANCE
-    return bool(luminance.max() <= EVEN * (luminance * _weights(radiance)).sum())
-
-
 def _weights(radiance: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the share of the sphere that each corner stands for, (size + 1, 2 size + 1)."""
     edge = np.ones(radiance.shape[1])
@@ -131,8 +125,6 @@ def _light_on_ground(radiance: NDArray[np.float32]) -> float:
 def rows_of(image: NDArray[np.float32]) -> int:
     """Return the rows of cells: a power of two, at least as many as those of the image."""
     height, width = image.shape[:2]
-    if width == 1 and height == 1:
-        return 64
     size = 64
     while size < MAX_ROWS and (size < height or 2 * size < width):
         size *= 2

@@ -21,7 +21,6 @@ def test_limits() -> None:
     assert limits.limits_of((0.0, None), parts) == (0.0, 3.0)
     assert limits.limits_of(("p0", "p50"), parts) == (-5.0, 1.0)
     assert limits.limits_of((None, None), [np.array([np.nan])]) == (np.inf, -np.inf)
-    assert limits.least_positive(parts) == 1.0
     assert [limit_of(v) for v in ("", "max", " p1% ", "2e3", 4)] == [
         None, None, "p1", 2000.0, 4.0,
     ]  # fmt: skip
