@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, kind_of
-from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.scene.sphere_set import SphereSet
 
 AXES = "xyz"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols, styles_of
-from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.scene.sphere_set import SphereSet
 
 MAX_CATEGORIES = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from raytracer.scene.columns import Columns
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import nearest_boxes
-from raytracer.scene.sphere_set import SphereSet
+
+if TYPE_CHECKING:
+    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

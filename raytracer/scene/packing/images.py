@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from raytracer.layout import dtype
 from raytracer.scene.extent import GIANT_RADIUS, Subject
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.replicated_set import ReplicatedSet
-from raytracer.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
 
 MIN_CELL = 1_000_000
 """Spheres of a cell from which images are instances: rays of copies are traced in packets, so that
