@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
-from raytracer.scene.background import Background
 from raytracer.scene.colors import srgb_to_linear
 
 ATOMS = "3\n\nH 0 0 0\nC 2 0 0\nH 0 2 0\n"
@@ -37,19 +35,3 @@ def test_every_atom_of_a_bare_file_differs_from_what_is_behind_it(
         seen = luminance(np.median(pixels[ids == number], axis=0))
         ratio = min((max(seen, b) + 0.05) / (min(seen, b) + 0.05) for b in behind)
         assert ratio > {"H": 4.0, "C": 1.4}[element], ratio
-
-
-def test_a_word_takes_another_one_and_scene_files_are_white(tmp_path: Path) -> None:
-    (tmp_path / "atoms.xyz").write_text(ATOMS)
-    (tmp_path / "atoms.toml").write_text('[[spheres]]\nfile = "atoms.xyz"\n')
-    white = Background().edges()
-    assert raytracer.load(tmp_path / "atoms.toml").background.edges() == white
-    assert raytracer.load(tmp_path / "atoms.xyz").background.is_dark
-    assert raytracer.Scene.from_object(np.eye(3)).background.is_dark
-    picture = tmp_path / "a.png"
-    words = ["render", str(tmp_path / "atoms.xyz"), "--background", "white", "-o", str(picture)]
-    assert main([*words, "--size", "32x24", "--samples", "1", "--quiet"]) == 0
-    from PIL import Image
-
-    with Image.open(picture) as image:
-        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)

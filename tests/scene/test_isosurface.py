@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import raytracer
 from raytracer.errors import UserError
-from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs import isosurface
 from raytracer.scene.glyphs.isosurface import Grid, default_levels, read_cube, surface
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.source import Source
 from reference.scene import Array
+from support.glyphs import shown
 from support.molecules import is_closed, volume, write_cube
 
 pytest.importorskip("skimage")
@@ -153,10 +150,6 @@ def orbital(tmp_path: Path) -> Path:
     return write_cube(tmp_path / "p.cube", values, origin, steps)
 
 
-def shown(path: Path, **changes: Any) -> raytracer.Scene:
-    return load_applied(Source(path), SceneOverrides.of(changes))[0]
-
-
 def test_two_lobes_in_two_colors(orbital: Path) -> None:
     scene = shown(orbital, isosurface="0.2,-0.2")
     above, below = scene.meshes
@@ -216,12 +209,3 @@ def test_other_files_and_missing_packages(
     monkeypatch.setattr(isosurface, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"pip install 'raytracer\[isosurface\]'"):
         shown(orbital, isosurface=0.2)
-
-
-def test_a_surface_is_in_the_picture(orbital: Path) -> None:
-    image = raytracer.render(
-        orbital, isosurface="0.2,color=red,opacity=1,particles=0", width=64, height=64, samples=4,
-        background="white", look="flat", backend="cpu",
-    )  # fmt: skip
-    red, green, _ = np.moveaxis(image.to_uint8()[..., :3].astype(int), -1, 0)
-    assert ((red > 200) & (green < 60)).sum() > 50

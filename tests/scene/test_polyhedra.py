@@ -11,11 +11,9 @@ import pytest
 
 import raytracer
 from raytracer.errors import SceneError
-from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs.polyhedra import Hulls, convex_hulls
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.source import Source
 from reference.scene import Array
+from support.glyphs import mesh_of, shown
 from support.molecules import is_closed, volume
 
 TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], float)
@@ -101,12 +99,6 @@ def test_points_of_a_plane_make_none() -> None:
     assert not len(made.edges)
 
 
-def test_points_inside_are_left_out() -> None:
-    points = np.concatenate([CUBE, 0.3 * OCTAHEDRON])
-    _, made = hulls_of(points)
-    assert np.unique(made.triangles).tolist() == list(range(8))
-
-
 # In scenes
 
 
@@ -117,24 +109,15 @@ def perovskite(tmp_path: Path) -> Path:
     return path
 
 
-def shown(path: Path, **changes: Any) -> raytracer.Scene:
-    return load_applied(Source(path), SceneOverrides.of(changes))[0]
-
-
-def faces(scene: raytracer.Scene) -> tuple[Array, Any]:
-    (mesh,) = scene.meshes
-    return np.asarray(mesh.vertices, np.float64), np.asarray(mesh.triangles)
-
-
 def test_octahedra_across_periodic_borders(perovskite: Path) -> None:
     scene = shown(perovskite, polyhedra="Ti-O")
-    vertices, triangles = faces(scene)
+    vertices, triangles = mesh_of(scene)
     assert len(triangles) == 8
     assert volume(vertices, triangles) == pytest.approx(3.905**3 / 6.0)  # 4/3 (a/2)^3
     assert scene.capsule_count == 12
     assert vertices.mean(axis=0) == pytest.approx(np.full(3, 3.905 / 2.0))
     repeated = shown(perovskite, polyhedra="Ti-O", replicate=2)
-    assert volume(*faces(repeated)) == pytest.approx(8 * 3.905**3 / 6.0)
+    assert volume(*mesh_of(repeated)) == pytest.approx(8 * 3.905**3 / 6.0)
 
 
 def test_neighbours_outside_of_the_box_are_drawn(perovskite: Path) -> None:
@@ -143,7 +126,7 @@ def test_neighbours_outside_of_the_box_are_drawn(perovskite: Path) -> None:
     (balls,) = scene.ellipsoids
     oxygen = np.asarray(scene.spheres[0].columns["element"]) == "O"
     inside = np.asarray(scene.spheres[0].centers)[oxygen]
-    corners = np.unique(faces(scene)[0].round(6), axis=0)
+    corners = np.unique(mesh_of(scene)[0].round(6), axis=0)
     both = np.concatenate([inside, balls.centers])
     assert np.sort(both.round(6), axis=0) == pytest.approx(np.sort(corners, axis=0), abs=1e-5)
     assert balls.semi_axes == pytest.approx(
@@ -156,16 +139,16 @@ def test_neighbours_outside_of_the_box_are_drawn(perovskite: Path) -> None:
 
 def test_cuboctahedra_of_twelve_neighbours(perovskite: Path) -> None:
     scene = shown(perovskite, polyhedra="Sr-O=3")
-    assert volume(*faces(scene)) == pytest.approx(3.905**3 * 5.0 / 6.0)
+    assert volume(*mesh_of(scene)) == pytest.approx(3.905**3 * 5.0 / 6.0)
     both = shown(perovskite, polyhedra={"pairs": {"Sr-O": 3.0, "Ti-O": 2.2}})
-    assert volume(*faces(both)) == pytest.approx(3.905**3)  # together they fill the cell
+    assert volume(*mesh_of(both)) == pytest.approx(3.905**3)  # together they fill the cell
 
 
 def test_atoms_and_their_own_images(tmp_path: Path) -> None:
     """In a cell of one atom the six neighbours are its images."""
     path = tmp_path / "po.vasp"
     path.write_text("po\n1.0\n3.36 0 0\n0 3.36 0\n0 0 3.36\nPo\n1\nDirect\n0 0 0\n")
-    vertices, triangles = faces(shown(path, polyhedra="Po-Po=3.5"))
+    vertices, triangles = mesh_of(shown(path, polyhedra="Po-Po=3.5"))
     assert volume(vertices, triangles) == pytest.approx(4.0 / 3.0 * 3.36**3)
 
 
@@ -195,7 +178,7 @@ def test_a_scene_file(perovskite: Path, tmp_path: Path) -> None:
         "[polyhedra]\npairs = { Ti-O = 2.2 }\nedges = 0.1\n"
     )
     made = shown(scene)
-    assert volume(*faces(made)) == pytest.approx(3.905**3 / 6.0)  # in the units of the set
+    assert volume(*mesh_of(made)) == pytest.approx(3.905**3 / 6.0)  # in the units of the set
     assert made.capsules[0].radius == pytest.approx(0.05)
     assert made.meshes[0].transform.scale == 2.0
 

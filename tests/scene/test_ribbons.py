@@ -32,6 +32,7 @@ from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from reference.scene import Array
 from support import molecules
+from support.glyphs import mesh_of, shown
 from support.molecules import face_normals, helix_record, is_closed, pdb, peptide, sheet_record
 
 MIXED = (
@@ -62,22 +63,7 @@ def middles(made: RibbonSurface, at: float, width: float = 0.51) -> Array:
     return np.asarray(made.vertices[near].mean(axis=0))
 
 
-def shown(path: Path, **changes: Any) -> raytracer.Scene:
-    return load_applied(Source(path), SceneOverrides.of(changes))[0]
-
-
 # The curve
-
-
-def test_spline_passes_through_its_points_with_continuous_curvature() -> None:
-    rng = np.random.default_rng(3)
-    for count in (2, 3, 9, 60):
-        points = rng.normal(size=(count, 3))
-        controls = spline_controls(points)
-        at = np.arange(float(count))
-        assert evaluated(controls, at) == pytest.approx(points, abs=1e-12)
-        bends = controls[2:] - 2.0 * controls[1:-1] + controls[:-2]  # second derivatives at knots
-        assert bends[[0, -1]] == pytest.approx(np.zeros((2, 3)), abs=1e-11)  # natural ends
 
 
 def test_spline_is_that_of_scipy() -> None:
@@ -146,14 +132,6 @@ def spokes(guides: Array, points: Array) -> tuple[Array, Array]:
     center = np.linalg.lstsq(lines, np.square(flat).sum(axis=1), rcond=None)[0][:3]
     away = points - center
     return axis, away - np.outer(away @ axis, axis)
-
-
-def test_helix_is_round() -> None:
-    """The radius of the curve of an ideal helix varies by less than 6%."""
-    guides = peptide([molecules.HELIX] * 30)[:, 1]
-    curve = evaluated(spline_controls(guides), np.linspace(5.0, 24.0, 400))
-    radii = np.linalg.norm(spokes(guides, curve)[1], axis=1)
-    assert radii.max() / radii.min() < 1.06
 
 
 def test_sides_of_a_helix_are_along_its_axis() -> None:
@@ -299,11 +277,6 @@ def test_nucleic_acids_have_tubes_and_rods(tmp_path: Path) -> None:
     assert is_closed(*mesh_of(scene), digits=4)
 
 
-def mesh_of(scene: raytracer.Scene) -> tuple[Array, Any]:
-    (mesh,) = scene.meshes
-    return np.asarray(mesh.vertices, np.float64), np.asarray(mesh.triangles)
-
-
 # In scenes
 
 
@@ -358,15 +331,6 @@ def test_selected_residues(protein: Path) -> None:
     )
     assert part.meshes[0].count < 0.3 * whole.meshes[0].count
     assert part.count == 4 * len(MIXED) + 1 - 9 * 4
-
-
-def test_a_ribbon_is_in_the_picture(protein: Path) -> None:
-    image = raytracer.render(
-        protein, ribbons="red", width=80, height=80, samples=4, background="white",
-        look="flat", backend="cpu",
-    )  # fmt: skip
-    red, green, _ = np.moveaxis(image.to_uint8()[..., :3].astype(int), -1, 0)
-    assert ((red > 200) & (green < 60)).sum() > 50
 
 
 def test_structures_have_the_same_colors_in_all_frames(tmp_path: Path) -> None:

@@ -1,0 +1,25 @@
+"""Scenes of files with glyphs, as they are packed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raytracer import Scene
+from raytracer.pipeline import load_applied
+from raytracer.scene.overrides import SceneOverrides
+from raytracer.scene.source import Source
+from reference.scene import Array
+
+
+def shown(path: Path, **changes: Any) -> Scene:
+    """Return the scene of a file with some settings."""
+    return load_applied(Source(path), SceneOverrides.of(changes))[0]
+
+
+def mesh_of(scene: Scene) -> tuple[Array, Any]:
+    """Return vertices, (V, 3), and triangles, (T, 3), of the only mesh."""
+    (mesh,) = scene.meshes
+    return np.asarray(mesh.vertices, np.float64), np.asarray(mesh.triangles)
