@@ -31,9 +31,8 @@ class Projection:
         origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
         )
-        kind = int(camera["kind"]) == code("CameraKind", "perspective")
-        place = np.asarray(center, np.float64)
-        return cls(origin, right, up, forward, kind, *view.size, place, scale)
+        perspective = int(camera["kind"]) == code("CameraKind", "perspective")
+        return cls(origin, right, up, forward, perspective, *view.size, np.asarray(center), scale)
 
     def to_render_space(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Transform points (N, 3) from scene space to render space."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -56,7 +55,9 @@ def font(pixels: float) -> FreeTypeFont:
 def runs(text: str, size: float) -> list[Run]:
     """Return the parts of a line; exponents (⁻³) and indices (₂) are small and shifted."""
     laid, x = [], 0.0
-    for part, scale, rise in _parts(text):
+    styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)
+    for (scale, rise), letters in groupby(styled, itemgetter(1, 2)):
+        part = "".join(letter for letter, *_ in letters)
         laid.append(Run(part, scale, rise, x))
         x += font(size * scale).getlength(part)
     return laid
@@ -77,10 +78,3 @@ def width(text: str, size: float) -> float:
     """Return the width of a line in pixels; size: in pixels per em."""
     laid = runs(text, size)
     return laid[-1].x + font(size * laid[-1].scale).getlength(laid[-1].text) if laid else 0.0
-
-
-def _parts(text: str) -> Iterator[tuple[str, float, float]]:
-    """Yield the parts of a line with the scale and the rise of each."""
-    styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)
-    for (scale, rise), group in groupby(styled, itemgetter(1, 2)):
-        yield "".join(letter for letter, *_ in group), scale, rise

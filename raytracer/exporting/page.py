@@ -47,7 +47,13 @@ def page_of(
     scene, buffers = job.kept
     if int(buffers.camera["kind"][0]) == code("CameraKind", "panorama"):
         raise UserError("a page has no panorama camera: choose perspective or orthographic")
-    warn_of_what_is_left_out(job, "the page", _also_left_out(job, tone))
+    more = {
+        "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
+        "light between surfaces": job.settings.resolved_integrator == "path",
+        "mirrors": job.view.mirrors,
+        "bloom": tone.bloom > 0.0,
+    }
+    warn_of_what_is_left_out(job, "the page", more)
     tell = notice or (lambda _: None)
     tell("measuring the sky that each sphere sees")
     sky = sky_of(job.scene, job.view, buffers.spheres)
@@ -61,16 +67,6 @@ def page_of(
     columns, of_columns = column_sections(scene, MAX_BYTES - used)
     head["columns"] = columns
     return list(_document(scene, head, sections | of_columns))
-
-
-def _also_left_out(job: Job, tone: ToneSettings) -> dict[str, bool]:
-    """Return what of the light, lens and materials a page does not show, and whether it is used."""
-    return {
-        "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
-        "light between surfaces": job.settings.resolved_integrator == "path",
-        "mirrors": job.view.mirrors,
-        "bloom": tone.bloom > 0.0,
-    }
 
 
 def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) -> Iterator[bytes]:

@@ -72,7 +72,9 @@ class Mesh(SolidSet):
         """Vertices, float32 or float64 (V, 3)."""
         self.triangles = _numbers(triangles, len(self.vertices))
         """Numbers of the vertices at the corners, int32 (T, 3)."""
-        self.smooth = _angle(smooth)
+        if isinstance(smooth, bool | np.bool_):
+            smooth = CREASE_ANGLE if smooth else 0.0
+        self.smooth = real(smooth, "smooth", low=0.0, high=180.0)
         """Angle in degrees from which an edge is sharp; 0: triangles are flat."""
         self.normals = None if normals is None else _normals(normals, len(self.vertices), where)
         """Normals of the vertices as they were given, float64 (V, 3), or None."""
@@ -93,10 +95,12 @@ class Mesh(SolidSet):
         self.corners: SphereSet = Balls(
             "vertex", self.vertices, size * BALL_SIZE or 1.0, of_vertices, **options
         )
+        middles = np.zeros((rows, 3))
+        for corner in self.triangles.T:
+            middles += self.vertices[corner] / 3.0
         self.start: SphereSet = Balls(
-            self.noun, self._middles(), self.corners.radius, of_triangles, opacity=opacity,
-            **options,
-        )  # fmt: skip
+            self.noun, middles, self.corners.radius, of_triangles, opacity=opacity, **options
+        )
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **options: Any) -> Mesh:
@@ -178,12 +182,6 @@ class Mesh(SolidSet):
         turned.triangles = np.where(inward[:, None], self.triangles[:, ::-1], self.triangles)
         return turned
 
-    def _middles(self) -> NDArray[np.float64]:
-        middles = np.zeros((len(self.triangles), 3))
-        for corner in self.triangles.T:
-            middles += self.vertices[corner] / 3.0
-        return middles
-
 
 def _listed(color: Any, are_many: bool) -> int | None:
     """Return the number of colours in a list or array, None for one colour."""
@@ -214,12 +212,6 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
             f"{count - 1}"
         )
     return np.ascontiguousarray(array, np.int32)
-
-
-def _angle(smooth: Any) -> float:
-    if isinstance(smooth, bool | np.bool_):
-        return CREASE_ANGLE if smooth else 0.0
-    return real(smooth, "smooth", low=0.0, high=180.0)
 
 
 def _normals(normals: Any, count: int, where: Where) -> NDArray[np.float64]:

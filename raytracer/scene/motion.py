@@ -95,16 +95,12 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
             "camera.shutter: nothing moves: there is only one frame, and no column of velocities "
             "with a usual name; name the column by velocity (--velocity), or leave the shutter out"
         )
-    sets = [_moving(each, of_set) for each, of_set in zip(scene.spheres, keys, strict=True)]
+    sets = list(scene.spheres)
+    for place, of_set in enumerate(keys):
+        if of_set is not None and any(each.any() for each in of_set.offsets):
+            sets[place] = copy(sets[place])
+            sets[place].keys = of_set
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
-
-
-def _moving(spheres: SphereSet, keys: Keys | None) -> SphereSet:
-    if keys is None or not any(each.any() for each in keys.offsets):
-        return spheres
-    moving = copy(spheres)
-    moving.keys = keys
-    return moving
 
 
 def _by_velocities(spheres: SphereSet) -> Keys | None:

@@ -270,7 +270,9 @@ class Scene:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers by "sphere", "capsule", "cone", "ellipsoid" and "triangle"."""
-        solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
+        solids = {
+            noun: sum(each.count for each in getattr(self, name)) for noun, name in SOLIDS.items()
+        }
         return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
 
     @property
@@ -281,15 +283,12 @@ class Scene:
     @property
     def solids(self) -> list[SolidSet]:
         """Sets of capsules, cones, ellipsoids and triangles, in the order of packing."""
-        return [each for sets in self._solid_sets().values() for each in sets]
+        return [each for name in SOLIDS.values() for each in getattr(self, name)]
 
     @property
     def solid_count(self) -> int:
         """Number of capsules, cones, ellipsoids and triangles in all sets."""
         return sum(each.count for each in self.solids)
-
-    def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
-        return {noun: getattr(self, name) for noun, name in SOLIDS.items()}
 
     @property
     def columns(self) -> Columns:

@@ -116,8 +116,10 @@ class ColorScale(Defined):
         count = len(colors)
         if self.kind == "categorical" and not (is_named and count > 100):
             return colors[np.arange(len(self.names)) % count]
-        if not is_named:
-            return _mixed(colors, self._steps if self.kind == "discrete" else 256)
+        if not is_named:  # mixed
+            places = np.linspace(0.0, count - 1.0, self._steps if self.kind == "discrete" else 256)
+            mixed = [np.interp(places, np.arange(count), channel) for channel in colors.T]
+            return np.round(np.stack(mixed, axis=1)).astype(np.uint8)
         if self.kind in ("categorical", "discrete"):  # colours at equal distances over the map
             steps = self._steps if self.kind == "discrete" else len(self.names)
             colors = colors[np.round(np.linspace(0, count - 1, steps)).astype(np.int64)]
@@ -290,10 +292,3 @@ def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
     if not colors:
         raise SceneError("map: holds no colours")
     return np.round(255.0 * np.array([parse_color(color) for color in colors])).astype(np.uint8)
-
-
-def _mixed(colors: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    places = np.linspace(0.0, len(colors) - 1.0, count)
-    rows = np.arange(len(colors))
-    mixed = [np.interp(places, rows, colors[:, channel]) for channel in range(3)]
-    return np.round(np.stack(mixed, axis=1)).astype(np.uint8)

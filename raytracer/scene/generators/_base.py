@@ -166,8 +166,8 @@ STARS = (
 
 
 def rgb(text: str) -> tuple[int, int, int]:
-    value = int(text[1:], 16)
-    return value >> 16, value >> 8 & 255, value & 255
+    red, green, blue = bytes.fromhex(text[1:])
+    return red, green, blue
 
 
 def ramp(value: ArrayLike, stops: Sequence[tuple[float, str]]) -> NDArray[np.uint8]:

@@ -61,7 +61,9 @@ def ribbon_surface(
     """
     centers = _smooth_strands(guides, structure)
     heads = _heads(structure)
-    places = _samples(len(guides), heads, steps)
+    # ascending, with two cross-sections at the bases of heads
+    places = np.arange((len(guides) - 1) * steps + 1) / steps
+    places = np.sort(np.concatenate([places, [start for start, _ in heads]]))
     controls = spline_controls(centers)
     points = evaluated(controls, places)
     tangents = _directions(evaluated(controls, places, slope=True))
@@ -132,12 +134,6 @@ def _heads(structure: Rows) -> list[tuple[float, float]]:
     return [(start, tip) for start, tip in heads if tip > start]
 
 
-def _samples(count: int, heads: list[tuple[float, float]], steps: int) -> Doubles:
-    """Return the places of cross-sections, ascending; bases of heads have two."""
-    places = np.arange((count - 1) * steps + 1) / steps
-    return np.sort(np.concatenate([places, [start for start, _ in heads]]))
-
-
 def _profile(structure: Rows, heads: list[tuple[float, float]], places: Doubles) -> Doubles:
     """Return the cross-sections, (M, 3): half width, half thickness, radius of the corners."""
     sections = SECTIONS[structure]
@@ -185,7 +181,8 @@ def _transported(tangents: Doubles) -> Doubles:
         turns[step:] = turns[step:] @ turns[:-step]
         step *= 2
     start = np.cross(tangents[0], np.eye(3)[np.argmin(np.abs(tangents[0]))])
-    return _unit(_across(turns @ start, tangents))
+    first = turns @ start
+    return _unit(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _turned(
@@ -264,10 +261,6 @@ def _triangles(
     return RibbonSurface(
         vertices[used], normals.reshape(-1, 3)[used], triangles.reshape(-1, 3), places[kept]
     )
-
-
-def _across(vectors: Doubles, tangents: Doubles) -> Doubles:
-    return np.asarray(vectors - (vectors * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _unit(vectors: Doubles) -> Doubles:

@@ -113,15 +113,18 @@ class SurfaceColors(Kind):
         return tuple(ColorValue().checked(each, name, error) for each in pair)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class _Glyph(Defined):
-    """Common fields of arrows, trails and contacts.
+    """Common fields of glyphs.
 
     Args:
         color: One colour, or colours by a value.
         particles: Opacity of the particles; 0 leaves them out.
         material: Name of their material.
     """
+
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -146,8 +149,6 @@ class Arrows(_Glyph, place="arrows"):
     anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -168,8 +169,6 @@ class Trails(_Glyph, place="trails"):
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
     step: int = setting(1, Integer(1))
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,8 +195,6 @@ class Contacts(_Glyph, place="contacts"):
         None, COLOR_RULE, default_text="by the thickness, from sand to dark red"
     )
     select: str | None = _optional(Text())
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -238,7 +235,6 @@ class Ribbons(_Glyph, place="ribbons"):
     select: str | None = _optional(Text())
     particles: float | None = _optional(SHARE, "0; with a molecule style 1")
     opacity: float = setting(1.0, SHARE, "Opacity of the ribbons.")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -251,7 +247,6 @@ class Polyhedra(_Glyph, place="polyhedra"):
         color: One colour of the faces.
         edges: Radius of the edges in scene units; 0 leaves them out.
         edge_color: Colour of the edges.
-        particles: Opacity of the particles; 0 leaves them out.
     """
 
     pairs: str | Mapping[str, float] | None = _optional(CenterPairs(), "none: they must be given")
@@ -259,8 +254,6 @@ class Polyhedra(_Glyph, place="polyhedra"):
     opacity: float = setting(0.6, SHARE, "Opacity of the faces.")
     edges: float | None = _optional(Number(0.0), "1/80 of the distance of the neighbours")
     edge_color: Color | None = setting(None, ColorValue(), default_text="that of the faces, darker")
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -272,7 +265,6 @@ class Isosurface(_Glyph, place="isosurface"):
         file: Gaussian cube file with the values.
         color: Colour of the surfaces, or two: of positive and of negative levels.
         periodic: Whether the grid is one period of a crystal.
-        particles: Opacity of the particles; 0 leaves them out.
     """
 
     level: float | tuple[float, ...] | None = _optional(
@@ -286,8 +278,6 @@ class Isosurface(_Glyph, place="isosurface"):
     periodic: bool | None = _optional(
         Truth(), "whether the values continue from the last plane to the first"
     )
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 GLYPHS: dict[str, type[Any]] = {
