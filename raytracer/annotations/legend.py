@@ -74,7 +74,6 @@ def _looks(sheet: Sheet, legend: Legend, scale: ColorScale) -> tuple[float, RGB,
 
 
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a vertical bar with numbers on its right and the label above it."""
     size, ink, halo, title = _looks(sheet, legend, scale)
     marks = marks_of(scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
@@ -101,7 +100,6 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a horizontal bar with numbers below it and the label above it."""
     size, ink, halo, title = _looks(sheet, legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
     above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
+from raytracer.annotations import axes, legend, outline, scale_bar, texts
 from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
@@ -188,7 +188,7 @@ def _draw_seen(
             whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
             lines[rows] = outline.coverage(whole, line, projection.scale)
         if cue is not None and fog is not None:
-            fog[rows] = depth_cue.fading(strip, *depths, cue.strength, plan.transparent)
+            fog[rows] = _fading(strip, *depths, cue.strength, plan.transparent)
         if box is not None:
             box.hide(strip)
         if labels is not None:
@@ -222,6 +222,24 @@ def _fog_depths(
         for depth, end in zip(given, ends, strict=True)
     )
     return near, far
+
+
+def _fading(
+    strip: Strip, near: float, far: float, strength: float, transparent: bool
+) -> NDArray[np.float32]:
+    """Return the share of the fade colour in each pixel of a strip, float32 (h, w).
+
+    It grows from 0 at depth `near` to `strength` at `far` (render space). An opaque background
+    keeps its colour: a pixel that shows part of it fades less.
+    """
+    seen = np.isfinite(strip.depth)
+    depth = np.where(seen, strip.depth, np.float32(near))
+    part = np.clip((depth - near) / max(far - near, 1e-30), 0.0, 1.0).astype(np.float32)
+    mean = strip.pixels(part * np.float32(strength))
+    if transparent:
+        covered = strip.pixels(seen.astype(np.float32))
+        mean = np.divide(mean, covered, out=mean, where=covered > 0.0)
+    return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,6 @@ def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
 
 
 def _add_text(axes: Any, text: Text, point: float, order: int) -> None:
-    """Add a text, in parts of one size and baseline, over its rim."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import Stroke
 

@@ -79,7 +79,6 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
 
 
 def _extent(shape: Line | Polygon | Disk) -> Box:
-    """Return the pixels that a shape may cover."""
     if isinstance(shape, Disk):
         return Box.around([shape.center], 1.0 + shape.radius)
     return Box.around(shape.points, 1.0 + (shape.width / 2.0 if isinstance(shape, Line) else 0.0))

@@ -73,7 +73,6 @@ def _cells(cells: Cells) -> str:
 
 
 def _texts(text: Text) -> Iterator[str]:
-    """Yield the parts of a text that have one size and baseline."""
     start = -text.anchor * width(text.text, text.size)
     place = f"translate({text.x:.3f} {text.y:.3f})"
     rim = ""

@@ -80,7 +80,6 @@ def _also_left_out(wanted: Annotations) -> dict[str, bool]:
 
 
 def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
-    """Add capsules as curves of two points, which have widths and colours at both."""
     from pxr import UsdGeom, Vt
 
     rods = figure.rods

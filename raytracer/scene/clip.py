@@ -73,13 +73,10 @@ def half_spaces(condition: str) -> list[Plane]:
         raise ValueError("is too long")
     try:
         tree = ast.parse(condition.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise ValueError("is not a condition") from None
-    try:
         with np.errstate(all="ignore"):  # infinity is refused
             return [plane for part in _joined(tree) for plane in _compared(part)]
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
+    except (SyntaxError, MemoryError, RecursionError):
+        raise ValueError("is not a condition") from None
 
 
 def _joined(tree: ast.expr) -> list[ast.expr]:

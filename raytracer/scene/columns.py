@@ -261,7 +261,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def _file_columns(self) -> Mapping[str, Column]:
-        """Columns of the file, and in memory."""
         if self._data.about is not None:
             return self._data.about
         about = {

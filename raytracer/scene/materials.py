@@ -102,14 +102,6 @@ MATERIALS: dict[str, type[AnyMaterial]] = {
 }
 """Material types by their names in scene files, the words of the kernels' `MaterialKind`."""
 
-HOST_FIELDS = frozenset({"opacity"})
-"""Fields that are packed per surface, not in the kernels' struct."""
-
-COLORS = frozenset({"mirror_color"})  # colour fields, which kernels have in linear RGB
-
-LENGTHS = frozenset({"attenuation_distance"})
-"""Fields in scene units, which kernels have in render space."""
-
 DEFAULT = Material.type
 
 
@@ -119,10 +111,10 @@ def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float =
     entry["kind"] = code("MaterialKind", material.type)
     parameters = entry[material.type]
     for name in definitions(type(material)):
-        if name in HOST_FIELDS:
-            continue
         value = getattr(material, name)
-        if name in COLORS:
-            parameters[name] = srgb_to_linear(parse_color(value))
-            continue
-        parameters[name] = value / scale if name in LENGTHS else value
+        if name == "mirror_color":
+            value = srgb_to_linear(parse_color(value))
+        elif name == "attenuation_distance":
+            value /= scale
+        if name != "opacity":  # which is packed per surface
+            parameters[name] = value

@@ -14,8 +14,7 @@ from raytracer.arguments import real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
-from raytracer.scene.mesh_bodies import inward_triangles
-from raytracer.scene.mesh_normals import corner_normals, unit_vectors
+from raytracer.scene.mesh_geometry import corner_normals, inward_triangles, unit_vectors
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.sphere_set import Balls, SphereSet
 
@@ -195,7 +194,6 @@ def _listed(color: Any, are_many: bool) -> int | None:
 
 
 def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
-    """Return the corners of triangles as int32 (T, 3), all below `count`."""
     array = as_array(triangles, "triangles", Where())
     if array.size == 0:
         return np.zeros((0, 3), np.int32)

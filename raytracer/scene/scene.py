@@ -406,7 +406,6 @@ class Scene:
 
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
-    """Return parts of a scene; refuses other types."""
     parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
         if not isinstance(part, kind):

@@ -138,7 +138,6 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
 
 
 def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
-    """Return palette indices as int32 (N,)."""
     ids = as_array(value, "color_id", where)
     if ids.dtype.kind not in "iu" and ids.size:
         raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")

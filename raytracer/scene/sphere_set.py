@@ -192,7 +192,6 @@ class SphereSet:
         return spheres
 
     def _take_velocity(self, velocity: Any) -> None:
-        """Keep velocities, or the names of their columns."""
         from raytracer.scene.motion import VELOCITY  # late: few scenes have any
 
         if isinstance(velocity, str) or np.shape(velocity) == (3,):

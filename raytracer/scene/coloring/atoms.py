@@ -81,7 +81,6 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
 
 
 def _translated(text: str) -> str:
-    """Return a selection in the words of MDAnalysis."""
     text = re.sub("[\"']", "", text)  # VMD quotes names
     text = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", text))
     while match := _WITHIN.search(text):
@@ -104,7 +103,6 @@ def _operand_end(text: str, start: int) -> int:
 
 
 def _universe(package: Any, columns: Columns) -> Any:
-    """Return the particles as a universe of MDAnalysis, with the columns that they have."""
     count = columns.count
     known = {key: _values(columns, name) for key, name in (TEXTS | NUMBERS).items()}
     numbers = _values(columns, "resid")

@@ -109,7 +109,6 @@ def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
 
 
 def _usual_colors(sets: Sequence[SphereSet], by: str, names: list[str]) -> dict[str, Any] | None:
-    """Return the usual colours of atom labels, or None for other categories."""
     if not all(s.columns.is_label(by) and s.labels is not None for s in sets):
         return None
     colors: dict[str, Any] = {}

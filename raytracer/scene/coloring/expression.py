@@ -124,7 +124,6 @@ def _without_quotes(text: str) -> str:
 
 
 def _problem(text: str, error: BaseException) -> str:
-    """Return where a text fails to parse, or what to do."""
     if re.search(r"(?<![=<>!:])=(?!=)", text):
         return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:

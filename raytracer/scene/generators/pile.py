@@ -96,7 +96,6 @@ def _start(count: int, base: float) -> NDArray[np.float64]:
 
 
 def _push_apart(centers: NDArray[np.float64], radii: NDArray[np.float64], pairs: Pairs) -> None:
-    """Do one sweep: each overlapping pair separates, the lighter grain more."""
     first, second = pairs
     delta = [c[second] - c[first] for c in centers]
     squared = delta[0] * delta[0] + delta[1] * delta[1] + delta[2] * delta[2]

@@ -62,12 +62,10 @@ def _small_centers(count: int, seed: int) -> NDArray[np.float64]:
 
 
 def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Pack the indices of a cell into one word (16 bits each)."""
     return ((i & 0xFFFF) << 16 | (k & 0xFFFF)).astype(np.uint32)
 
 
 def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> Part:
-    """Return small balls of one material together with the big ball of it."""
     big = [(x, rgb(color)) for kind, x, color in BIG_BALLS if kind == name]
     at = np.array([x for x, _ in big])
     return part(

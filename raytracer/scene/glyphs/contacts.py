@@ -143,7 +143,6 @@ def _touching(spheres: SphereSet) -> _Pairs:
 
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
-    """Return the contacts that a file lists between the particles of a set."""
     from raytracer.scene.particles.read import frame_count, source_of
 
     assert contacts.file is not None

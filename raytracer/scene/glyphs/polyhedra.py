@@ -93,7 +93,6 @@ def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
 def _solids(
     spheres: SphereSet, pairs: list[tuple[str, str, float | None]], settings: Polyhedra
 ) -> list[Any]:
-    """Return faces and edges of the polyhedra of a set, and their atoms outside of the box."""
     found = _neighbors(spheres, pairs)
     centers, first, points = found.centers, found.first, found.points
     hulls = convex_hulls(points, first)
@@ -148,7 +147,6 @@ def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list
 
 
 def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -> _Neighbors:
-    """Return the central atoms and their neighbours, among them periodic images."""
     labels = spheres.labels
     assert labels is not None
     kinds = len(labels.names)

@@ -113,7 +113,6 @@ def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Double
 
 
 def _smooth_strands(guides: Doubles, structure: Rows) -> Doubles:
-    """Return the guide points of the curve: those of strands without the pleat."""
     smooth = guides.copy()
     for _ in range(2):
         means = smooth.copy()
@@ -208,7 +207,6 @@ def _turned(
 def _swept(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
-    """Join cross-sections, (M, K, 3), to a closed surface."""
     doubled = np.flatnonzero(places[1:] == places[:-1]) + 1
     strips = np.split(np.arange(len(places)), doubled)
     rows: list[Doubles] = []

@@ -29,7 +29,6 @@ PARTS = {
 
 
 def _ways(name: str) -> list[tuple[str, ...]]:
-    """Return the possible names of the columns of a vector's components."""
     stems = [(f"{name}{axis}", f"{name}_{axis}") for axis in "xyz"]
     numbered = [(f"{name}[{k}]", f"{name}{k}") for k in (1, 2, 3)]
     first, second = zip(*stems, strict=True)

@@ -18,7 +18,7 @@ from raytracer.buffers import (
     triangle_numbers,
 )
 from raytracer.layout import code, dtype
-from raytracer.scene.mesh_bodies import solid_angles
+from raytracer.scene.mesh_geometry import solid_angles
 
 Doubles = NDArray[np.float64]
 

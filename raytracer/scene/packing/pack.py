@@ -239,7 +239,6 @@ def _with_solids(
 def _with_view(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose, up: Vector
 ) -> SceneBuffers:
-    """Add camera, lights, environment and the Frame to packed spheres."""
     space = Space.of(buffers)
     camera = pose.pack(settings.width / settings.height)
     lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
@@ -397,7 +396,6 @@ def _sky(
 
 
 def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
-    """Warn of a focus behind the camera, and of the spheres that a fitted camera leaves out."""
     if pose.is_focus_behind:
         warn("camera.focus: is behind the camera, so nothing is blurred; move it to the front")
     outliers = pose.outliers

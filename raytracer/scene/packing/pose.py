@@ -143,7 +143,6 @@ def posed(
 def _settled_pose(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings
 ) -> Pose:
-    """Return the pose of a settled camera with a target."""
     directed = unfitted(camera, space)
     axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
