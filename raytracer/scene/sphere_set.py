@@ -272,17 +272,10 @@ class SphereSet:
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 
-    def at(self, centers: NDArray[Any], box: Box | None = None) -> SphereSet:
-        """Return the set with other centres.
-
-        Args:
-            centers: (N, 3), same unit, already checked.
-            box: the new box; None keeps the old one.
-        """
+    def at(self, centers: NDArray[Any]) -> SphereSet:
+        """Return the set with other centres, (N, 3), in the same unit and already checked."""
         moved = copy(self)
         moved.centers = centers
-        if box is not None:
-            moved._data = self._data._replace(box=box)
         return moved
 
     def in_color(self, color: Color) -> SphereSet:

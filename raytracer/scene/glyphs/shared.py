@@ -59,10 +59,10 @@ def jumps(steps: Doubles, box: Box | None) -> Doubles:
     return boxes if box is None else affine_rows(boxes, np.array(box.edges, np.float64).T)
 
 
-def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
+def chosen(columns: Columns, select: str | None, every: int, place: str) -> Rows:
     """Return the selected rows, and of these every n-th, (M,)."""
     if select is None:
-        return np.arange(count)[::every]
+        return np.arange(columns.count)[::every]
     rows = rows_of(select, columns, f"{place}.select")
     if not len(rows):
         raise SceneError(f"{place}.select: nothing fulfils '{shown(select)}'")

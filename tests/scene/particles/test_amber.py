@@ -96,9 +96,9 @@ def test_files_of_amber(tmp_path: Path) -> None:
     np.testing.assert_allclose(columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
     assert columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     assert columns["resid"].tolist() == [1, 1, 1, 1, 2, 3]
-    bonds = columns.bonds()
-    assert bonds is not None
-    assert bonds.tolist() == [[0, 1], [0, 2]]
+    table = columns.bond_table()
+    assert table is not None
+    assert table[0].tolist() == [[0, 1], [0, 2]]
 
 
 @needs_mdanalysis

@@ -140,9 +140,9 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     np.testing.assert_allclose(spheres.radius, ATOM * palette(SYMBOLS)[0])
     assert spheres.columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     np.testing.assert_allclose(spheres.columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
-    bonds = spheres.columns.bonds()
-    assert bonds is not None
-    assert bonds.tolist() == [[0, 1], [0, 2]]
+    table = spheres.columns.bond_table()
+    assert table is not None
+    assert table[0].tolist() == [[0, 1], [0, 2]]
     assert scene.describe(4).values["name"] == "CU"
     source = Source.of(trajectory, topology=str(atoms), frame=0)
     with prepare(source, {"color_by": "mass"}, backend="cpu"):
