@@ -113,7 +113,7 @@ class SurfaceColors(Kind):
         return tuple(ColorValue().checked(each, name, error) for each in pair)
 
 
-@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class _Glyph(Defined):
     """Common fields of glyphs.
 
@@ -122,9 +122,6 @@ class _Glyph(Defined):
         particles: Opacity of the particles; 0 leaves them out.
         material: Name of their material.
     """
-
-    particles: float | None = _optional(SHARE, "as they are")
-    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -149,6 +146,8 @@ class Arrows(_Glyph, place="arrows"):
     anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,6 +168,8 @@ class Trails(_Glyph, place="trails"):
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
     step: int = setting(1, Integer(1))
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -195,6 +196,8 @@ class Contacts(_Glyph, place="contacts"):
         None, COLOR_RULE, default_text="by the thickness, from sand to dark red"
     )
     select: str | None = _optional(Text())
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -235,6 +238,7 @@ class Ribbons(_Glyph, place="ribbons"):
     select: str | None = _optional(Text())
     particles: float | None = _optional(SHARE, "0; with a molecule style 1")
     opacity: float = setting(1.0, SHARE, "Opacity of the ribbons.")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -254,6 +258,8 @@ class Polyhedra(_Glyph, place="polyhedra"):
     opacity: float = setting(0.6, SHARE, "Opacity of the faces.")
     edges: float | None = _optional(Number(0.0), "1/80 of the distance of the neighbours")
     edge_color: Color | None = setting(None, ColorValue(), default_text="that of the faces, darker")
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -278,6 +284,8 @@ class Isosurface(_Glyph, place="isosurface"):
     periodic: bool | None = _optional(
         Truth(), "whether the values continue from the last plane to the first"
     )
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 GLYPHS: dict[str, type[Any]] = {
