@@ -122,15 +122,6 @@ def test_no_sphere_and_one_sphere(kind: str) -> None:
     assert reach(one)[2:] == pytest.approx([1 - MARGIN] * 2, abs=1e-3)
 
 
-def test_many_spheres_by_threads_are_the_same_as_a_few_extremes() -> None:
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-    inside = np.random.default_rng(4).uniform(-0.9, 0.9, (300_000, 3))
-    many = packed(np.concatenate([inside, corners, [[0, 0, 0]]]), 0.1, Camera(), 64, 48)
-    few = packed(np.concatenate([corners, [[0, 0, 0]]]), 0.1, Camera(), 64, 48)
-    eye, same = (b.camera["origin"][0] * b.scale + b.center for b in (many, few))
-    np.testing.assert_allclose(eye, same, atol=1e-5)
-
-
 def test_a_fitted_camera_depends_on_the_proportions() -> None:
     scene = Scene.from_arrays([[-3, 0, 0], [3, 0, 0]], 1.0)
     assert scene.fitted_camera() == scene.fitted_camera(1280, 720)
