@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +45,12 @@ def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
 
 def lengths_of(vectors: Doubles) -> Doubles:
     return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
+
+
+def units_of(vectors: Doubles) -> Doubles:
+    """Return vectors, (..., 3), with length 1; zeros remain."""
+    lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
+    return np.asarray(vectors / np.maximum(lengths, 1e-30))
 
 
 def radii_of(spheres: SphereSet) -> Doubles:
@@ -134,6 +139,5 @@ def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSe
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values
     about = {**spheres.columns.about, name: Column(kind_of(values.dtype))}
-    wider = copy(spheres)
-    wider._data = data._replace(arrays={**data.arrays, name: every}, about=about)
-    return wider
+    arrays = {**data.arrays, name: every}
+    return spheres.changed(_data=data._replace(arrays=arrays, about=about))
