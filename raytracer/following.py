@@ -163,10 +163,8 @@ def with_rows(scene: Scene) -> Scene:
 def _with_rows(spheres: SphereSet) -> SphereSet:
     if spheres.color_id is None:
         return spheres
-    changed = copy(spheres)
-    changed.color = linear_rgb(spheres.color, spheres.color_space)[spheres.color_id]
-    changed.color_id, changed.color_space = None, "linear"
-    return changed
+    rows = linear_rgb(spheres.color, spheres.color_space)[spheres.color_id]
+    return spheres.changed(color=rows, color_id=None, color_space="linear")
 
 
 def _filled(scene: Scene) -> list[SphereSet]:

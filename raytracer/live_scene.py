@@ -299,13 +299,11 @@ class LiveScene:
     def _check_reach(self, spheres: SphereSet) -> None:
         """Refuse the first sphere that cannot be placed, by the name of its array."""
         check(spheres)
-        space, placed = Space.of(self._kept[1]), copy(spheres)
-        placed.source = ""  # of which these arrays are not
+        space, placed = Space.of(self._kept[1]), spheres.changed(source="")  # not of its file
         try:
             place([placed], space)
         except OutOfRangeError:
-            small = copy(placed)
-            small.radius = 1.0 / self._radius_scale  # one that can be placed
+            small = placed.changed(radius=1.0 / self._radius_scale)  # one that can be placed
             with naming("positions"):
                 place([small], space)
             with naming("radii"):

@@ -16,6 +16,7 @@ from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.pipeline import Job
 from raytracer.scene.annotations import IN_SCENE, Annotations
+from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.scene import Scene
 from raytracer.warning import warn
@@ -54,7 +55,7 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     scale = job.space[1]
     if len(figure.radius):
         points = UsdGeom.Points.Define(stage, "/figure/spheres")
-        points.CreatePointsAttr(_vectors(figure.positions * scale))
+        points.CreatePointsAttr(_floats(figure.positions * scale))
         points.CreateWidthsAttr(_floats(2.0 * scale * figure.radius))
         points.SetWidthsInterpolation(VERTEX)
         _paint(points, figure.colors)
@@ -88,7 +89,7 @@ def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
     curves.CreateTypeAttr(UsdGeom.Tokens.linear)
     counts = np.full(len(rods.radius), 2, np.int32)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
-    curves.CreatePointsAttr(_vectors(ends * scale))
+    curves.CreatePointsAttr(_floats(ends * scale))
     curves.CreateWidthsAttr(_floats(np.repeat(2.0 * scale * rods.radius, 2)))
     curves.SetWidthsInterpolation(VERTEX)
     _paint(curves, rods.colors.reshape(-1, 4))
@@ -97,7 +98,7 @@ def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
 def _paint(shape: Any, colors: NDArray[np.uint8]) -> None:
     """Give points or curves their colours, linear, and opacities where any is not 1."""
     linear = srgb_to_linear(colors[:, :3] / 255.0)
-    shape.CreateDisplayColorPrimvar(VERTEX).Set(_vectors(linear))
+    shape.CreateDisplayColorPrimvar(VERTEX).Set(_floats(linear))
     if (colors[:, 3] < 255).any():
         shape.CreateDisplayOpacityPrimvar(VERTEX).Set(_floats(colors[:, 3] / 255.0))
 
@@ -132,28 +133,23 @@ def _typed(values: NDArray[Any]) -> tuple[str, Any]:
 
     is_single, is_whole = values.shape[1] == 1, values.dtype.kind in "iu" and len(values) > 0
     least, most = (int(values.min()), int(values.max())) if is_whole else (0, 0)
+    column = values[:, 0] if is_single else values
     if is_whole and least >= -(2**31) and most < 2**31:
-        whole = np.ascontiguousarray(values, np.int32)
+        whole = np.ascontiguousarray(column, np.int32)
         if is_single:
-            return "IntArray", Vt.IntArray.FromNumpy(whole[:, 0])
+            return "IntArray", Vt.IntArray.FromNumpy(whole)
         return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
     if is_whole and is_single:
         kind, dtype = ("Int64", np.int64) if most < 2**63 else ("UInt64", np.uint64)
-        words = np.ascontiguousarray(values[:, 0], dtype)
+        words = np.ascontiguousarray(column, dtype)
         return f"{kind}Array", getattr(Vt, f"{kind}Array").FromNumpy(words)
-    with np.errstate(over="ignore"):
-        if is_single:
-            return "FloatArray", _floats(values[:, 0])
-        return "Float3Array", _vectors(values)
+    return "FloatArray" if is_single else "Float3Array", _floats(column)
 
 
-def _vectors(values: NDArray[Any]) -> Any:
-    from pxr import Vt
-
-    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, np.float32))
-
-
+@quiet()
 def _floats(values: NDArray[Any]) -> Any:
+    """Return numbers (N,) or vectors (N, 3) as those of USD."""
     from pxr import Vt
 
-    return Vt.FloatArray.FromNumpy(np.ascontiguousarray(values, np.float32))
+    kind = Vt.FloatArray if values.ndim == 1 else Vt.Vec3fArray
+    return kind.FromNumpy(np.ascontiguousarray(values, np.float32))

@@ -4,7 +4,6 @@ neighbouring atoms."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
+from raytracer.scene.glyphs.shared import colors_of, units_of
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
@@ -59,15 +59,13 @@ def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet
         made = _capsules(spheres, pairs, (radii.bond or PLAIN_BOND) * angstrom, bonding)
     if settings.style is None or bonding.radius is not None:
         return spheres, made
-    atoms = copy(spheres)
     if radii.vdw:
-        atoms.radius = radii.vdw * element_radii(spheres, "vdw")
-    else:
-        same = settings.bond_radius if settings.style != "ball-and-stick" else None
-        radius = same or radii.atom * angstrom
-        # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
-        atoms.radius = radius * (COVER if radii.atom == radii.bond else 1.0)
-    return atoms, made
+        return spheres.changed(radius=radii.vdw * element_radii(spheres, "vdw")), made
+    same = settings.bond_radius if settings.style != "ball-and-stick" else None
+    radius = same or radii.atom * angstrom
+    # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
+    radius *= COVER if radii.atom == radii.bond else 1.0
+    return spheres.changed(radius=radius), made
 
 
 def _capsules(
@@ -153,14 +151,11 @@ def _colors(
     spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]
 ) -> dict[str, Any]:
     """Return the colours of atoms for both halves of bonds, as arguments of `CapsuleSet`."""
-    color, ids = spheres.color, spheres.color_id
-    space = {"color_space": spheres.color_space}
-    if ids is not None:
-        both = {"color_id": ids[first], "end_color_id": ids[second]}
-        return {"color": color, "end_color": color, **both, **space}
-    if len(color) == 1:
-        return {"color": color[0], **space}
-    return {"color": color[first], "end_color": color[second], **space}
+    colors = colors_of(spheres, first)
+    if spheres.color_id is None and len(spheres.color) == 1:
+        return colors
+    ends = colors_of(spheres, second).items()
+    return colors | {f"end_{name}": value for name, value in ends if name != "color_space"}
 
 
 def sticks_of(
@@ -196,9 +191,9 @@ def _across(
     steps = np.concatenate([spans, -spans])[order]
     bond_of = np.concatenate([np.arange(len(pairs))] * 2)[order]
     atoms = atoms[order]
-    along = _unit(spans[several])
+    along = units_of(spans[several])
     axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
-    best = _unit(np.cross(along, axis))
+    best = units_of(np.cross(along, axis))
     widest = np.full(len(several), STRAIGHT)
     for end in (0, 1):
         atom = pairs[several, end]
@@ -206,17 +201,11 @@ def _across(
         for neighbour in range(MAX_NEIGHBOURS):
             at = np.minimum(place + neighbour, len(atoms) - 1)
             there = (atoms[at] == atom) & (bond_of[at] != several)
-            side = _unit(steps[at])
+            side = units_of(steps[at])
             part = side - (side * along).sum(axis=1)[:, None] * along
             width = np.sqrt(np.square(part).sum(axis=1))
             # The first atom's neighbours take precedence: in a ring all define the same plane.
             wider = there & (width > 1.01 * widest)
-            best[wider] = _unit(part[wider])
+            best[wider] = units_of(part[wider])
             widest[wider] = width[wider]
     return best
-
-
-def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Normalize vectors; zeros stay zero."""
-    length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    return np.asarray(vectors / np.where(length > 0.0, length, 1.0), np.float64)

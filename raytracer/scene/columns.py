@@ -273,16 +273,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         self._data = self._spheres._data = self._data._replace(about=about)
         return about
 
-    def bonds(self) -> NDArray[Any] | None:
-        """Return the bonds of the file between shown spheres, int64 (M, 2), or None.
-
-        Also None if particles are shown several times, as periodic images.
-        """
-        table = self.bond_table()
-        return None if table is None else table[0]
-
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
-        """Return `bonds`, and the values of the file for each: "order", "type"."""
+        """Return the bonds of the file between shown spheres, int64 (M, 2), and its values for
+        each: "order", "type"; or None, also if particles are shown several times, as images."""
         if self._data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:

@@ -16,12 +16,9 @@ except for the elements listed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest
 from raytracer.scene.colors import DEFAULT_COLOR, RGB, parse_color
@@ -145,16 +142,6 @@ def symbol_of(label: str) -> str | None:
     symbol = text.rstrip("0123456789").capitalize()
     symbol = _ISOTOPES.get(symbol, symbol)
     return symbol if symbol in elements else None
-
-
-def palette(
-    labels: Sequence[str], overrides: Mapping[str, Element] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """Return the radii (float64 (K,), angstrom) and colours (float32 (K, 3), sRGB) of labels."""
-    elements = [find(label, overrides) for label in labels]
-    radii = np.array([e.radius for e in elements], np.float64)
-    colors = np.array([e.color for e in elements], np.float32).reshape(len(elements), 3)
-    return radii, colors
 
 
 @cache

@@ -98,8 +98,7 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     sets = list(scene.spheres)
     for place, of_set in enumerate(keys):
         if of_set is not None and any(each.any() for each in of_set.offsets):
-            sets[place] = copy(sets[place])
-            sets[place].keys = of_set
+            sets[place] = sets[place].changed(keys=of_set)
     return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
 
 
@@ -148,4 +147,6 @@ def at_time(scene: Scene, time: float) -> Scene:
 
 
 def _set_at(spheres: SphereSet, time: float) -> SphereSet:
-    return spheres if spheres.keys is None else spheres.at(spheres.keys.at(spheres.centers, time))
+    if spheres.keys is None:
+        return spheres
+    return spheres.changed(centers=spheres.keys.at(spheres.centers, time))

@@ -51,7 +51,7 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
         moved[rows][outside] = (centers - boxes @ edges)[outside]
 
     each_block(len(moved), work)
-    return spheres.at(moved)
+    return spheres.changed(centers=moved)
 
 
 def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:

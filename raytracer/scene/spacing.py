@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.arrays import quiet
 from raytracer.scene.extent import spread, stray
 
 TOUCHING = 0.5
@@ -61,10 +62,7 @@ def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
     Returns:
         A length in the same unit; 1 if all particles coincide.
     """
-    found = np.empty((0, 0))
-    if len(centers) > 1:
-        with np.errstate(over="ignore"):
-            found = _neighbor_distances(centers)
+    found = _neighbor_distances(centers) if len(centers) > 1 else np.empty((0, 0))
     if not found.size:
         return mean_spacing(centers)
     if len(centers) < FEW or found.shape[1] < FAR:
@@ -89,6 +87,7 @@ def _median_of_area(distances: NDArray[np.float64]) -> float:
     return min(middle, UNEVEN * float(np.median(distances)))
 
 
+@quiet()
 def _neighbor_distances(centers: NDArray[Any]) -> NDArray[np.float64]:
     """Return distances from some particles to their nearest ones, ascending, (Q, K), K <= FAR.
     Those in a sample are at least as far, so that only the particles within their distance are

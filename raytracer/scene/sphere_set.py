@@ -272,42 +272,32 @@ class SphereSet:
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 
-    def at(self, centers: NDArray[Any], box: Box | None = None) -> SphereSet:
-        """Return the set with other centres.
-
-        Args:
-            centers: (N, 3), same unit, already checked.
-            box: the new box; None keeps the old one.
-        """
-        moved = copy(self)
-        moved.centers = centers
-        if box is not None:
-            moved._data = self._data._replace(box=box)
-        return moved
+    def changed(self, **values: Any) -> SphereSet:
+        """Return the set with other values of attributes, already checked; arrays are shared."""
+        changed = copy(self)
+        for name, value in values.items():
+            setattr(changed, name, value)
+        return changed
 
     def in_color(self, color: Color) -> SphereSet:
         """Return the set with one colour for all spheres; other arrays are shared."""
-        same = copy(self)
-        same.color, same.color_id = np.array([parse_color(color)], np.float32), None
-        same.color_space, same.has_color = "srgb", True
-        return same
+        rows = np.array([parse_color(color)], np.float32)
+        return self.changed(color=rows, color_id=None, color_space="srgb", has_color=True)
 
     def faded(self, share: float, kept: NDArray[np.bool_] | None = None) -> SphereSet:
         """Return the set with its opacity times a share, except `kept` spheres, bool (N,)."""
-        faded = copy(self)
         before: Any = 1.0 if self.opacity is None else self.opacity
-        faded.opacity = before * share
+        opacity = before * share
         if kept is not None:
-            less = np.float32(share) * np.asarray(before, np.float32)
-            faded.opacity = np.where(kept, np.asarray(before, np.float32), less)
-        return faded
+            before = np.asarray(before, np.float32)
+            opacity = np.where(kept, before, np.float32(share) * before)
+        return self.changed(opacity=opacity)
 
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""
-        bare = copy(self)
-        bare.file = bare.labels = bare.bonding = bare.plain_radius = bare.rows = None
-        bare._data = Data(self.count, {}, box=self.box, time=self.time)
-        return bare
+        data = Data(self.count, {}, box=self.box, time=self.time)
+        nothing = dict.fromkeys(("file", "labels", "bonding", "plain_radius", "rows"))
+        return self.changed(_data=data, **nothing)
 
     def release_columns(self) -> None:
         """Drop the columns of the file from memory; `columns` reads them again."""

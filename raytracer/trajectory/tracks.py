@@ -181,9 +181,7 @@ class TrackedSource(FrameSource):
             centers = self._mean(place, track, frame, range(start, stop + 1), columns)
             in_rows = np.empty_like(spheres.centers)
             in_rows[track.rows] = centers
-            shown = spheres.at(in_rows)
-            shown.is_unwrapped = self._unwrap
-            moved.append(shown)
+            moved.append(spheres.changed(centers=in_rows, is_unwrapped=self._unwrap))
         return replace(scene, spheres=tuple(moved))
 
     def _mean(

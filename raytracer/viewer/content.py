@@ -7,7 +7,6 @@ Particles are numbered there in the order of the sets; hiding some does not chan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -220,10 +219,9 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
     if not mask.any():
         return spheres
-    faded = copy(spheres)
     before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    faded.opacity = np.where(mask, np.float32(opacity) * before, before).astype(np.float32)
-    return faded
+    values = np.where(mask, np.float32(opacity) * before, before).astype(np.float32)
+    return spheres.changed(opacity=values)
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:

@@ -156,16 +156,7 @@ def test_the_command_says_that_it_draws_the_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path / "a.xyz", lattice())
-    words = [
-        "render",
-        str(path),
-        "-o",
-        str(tmp_path / "a.png"),
-        "--size",
-        "48x32",
-        "--samples",
-        "1",
-    ]
+    words = ["render", str(path), "-o", str(tmp_path / "a.png"), "--size=48x32", "--samples=1"]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert "the simulation box is drawn" in said

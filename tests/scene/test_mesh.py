@@ -266,16 +266,7 @@ def test_the_command_and_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str
     wall, grains = tmp_path / "wall.stl", tmp_path / "grains.csv"
     wall.write_bytes(bytes_of(SQUARE, HALVES))
     grains.write_text("x,y,z,radius\n0.5,0.5,0.5,0.1\n")
-    options = [
-        "--size",
-        "64x48",
-        "--samples",
-        "1",
-        "--backend",
-        "cpu",
-        "-o",
-        str(tmp_path / "a.png"),
-    ]
+    options = ["--size=64x48", "--samples=1", "--backend=cpu", "-o", str(tmp_path / "a.png")]
     fields = f"{wall},opacity=0.5,color=steelblue,scale=2,translate=[0,0,-1]"
     assert main(["render", str(grains), "--mesh", fields, "--mesh", str(wall), *options]) == 0
     assert "4 triangles" in "".join(capsys.readouterr())

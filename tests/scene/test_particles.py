@@ -12,11 +12,6 @@ from raytracer.scene.particles.read import read
 from support.particle_files import write
 
 
-@pytest.fixture
-def points() -> np.ndarray:
-    return np.random.default_rng(9).normal(size=(20, 3)).astype(np.float32)
-
-
 def test_doubled_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
     table = write(tmp_path / "a.csv", "x,X [m],id,y,z,id,,\n1,9,9,2,3,9,9,9\n")
     np.testing.assert_array_equal(read(table).centers, [[1, 2, 3]])
@@ -25,9 +20,9 @@ def test_doubled_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_npz_with_own_names(tmp_path: Path, points: np.ndarray, save: object) -> None:
-    order_f = np.asfortranarray(points.astype(np.float64))
-    save(tmp_path / "a.npz", pos=order_f, size=np.float32(2.0), rgb=np.ones((20, 3)))  # type: ignore[operator]
+def test_npz_with_own_names(tmp_path: Path, save: object) -> None:
+    points = np.random.default_rng(9).normal(size=(3, 20)).T
+    save(tmp_path / "a.npz", pos=points, size=np.float32(2.0), rgb=np.ones((20, 3)))  # type: ignore[operator]
     data = read(tmp_path / "a.npz", {"centers": "pos", "radii": "size", "colors": "rgb"})
     np.testing.assert_array_equal(data.centers, points)
     assert data.radius is not None

@@ -102,20 +102,6 @@ def test_a_list_of_colors_holds_colors(bad: Any) -> None:
         SphereSet(np.zeros((3, 3)), 1.0, ["red", bad, "blue"])
 
 
-@pytest.mark.parametrize(
-    "colors",
-    [
-        np.array([[1, 0, 0, 0.5], [0, 1, 0, 1], [0, 0, 1, 0]]),
-        np.array([[255, 0, 0, 128], [0, 255, 0, 255], [0, 0, 255, 0]], np.uint8),
-    ],
-)
-def test_the_alpha_of_colors_is_their_opacity(colors: Any) -> None:
-    spheres = SphereSet(np.zeros((3, 3)), 1.0, colors)
-    np.testing.assert_array_equal(spheres.color, colors[:, :3])
-    assert isinstance(spheres.opacity, np.ndarray)
-    np.testing.assert_allclose(spheres.opacity, [0.5, 1.0, 0.0], atol=0.002)
-
-
 CUBE = np.stack(np.meshgrid(*[np.arange(3.0)] * 3), axis=-1).reshape(-1, 3)
 
 

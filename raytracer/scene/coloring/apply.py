@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -121,14 +120,12 @@ def bonded_sets(
             continue
         from raytracer.scene.bond_capsules import bonded
 
-        plain = spheres if spheres.plain_radius is None else copy(spheres)
+        plain = spheres
         if spheres.plain_radius is not None and (style is None or style.radius is None):
-            plain.radius = spheres.plain_radius
+            plain = spheres.changed(radius=spheres.plain_radius)
         with making_set(f"bonds[{index}]"):
             atoms, capsules = bonded(plain, bonding)
-        atoms = copy(atoms)
-        atoms.bonding, atoms.plain_radius = bonding, plain.radius
-        made[index] = atoms
+        made[index] = atoms.changed(bonding=bonding, plain_radius=plain.radius)
         if capsules is not None:
             capsules.are_bonds, capsules.of_set = True, index
             bonds.append(capsules)
@@ -190,17 +187,15 @@ def _ranges(condition: str, columns: Columns) -> str:
 
 def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
     """Return a set with the radii of an expression; its arrays are shared."""
-    sized = copy(spheres)
     try:
         values = float(text)
     except ValueError:
         values = evaluate(text, spheres.columns, place)  # type: ignore[assignment]
     try:
         where = Where("", {"radius": f"'{shown(text)}'"})
-        sized.radius = check_radius(values, spheres.count, where)
+        return spheres.changed(radius=check_radius(values, spheres.count, where))
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None
-    return sized
 
 
 def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
@@ -213,6 +208,4 @@ def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
             f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; limit it to 0 to 1: "
             f"clip({shown(text)}, 0, 1)"
         )
-    clear = copy(spheres)
-    clear.opacity = values
-    return clear
+    return spheres.changed(opacity=values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -234,15 +233,13 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
 
 
 def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
-    recolored = copy(spheres)
-    recolored.color, recolored.color_space = scale.palette, "srgb"
     if isinstance(values, Texts):
         places = {name: place for place, name in enumerate(scale.names)}
-        ids = np.array([places.get(name, len(places)) for name in values.names], np.int32)
-        recolored.color_id = ids[values.ids]
+        known = np.array([places.get(name, len(places)) for name in values.names], np.int32)
+        ids = known[values.ids]
     else:
-        recolored.color_id = scale.ids(values)
-    return recolored
+        ids = scale.ids(values)
+    return spheres.changed(color=scale.palette, color_space="srgb", color_id=ids)
 
 
 def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:

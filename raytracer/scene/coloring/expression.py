@@ -59,8 +59,7 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     result = np.empty(source.count, bool if kind == "truth" else np.float64)
 
     def work(rows: slice) -> None:
-        with np.errstate(all="ignore"):
-            result[rows] = evaluator.value(evaluator.tree, rows)
+        result[rows] = evaluator.value(evaluator.tree, rows)
 
     each_block(source.count, work)
     return result

@@ -15,7 +15,7 @@ from raytracer.arguments import items, text
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Integer, Number, Text
 from raytracer.fields import Defined, setting
-from raytracer.scene.arrays import Where, as_array, each_block
+from raytracer.scene.arrays import Where, as_array, each_block, quiet
 from raytracer.scene.coloring import maps, ticks
 from raytracer.scene.coloring.field_types import Map
 from raytracer.scene.coloring.ticks import Tick
@@ -168,23 +168,22 @@ class ColorScale(Defined):
         """Return the colours of values as for `ids`, linear RGB, float32 (N, 3)."""
         return _looked_up(self.linear_palette, self.ids(values))
 
+    @quiet()
     def positions(self, values: Any) -> NDArray[np.float64]:
         """Return positions of numbers on the bar, 0 at the low end and 1 at the high end; NaN if
         missing."""
         numbers = np.asarray(values, np.float64)
-        with np.errstate(all="ignore"):
-            if self.kind == "log":
-                numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
-            elif self.kind == "symlog":
-                numbers = _symlog(numbers, self._threshold)
-            low, span, factor = self._interval
-            places = np.subtract(numbers if factor == 1.0 else numbers * factor, low)
-            if span > 0.0:
-                places /= span
-            else:
-                places *= 0.0
-            clipped: NDArray[np.float64] = np.clip(places, 0.0, 1.0, out=places)
-        return clipped
+        if self.kind == "log":
+            numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
+        elif self.kind == "symlog":
+            numbers = _symlog(numbers, self._threshold)
+        low, span, factor = self._interval
+        places = np.subtract(numbers if factor == 1.0 else numbers * factor, low)
+        if span > 0.0:
+            places /= span
+        else:
+            places *= 0.0
+        return np.clip(places, 0.0, 1.0, out=places)
 
     def color_map(self) -> ColorMap:
         """Return what a kernel needs to colour values by this scale. Raises SceneError: the scale
@@ -280,11 +279,11 @@ def name_of(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
+@quiet()
 def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
     """Transform values: logarithmic beyond the threshold on both sides, linear between."""
     size = np.abs(values) / threshold
-    with np.errstate(divide="ignore", invalid="ignore"):
-        beyond = np.copysign(DECADE + np.log10(size), values)
+    beyond = np.copysign(DECADE + np.log10(size), values)
     return np.where(size > 1.0, beyond, values / threshold * DECADE)
 
 

@@ -78,7 +78,7 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
         if vectors is None:
             known += list(spheres.columns)
             continue
-        rows = shared.chosen(spheres.columns, arrows.select, arrows.every, spheres.count, "arrows")
+        rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
         rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
         linear = spheres.transform.linear() / spheres.transform.scale
         vectors = affine_rows(vectors[rows], linear)

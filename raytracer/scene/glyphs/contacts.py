@@ -93,7 +93,7 @@ class _Lines:
         if len(spans):
             values = evaluate(self.by, self.points.columns, "contacts.by")
             self.values = np.asarray(np.abs(values), np.float64)
-            rows = shared.chosen(self.points.columns, contacts.select, 1, len(spans), "contacts")
+            rows = shared.chosen(self.points.columns, contacts.select, 1, "contacts")
             self.keep(np.isin(np.arange(len(spans)), rows) & np.isfinite(self.values))
 
     def keep(self, mask: NDArray[np.bool_]) -> None:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from raytracer.scene.glyphs.shared import Doubles, Rows, units_of
 
 COIL, HELIX, STRAND, NUCLEIC = range(4)  # structure of a residue
 
@@ -159,7 +158,7 @@ def _directions(slopes: Doubles) -> Doubles:
     if not moves.any():
         return np.tile([0.0, 0.0, 1.0], (len(slopes), 1))
     before = np.maximum.accumulate(np.where(moves, np.arange(len(slopes)), int(np.argmax(moves))))
-    return _unit(slopes[before])
+    return units_of(slopes[before])
 
 
 def _transported(tangents: Doubles) -> Doubles:
@@ -181,7 +180,7 @@ def _transported(tangents: Doubles) -> Doubles:
         step *= 2
     start = np.cross(tangents[0], np.eye(3)[np.argmin(np.abs(tangents[0]))])
     first = turns @ start
-    return _unit(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
+    return units_of(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _turned(
@@ -225,11 +224,11 @@ def _swept(
         before = points[[0] * rings.shape[1]] if start == 0 else rings[start - 1]
         add(before, -tangents[start], places[start], False)
         add(rings[start], -tangents[start], places[start], True)
-        along = _unit(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
+        along = units_of(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
         tilted = normals[strip]
         tilted = tilted - (tilted * along).sum(axis=-1, keepdims=True) * along
         steep = np.square(tilted).sum(axis=-1, keepdims=True) < STEEP**2
-        tilted = _unit(np.where(steep, normals[strip], tilted))
+        tilted = units_of(np.where(steep, normals[strip], tilted))
         for index, row in enumerate(strip.tolist()):
             add(rings[row], tilted[index], places[row], index > 0)
         if end == len(points) - 1:
@@ -259,8 +258,3 @@ def _triangles(
     return RibbonSurface(
         vertices[used], normals.reshape(-1, 3)[used], triangles.reshape(-1, 3), places[kept]
     )
-
-
-def _unit(vectors: Doubles) -> Doubles:
-    lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
-    return np.asarray(vectors / np.maximum(lengths, 1e-30))

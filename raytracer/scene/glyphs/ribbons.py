@@ -108,7 +108,7 @@ def _chains(place: int, spheres: SphereSet, ribbons: Ribbons) -> _Chains | None:
         return None
     residues = _residues(spheres, backbone)
     if ribbons.select is not None:
-        rows = shared.chosen(residues.columns, ribbons.select, 1, residues.count, "ribbons")
+        rows = shared.chosen(residues.columns, ribbons.select, 1, "ribbons")
         kept = np.zeros(residues.count, np.bool_)
         kept[rows] = True
         apart = np.cumsum(~kept) + backbone.pieces * (residues.count + 1)  # gaps end a piece

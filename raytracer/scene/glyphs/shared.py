@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,6 +47,12 @@ def lengths_of(vectors: Doubles) -> Doubles:
     return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
 
 
+def units_of(vectors: Doubles) -> Doubles:
+    """Return vectors, (..., 3), with length 1; zeros remain."""
+    lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
+    return np.asarray(vectors / np.maximum(lengths, 1e-30))
+
+
 def radii_of(spheres: SphereSet) -> Doubles:
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
@@ -59,10 +64,10 @@ def jumps(steps: Doubles, box: Box | None) -> Doubles:
     return boxes if box is None else affine_rows(boxes, np.array(box.edges, np.float64).T)
 
 
-def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
+def chosen(columns: Columns, select: str | None, every: int, place: str) -> Rows:
     """Return the selected rows, and of these every n-th, (M,)."""
     if select is None:
-        return np.arange(count)[::every]
+        return np.arange(columns.count)[::every]
     rows = rows_of(select, columns, f"{place}.select")
     if not len(rows):
         raise SceneError(f"{place}.select: nothing fulfils '{shown(select)}'")
@@ -134,6 +139,5 @@ def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSe
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values
     about = {**spheres.columns.about, name: Column(kind_of(values.dtype))}
-    wider = copy(spheres)
-    wider._data = data._replace(arrays={**data.arrays, name: every}, about=about)
-    return wider
+    arrays = {**data.arrays, name: every}
+    return spheres.changed(_data=data._replace(arrays=arrays, about=about))

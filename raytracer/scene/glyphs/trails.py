@@ -85,7 +85,7 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now
     frames = sorted({*range(last, first - 1, -trails.step)})
-    rows = shared.chosen(spheres.columns, trails.select, trails.every, spheres.count, "trails")
+    rows = shared.chosen(spheres.columns, trails.select, trails.every, "trails")
     shared.require_capsules(len(rows) * len(frames), "trails")
     require_room("trails", 24 * len(rows) * len(frames), "for the paths of particles")
     places, whole = _places(spheres, files, rows, frames, now)

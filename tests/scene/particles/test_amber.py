@@ -12,7 +12,7 @@ import pytest
 from raytracer import load
 from raytracer.errors import UserError
 from raytracer.scene.bare import ATOM
-from raytracer.scene.elements import find, palette
+from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.summary import summary
 from raytracer.scene.source import Source
@@ -88,7 +88,7 @@ def test_files_of_amber(tmp_path: Path) -> None:
     atoms = write(tmp_path / "a.prmtop", PRMTOP)
     (spheres,) = load(write(tmp_path / "a.inpcrd", inpcrd()), topology=atoms).spheres
     np.testing.assert_array_equal(spheres.centers, np.round(POINTS, 7))
-    np.testing.assert_allclose(spheres.radius, ATOM * palette(SYMBOLS)[0])
+    np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
     assert spheres.time == (25.0, "ps")
     assert spheres.box is not None
     np.testing.assert_allclose(spheres.box.edges, np.diag([10.0, 11.0, 12.0]), atol=1e-9)
@@ -96,9 +96,9 @@ def test_files_of_amber(tmp_path: Path) -> None:
     np.testing.assert_allclose(columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
     assert columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     assert columns["resid"].tolist() == [1, 1, 1, 1, 2, 3]
-    bonds = columns.bonds()
-    assert bonds is not None
-    assert bonds.tolist() == [[0, 1], [0, 2]]
+    table = columns.bond_table()
+    assert table is not None
+    assert table[0].tolist() == [[0, 1], [0, 2]]
 
 
 @needs_mdanalysis
@@ -141,7 +141,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
         scene = load(path, asked, topology=atoms)
         (spheres,) = scene.spheres
         np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + frame, atol=1e-9)
-        np.testing.assert_allclose(spheres.radius, ATOM * palette(SYMBOLS)[0])
+        np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
         assert (spheres.box is not None) is box
         if spheres.box is not None:
             edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)

@@ -16,7 +16,7 @@ from raytracer.errors import UserError
 from raytracer.files import inputs
 from raytracer.pipeline import prepare
 from raytracer.scene.bare import ATOM
-from raytracer.scene.elements import find, palette
+from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
@@ -116,12 +116,12 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     scene = load(trajectory, 1, topology=atoms)
     (spheres,) = scene.spheres
     np.testing.assert_allclose(spheres.centers, POINTS + 1, atol=6e-3)
-    np.testing.assert_allclose(spheres.radius, ATOM * palette(SYMBOLS)[0])
+    np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
     assert spheres.columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     np.testing.assert_allclose(spheres.columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
-    bonds = spheres.columns.bonds()
-    assert bonds is not None
-    assert bonds.tolist() == [[0, 1], [0, 2]]
+    table = spheres.columns.bond_table()
+    assert table is not None
+    assert table[0].tolist() == [[0, 1], [0, 2]]
     assert scene.describe(4).values["name"] == "CU"
     source = Source.of(trajectory, topology=str(atoms), frame=0)
     with prepare(source, {"color_by": "mass"}, backend="cpu"):
