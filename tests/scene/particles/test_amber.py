@@ -88,7 +88,9 @@ def test_files_of_amber(tmp_path: Path) -> None:
     atoms = write(tmp_path / "a.prmtop", PRMTOP)
     (spheres,) = load(write(tmp_path / "a.inpcrd", inpcrd()), topology=atoms).spheres
     np.testing.assert_array_equal(spheres.centers, np.round(POINTS, 7))
-    np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
+    np.testing.assert_allclose(
+        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+    )
     assert spheres.time == (25.0, "ps")
     assert spheres.box is not None
     np.testing.assert_allclose(spheres.box.edges, np.diag([10.0, 11.0, 12.0]), atol=1e-9)
@@ -141,7 +143,9 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
         scene = load(path, asked, topology=atoms)
         (spheres,) = scene.spheres
         np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + frame, atol=1e-9)
-        np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
+        np.testing.assert_allclose(
+            spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+        )
         assert (spheres.box is not None) is box
         if spheres.box is not None:
             edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)

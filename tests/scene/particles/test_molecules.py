@@ -116,7 +116,9 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     scene = load(trajectory, 1, topology=atoms)
     (spheres,) = scene.spheres
     np.testing.assert_allclose(spheres.centers, POINTS + 1, atol=6e-3)
-    np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in SYMBOLS])
+    np.testing.assert_allclose(
+        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+    )
     assert spheres.columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     np.testing.assert_allclose(spheres.columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
     table = spheres.columns.bond_table()

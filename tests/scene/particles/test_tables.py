@@ -52,7 +52,9 @@ def test_nanometres_become_angstrom_with_elements(tmp_path: Path, axis: str) -> 
     (spheres,) = load(path).spheres
     expected = np.array([[0.0, 0.0, 0.0], [1.0, 0.2, 0.0]])
     np.testing.assert_allclose(np.asarray(spheres.centers), expected, rtol=1e-15)
-    np.testing.assert_allclose(spheres.radius, [ATOM * find(each).radius for each in ("C", "H")])
+    np.testing.assert_allclose(
+        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in ("C", "H")]
+    )
     np.testing.assert_array_equal(spheres.columns[f"x {axis}"], [0.0, 0.1])  # as the file has it
     np.testing.assert_allclose(spheres.columns["x"], [0.0, 1.0], rtol=1e-15)
     assert spheres.columns.unit(f"x {axis}") == "nm"
