@@ -14,6 +14,7 @@ from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.materials import MATERIALS
 from raytracer.settings import FILTERS, INTEGRATORS
 
+
 @pytest.mark.parametrize("name", [*layout.table()])
 def test_fields_tile_the_struct(name: str) -> None:
     """No hidden padding: it is named, and sizes are multiples of 16."""
@@ -22,7 +23,7 @@ def test_fields_tile_the_struct(name: str) -> None:
     for field, kind, count, offset in fields:
         if name == "Material" and field in MATERIALS:
             end = 0  # the parameters of all kinds are in the same place
-        assert offset == end or name == "Material" and field == "kind"
+        assert offset == end or (name == "Material" and field == "kind")
         numbers = layout.dtype(kind) if kind in layout.table() else np.dtype(kind)
         end = offset + numbers.itemsize * count
     assert end == size
