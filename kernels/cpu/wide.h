@@ -20,8 +20,17 @@ template <int N> struct WideM;
 
 namespace RT_NS {
 
-// ---- 8 lanes with AVX2
 #if RT_LANES != 0
+// ---- what the compiler knows of its vectors of any width
+template <int N> RT_HD Wide<N> operator+(Wide<N> a, Wide<N> b) { return a.v + b.v; }
+template <int N> RT_HD Wide<N> operator-(Wide<N> a, Wide<N> b) { return a.v - b.v; }
+template <int N> RT_HD Wide<N> operator*(Wide<N> a, Wide<N> b) { return a.v * b.v; }
+template <int N> RT_HD Wide<N> operator/(Wide<N> a, Wide<N> b) { return a.v / b.v; }
+template <int N> RT_HD WideU<N> operator&(WideU<N> a, WideU<N> b) { return a.v & b.v; }
+template <int N> RT_HD WideU<N> operator|(WideU<N> a, WideU<N> b) { return a.v | b.v; }
+template <int N> RT_HD WideU<N> operator^(WideU<N> a, WideU<N> b) { return a.v ^ b.v; }
+
+// ---- 8 lanes with AVX2
 template <> struct WideM<8> {
   __m256 v;
 };
@@ -40,10 +49,6 @@ template <> struct WideU<8> {
 using F8 = Wide<8>;
 using U8 = WideU<8>;
 using M8 = WideM<8>;
-RT_HD F8 operator+(F8 a, F8 b) { return _mm256_add_ps(a.v, b.v); }
-RT_HD F8 operator-(F8 a, F8 b) { return _mm256_sub_ps(a.v, b.v); }
-RT_HD F8 operator*(F8 a, F8 b) { return _mm256_mul_ps(a.v, b.v); }
-RT_HD F8 operator/(F8 a, F8 b) { return _mm256_div_ps(a.v, b.v); }
 RT_HD M8 operator<(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
 RT_HD M8 operator>(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_GT_OQ)}; }
 RT_HD M8 operator<=(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
@@ -71,9 +76,6 @@ RT_HD U8 select(M8 m, U8 a, U8 b) { return as_uint(select(m, as_float(a), as_flo
 RT_HD U8 operator+(U8 a, U8 b) { return _mm256_add_epi32(a.v, b.v); }
 RT_HD U8 operator-(U8 a, U8 b) { return _mm256_sub_epi32(a.v, b.v); }
 RT_HD U8 operator*(U8 a, U8 b) { return _mm256_mullo_epi32(a.v, b.v); }
-RT_HD U8 operator&(U8 a, U8 b) { return _mm256_and_si256(a.v, b.v); }
-RT_HD U8 operator|(U8 a, U8 b) { return _mm256_or_si256(a.v, b.v); }
-RT_HD U8 operator^(U8 a, U8 b) { return _mm256_xor_si256(a.v, b.v); }
 RT_HD U8 operator<<(U8 a, int n) { return _mm256_slli_epi32(a.v, n); }
 RT_HD U8 operator>>(U8 a, int n) { return _mm256_srli_epi32(a.v, n); }
 // Bits in reverse: bytes are turned around in their lane, then the halves of each by a table.
@@ -158,10 +160,6 @@ template <> struct WideU<16> {
 using F16 = Wide<16>;
 using U16 = WideU<16>;
 using M16 = WideM<16>;
-RT_HD F16 operator+(F16 a, F16 b) { return _mm512_add_ps(a.v, b.v); }
-RT_HD F16 operator-(F16 a, F16 b) { return _mm512_sub_ps(a.v, b.v); }
-RT_HD F16 operator*(F16 a, F16 b) { return _mm512_mul_ps(a.v, b.v); }
-RT_HD F16 operator/(F16 a, F16 b) { return _mm512_div_ps(a.v, b.v); }
 RT_HD M16 operator<(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
 RT_HD M16 operator>(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
 RT_HD M16 operator<=(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
@@ -187,9 +185,6 @@ RT_HD U16 select(M16 m, U16 a, U16 b) { return _mm512_mask_blend_epi32(m.v, b.v,
 RT_HD U16 operator+(U16 a, U16 b) { return _mm512_add_epi32(a.v, b.v); }
 RT_HD U16 operator-(U16 a, U16 b) { return _mm512_sub_epi32(a.v, b.v); }
 RT_HD U16 operator*(U16 a, U16 b) { return _mm512_mullo_epi32(a.v, b.v); }
-RT_HD U16 operator&(U16 a, U16 b) { return _mm512_and_si512(a.v, b.v); }
-RT_HD U16 operator|(U16 a, U16 b) { return _mm512_or_si512(a.v, b.v); }
-RT_HD U16 operator^(U16 a, U16 b) { return _mm512_xor_si512(a.v, b.v); }
 RT_HD U16 operator<<(U16 a, int n) { return _mm512_slli_epi32(a.v, (unsigned)n); }
 RT_HD U16 operator>>(U16 a, int n) { return _mm512_srli_epi32(a.v, (unsigned)n); }
 RT_HD U16 reverse_bits(U16 a) {

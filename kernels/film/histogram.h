@@ -95,9 +95,6 @@ RT_HD int64_t bin_rank_level(uint32_t bin, double share, const MeterRange& range
   return (int64_t)floor_(fma_(level, (float)kMeterStep, 0.5f));
 }
 
-// log2 of the geometric middle of a bin
-RT_HD int64_t bin_level(uint32_t bin, const MeterRange& range) { return bin_rank_level(bin, 0.5, range); }
-
 struct MeterSum {
   int64_t level, pixels;
   int64_t highlights;  // log2 of the luminance at the upper end of the range
@@ -113,7 +110,7 @@ RT_HD MeterSum meter_bins(const uint32_t* bins, int first, int count, uint64_t b
       sum.highlights = bin_rank_level((uint32_t)i, (double)(range.last - (end - bins[i])) / (double)bins[i], range);
     if (end > range.last) end = range.last;
     if (end <= begin) continue;
-    sum.level += (int64_t)(end - begin) * bin_level((uint32_t)i, range);
+    sum.level += (int64_t)(end - begin) * bin_rank_level((uint32_t)i, 0.5, range);  // of its geometric middle
     sum.pixels += (int64_t)(end - begin);
   }
   return sum;

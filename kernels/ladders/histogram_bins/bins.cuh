@@ -4,7 +4,7 @@
 //   counts [bins]      added to
 // The counters of a block are in shared memory; bins that do not fit are divided into slices, each by blocks of its own.
 #pragma once
-#include "../../core/compat.h"
+#include "../histogram/byte_keys.cuh"
 
 #ifndef RT_KEY
 #define RT_KEY float
@@ -44,23 +44,13 @@ struct alignas(16) KeyWord {
   Key v[kKeys];
 };
 
-// Keys in 16-byte words from the first aligned address, and those before and behind one by one.
-struct Keys {
-  const Key* first;
-  int head, loose;
-  long long words;
-  RT_DEVICE Keys(const Key* keys, long long n) : first(keys) {
-    long long unaligned = (long long)((0 - (unsigned long long)keys & 15) / sizeof(Key));
-    head = (int)(unaligned < n ? unaligned : n);
-    words = (n - head) / KeyWord::kKeys;
-    loose = (int)(n - words * KeyWord::kKeys);
-  }
+struct Keys : AlignedKeys<Key> {
+  using AlignedKeys::AlignedKeys;
   RT_DEVICE KeyWord load(long long i) const {
     KeyWord word;
-    *(uint4*)&word = __ldg((const uint4*)(first + head) + i);
+    *(uint4*)&word = AlignedKeys::load(i);
     return word;
   }
-  RT_DEVICE Key loose_key(int i) const { return first[i < head ? i : i + words * KeyWord::kKeys]; }
 };
 
 // Calls count(bin) for the keys of block `block` of `blocks`; loads of the next words before these are counted.
