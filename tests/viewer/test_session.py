@@ -398,7 +398,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     field = raytracer.Scene.from_arrays(
         grid, radius=0.1, columns={"velocity": np.roll(grid, 1, 1) - 1.5}
     )
-    with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
+    with opened(field) as session:
         counts = partial(counts_after, session)
         rows = {row["label"]: row for row in session.panel()[SOLIDS]}
         assert rows["Arrows"]["choices"] == ["", "velocity"]
