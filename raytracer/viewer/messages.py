@@ -115,15 +115,10 @@ class Counted(NamedTuple):
     frames: int
 
 
-class Changed(NamedTuple):
-    """A simulation that is followed has another state, or has ended."""
-
-
 class Broken(NamedTuple):
     sentence: str
 
 
 Message = (
-    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Changed
-    | Broken
+    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Broken
 )  # fmt: skip

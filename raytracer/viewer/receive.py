@@ -62,18 +62,14 @@ def close(viewer: ViewerState) -> None:
 
 
 def receive_all(viewer: ViewerState) -> None:
-    """Handle the waiting messages of other threads."""
+    """Handle the waiting messages of other threads, and ask for the state of a simulation."""
     while not viewer.worker.messages.empty():
         receive(viewer, viewer.worker.messages.get())
+    viewer.follow()
 
 
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
-    _receive(viewer, message)
-    viewer.follow()
-
-
-def _receive(viewer: ViewerState, message: Message) -> None:
     if isinstance(message, messages.Picked):
         _receive_picked(viewer, message)
     elif isinstance(message, messages.Metered):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -28,7 +27,7 @@ from raytracer.viewer.content import center_of
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Changed, Frame, Loaded, Shown
+from raytracer.viewer.messages import Frame, Loaded, Shown
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive_all
 from raytracer.viewer.state import Clock, ViewerState
@@ -80,7 +79,7 @@ class Session:
         if frames.live is None:
             loader.count()
         else:
-            frames.live.on_change = partial(self.worker.post, Changed())
+            frames.live.on_change = self._ring
             frames.live.on_change()  # for the end, if it came while the first state was loaded
         if loaded_scene.content.hidden:  # what is hidden is not there yet
             loader.show(loaded_scene.content, loaded_scene)

@@ -20,7 +20,7 @@ from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, Control
-from raytracer.viewer.session import Session
+from support.previews import opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -84,7 +84,7 @@ def pressed(control: Control) -> list[Any]:
 def state() -> dict[str, Any]:
     """A state in which every part of the panel can be used."""
     scene = raytracer.Scene.from_arrays([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], 0.5)
-    with Session.open(scene, backend="cpu", threads=1, samples=1, size=(8, 8)) as session:
+    with opened(scene) as session:
         for name, *values in (("slice", "x"), ("keep-view", "1"), ("keyframe",), ("undo",)):
             session.do(name, *values)
         session.viewer.history.before.append(session.viewer.snapshot())
@@ -204,8 +204,7 @@ def test_no_action_takes_the_name_of_a_file(
     monkeypatch.chdir(tmp_path)
     Path("run.xyz").write_text("2\n\nO 0 0 0\nC 3 0 0\n")
     before = [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()]
-    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
-    with Session.open("run.xyz", say=lambda _: None, **options) as session:
+    with opened("run.xyz") as session:
         for name, action in ACTIONS.items():
             for file in ("../of-a-page", "run.xyz", str(tmp_path / "of-a-page")):
                 kinds = {n: action.signature.parameters[n].annotation for n in action.parameters}

@@ -19,7 +19,7 @@ from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions
 from raytracer.viewer.choices import SOLIDS
-from raytracer.viewer.messages import Changed, Message, Pick, Picked
+from raytracer.viewer.messages import Message, Metered, Pick, Picked
 from raytracer.viewer.picking import measures
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Session
@@ -215,7 +215,7 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
 
     def wait() -> Message:
         gate.wait(PATIENCE)
-        return Changed()
+        return Metered(0.0)  # which nobody asked for
 
     session.worker.run_task(wait)  # so that the pick comes after the end of the old scene
     session.do("pick", *place, reach=0)
@@ -398,7 +398,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     field = raytracer.Scene.from_arrays(
         grid, radius=0.1, columns={"velocity": np.roll(grid, 1, 1) - 1.5}
     )
-    with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
+    with opened(field) as session:
         counts = partial(counts_after, session)
         rows = {row["label"]: row for row in session.panel()[SOLIDS]}
         assert rows["Arrows"]["choices"] == ["", "velocity"]

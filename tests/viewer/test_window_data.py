@@ -13,6 +13,7 @@ from PIL import Image
 
 from raytracer.viewer.marks import RIM
 from support.display import Display
+from support.previews import opened, wait_for
 from support.remote import Remote
 
 FRAMES = 4
@@ -163,14 +164,11 @@ def test_a_selection_has_rims_and_keeps_its_colours(window: Remote) -> None:
 
 
 def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
-    from raytracer.viewer.session import Session
-    from support.previews import wait_for
-
     head = "Properties=species:S:1:pos:R:3:shapex:R:1:shapey:R:1:shapez:R:1"
     rows = [f"A {4 * n} 0 0 {1 + 0.1 * n} 0.6 0.4" for n in range(4)]
     path = tmp_path / "rods.xyz"
     path.write_text("\n".join(["4", head, *rows]) + "\n")
-    with Session.open(path, size=(64, 48), samples=1, backend="cpu", shape="ellipsoid") as session:
+    with opened(path, shape="ellipsoid") as session:
         session.do("select", "x > 5")
         wait_for(lambda: [session.picture(0.1)] and session.viewer.loaded_scene.marked is not None)
         loaded = session.viewer.loaded_scene
