@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.lines import starts_with
@@ -133,7 +132,7 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
         if not rows.length:
-            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
+            raise self.error("there are no atoms (records ATOM and HETATM)")
         columns = {
             name: values
             for name, values in rows.columns.items()
