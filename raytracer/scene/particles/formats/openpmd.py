@@ -110,14 +110,13 @@ class Source(ColumnSource):
             raise self.error("has no iterations of openPMD")
         return numbers
 
-    @property
-    def _iteration(self) -> Any:
-        return found_at(self._file, f"data/{self._iterations[self.frame]}")
+    def _iteration(self, frame: int) -> Any:
+        return found_at(self._file, f"data/{self._iterations[frame]}")
 
     def _particles_at(self, frame: int) -> Any:
         """Return the group of the species at an iteration, or None."""
         path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
-        iteration = found_at(self._file, f"data/{self._iterations[frame]}")
+        iteration = self._iteration(frame)
         particles = found_at(iteration, path) if is_group(iteration) else None
         return particles if is_group(particles) else None
 
@@ -188,7 +187,7 @@ class Source(ColumnSource):
 
     @property
     def time(self) -> Moment | None:
-        stated = self._iteration.attrs
+        stated = self._iteration(self.frame).attrs
         time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
         return None if time is None or unit is None else Moment(time.value * unit.value, "s")
 

@@ -7,7 +7,6 @@ such as the corners of elements, is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import groupby
 from math import prod
@@ -24,6 +23,7 @@ from raytracer.scene.particles.text_table import number
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
 _ROW = rb"(?m)^[ \t]*[-+]?\.?\d"  # the start of a line of values
+_PAIR = r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s,]+))'  # key="value" or key=value
 _REPEAT = rb"(\d+)\*(\S+)"  # 3*0.5: three values
 
 
@@ -57,7 +57,8 @@ class Source(LoadedSource):
         if start is None:
             raise self.error(f"zone {number} has no values")
         head = text[: start.start()].decode("utf-8", "replace")
-        keys = dict(_pairs(head))
+        pairs = re.findall(_PAIR, head)
+        keys = {key.upper(): quoted or value for key, quoted, value in pairs}
         sizes = [keys.get("N") or keys.get("NODES", "")]
         if not sizes[0]:
             sizes = [keys[name] for name in "IJK" if name in keys]
@@ -103,9 +104,3 @@ class Source(LoadedSource):
     @property
     def time(self) -> Moment | None:
         return moment_of(self._zones[self.frame][0].time)
-
-
-def _pairs(head: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a zone in capitals, and their values."""
-    for key, quoted, value in re.findall(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s,]+))', head):
-        yield key.upper(), quoted or value
