@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
-from raytracer.scene.particles.secondary_structure import Stretch, structure_of
+from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import counted_values
 
@@ -94,9 +94,7 @@ class Source(LoadedSource):
             values = numbers(key)
             if len(values) == len(axes[0]):
                 columns[name] = counted_values(values) if name == "residue_id" else values
-        stretches = list(self._stretches()) if {"chain", "residue_id"} <= columns.keys() else []
-        if stretches:
-            columns["structure"] = structure_of(columns["chain"], columns["residue_id"], stretches)
+        add_structure(columns, self._stretches())
         kept = np.ones(len(axes[0]), bool)
         for key, plain in (("pdbx_PDB_model_num", ()), ("label_alt_id", (".", "?"))):
             words = column(key)
