@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.selected import Selected
 from raytracer.scene.particles.source import Particles, ParticleSource
@@ -148,8 +148,8 @@ class Celestial(Selected):
         """Return the factor of a column's unit. Raises DataFileError for an unknown one."""
         unit = self.columns[name].unit
         if unit.lower() not in factors:
-            raise DataFileError(
-                f"{self.name}: the unit '{shown(unit)}' of '{shown(name)}' is unknown: one of "
+            raise self.error(
+                f"the unit '{shown(unit)}' of '{shown(name)}' is unknown: one of "
                 f"{', '.join(filter(None, factors))}"
             )
         return factors[unit.lower()]
@@ -158,8 +158,8 @@ class Celestial(Selected):
         """Return positions from longitude, latitude and distance, parallax or redshift, (N, 3)."""
         degrees = given[:, :2] * [self._factor(name, _DEGREES) for name in self._angles]
         if np.any(np.abs(degrees[:, 1]) > 90.0):
-            raise DataFileError(
-                f"{self.name}: '{shown(self._angles[1])}' is beyond 90 degrees: give --columns "
+            raise self.error(
+                f"'{shown(self._angles[1])}' is beyond 90 degrees: give --columns "
                 "x=NAME,y=NAME,z=NAME"
             )
         lon, lat = np.radians(degrees).T

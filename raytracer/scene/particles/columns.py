@@ -58,8 +58,9 @@ class ColumnSource(ParticleSource):
         values = {part: arrays[name] for part, name in parts.items()}
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
-            self.notes.append(("", f"{self.name}: '{shown(parts['centers'])}' has two numbers per "
-                               "particle, so all have z = 0"))  # fmt: skip
+            self.note(
+                f"'{shown(parts['centers'])}' has two numbers per particle, so all have z = 0"
+            )
         result = Particles(self.name, centers, notes=self._unused(parts))
         result.extra = {name: arrays[name] for name in self.also}
         if "radius" in values:
@@ -89,9 +90,7 @@ class ColumnSource(ParticleSource):
         for key, name in names.items():
             if name not in self.names:
                 hint = suggestion(name, self.names)
-                raise DataFileError(
-                    f"{self.name}: there is no {self.noun} named '{shown(name)}'; {hint}"
-                )
+                raise self.error(f"there is no {self.noun} named '{shown(name)}'; {hint}")
             chosen[_PARTS.get(key, key)] = name
         for part, name in chosen.items():
             self._require_shape(part, name)
@@ -159,19 +158,18 @@ class ColumnSource(ParticleSource):
         for axis in "xyz":
             usual = chosen.get(axis) or self._usual(axis, ())
             if usual is None and (named := naming.usual(axis, columns)) is not None:
-                raise DataFileError(
-                    f"{self.name}: {self.noun} '{shown(named)}' cannot be the {axis} coordinate: "
-                    f"it holds {_contents(columns[named])}, not one number per particle"
+                raise self.error(
+                    f"{self.noun} '{shown(named)}' cannot be the {axis} coordinate: it holds "
+                    f"{_contents(columns[named])}, not one number per particle"
                 )
             is_flat = axis == "z" and not any(map(_may_be_z, self.names))
             if usual is None and is_flat:
-                self.notes.append(("", f"{self.name}: there is no {self.noun} z, so all particles "
-                                   "have z = 0"))  # fmt: skip
+                self.note(f"there is no {self.noun} z, so all particles have z = 0")
                 return
             if usual is None and (angles := naming.spherical(columns)):
-                raise DataFileError(
-                    f"{self.name}: {angles} are angles: compute x, y and z of them and a distance, "
-                    "and save these"
+                raise self.error(
+                    f"{angles} are angles: compute x, y and z of them and a distance, and save "
+                    "these"
                 )
             if usual is None:
                 raise DataFileError(

@@ -89,10 +89,10 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
         name = shown(clocks[0])
         quoted = name if name.isidentifier() else f"`{name}`"
-        source.notes.append(("", (
-            f"{source.name}: rows with {len(times):,} values of '{name}' are shown together: for "
-            f"one give --select '{quoted} == {times[0]}'"
-        )))  # fmt: skip
+        source.note(
+            f"rows with {len(times):,} values of '{name}' are shown together: for one give "
+            f"--select '{quoted} == {times[0]}'"
+        )
     return source
 
 
@@ -140,13 +140,12 @@ class LongTable(Selected):
         super().__init__(table)
         self._of = trajectory
         clock, identity = shown(trajectory.clock), shown(trajectory.identity)
-        self.notes.append(("", (
-            f"{self.name}: rows with the same '{clock}' are a frame, since each '{identity}' "
-            "recurs; rename that column to draw all rows at once"
-        )))  # fmt: skip
+        self.note(
+            f"rows with the same '{clock}' are a frame, since each '{identity}' recurs; rename "
+            "that column to draw all rows at once"
+        )
         if left := trajectory.left_out:
-            sentence = f"rows without a value of '{clock}' are left out: {left:,}"
-            self.notes.append(("", f"{self.name}: {sentence}"))
+            self.note(f"rows without a value of '{clock}' are left out: {left:,}")
 
     @property
     def rows(self) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across
 from raytracer.scene.particles.loaded import LoadedSource, texts
@@ -93,9 +93,9 @@ class NestedSource(ArraySource, LoadedSource):
         if others:
             return next((each for each in others if len(each) >= 3), others[0])
         held = f"; it holds {naming.listed(first)}: " if first else ": "
-        raise DataFileError(
-            f"{self.name}: there are no {naming.plural(self.noun)} x, y and z{held}name them, as "
-            "in --columns x=NAME,y=NAME,z=NAME"
+        raise self.error(
+            f"there are no {naming.plural(self.noun)} x, y and z{held}name them, as in --columns "
+            "x=NAME,y=NAME,z=NAME"
         )
 
     def _matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
@@ -108,8 +108,9 @@ class NestedSource(ArraySource, LoadedSource):
             if name != key
         ]
         if unused:
-            self.notes.append(("", f"{self.name}: the matrix '{shown(key)}' is taken as the "
-                               f"particles, not {naming.listed(unused)}"))  # fmt: skip
+            self.note(
+                f"the matrix '{shown(key)}' is taken as the particles, not {naming.listed(unused)}"
+            )
         self.notes += told_of_rows(self.name, columns)
         return columns
 

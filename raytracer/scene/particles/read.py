@@ -211,7 +211,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     """
     with source_of(file) as source:
         if not source.columns:
-            raise DataFileError(f"{source.name}: has no columns")
+            raise source.error("has no columns")
         return dict(source.row(row, count, file.used))
 
 

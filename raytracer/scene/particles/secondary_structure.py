@@ -20,18 +20,16 @@ class Stretch(NamedTuple):
     last: int
 
 
-def structure_of(
-    chains: NDArray[Any], residues: NDArray[Any], stretches: Iterable[Stretch]
-) -> NDArray[Any]:
-    """Return the structure of each atom, one of `NAMES`, as bytes (N,).
-
-    Args:
-        chains: names of the chains, bytes (N,).
-        residues: numbers of the residues, (N,).
-        stretches: in any order; they may overlap.
-    """
-    kinds = np.zeros(len(chains), np.int64)
+def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]) -> None:
+    """Add the structure of each atom, one of `NAMES`, as bytes (N,), to columns of chains and
+    residues, if there are any, and stretches, which may overlap."""
+    if not {"chain", "residue_id"} <= columns.keys():
+        return
     known = sorted(stretches, key=lambda each: each.first)
+    if not known:
+        return
+    chains, residues = columns["chain"], columns["residue_id"]
+    kinds = np.zeros(len(chains), np.int64)
     for chain in {each.chain for each in known}:
         atoms = np.flatnonzero(chains == chain)
         for kind in range(1, len(NAMES)):
@@ -43,4 +41,4 @@ def structure_of(
             place = np.searchsorted(starts, residues[atoms], side="right") - 1
             inside = (place >= 0) & (residues[atoms] <= ends[np.maximum(place, 0)])
             kinds[atoms[inside]] = kind
-    return np.array(NAMES)[kinds]
+    columns["structure"] = np.array(NAMES)[kinds]

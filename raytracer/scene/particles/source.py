@@ -180,6 +180,14 @@ class ParticleSource(ABC):
         self.is_chosen = False
         self.notes: Notes = []
 
+    def error(self, text: str) -> DataFileError:
+        """Return an error about the file."""
+        return DataFileError(f"{self.name}: {text}")
+
+    def note(self, text: str, part: str = "") -> None:
+        """Keep a warning about the file, or about a part of its spheres; see `Notes`."""
+        self.notes.append((part, f"{self.name}: {text}"))
+
     def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
         """Return the start of each complete frame, and the end of the last, (F + 1,).
 

@@ -13,6 +13,7 @@ from raytracer.files.access import OpenFile, opened
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import frames_of
+from raytracer.scene.particles.hdf5_members import text_of
 from raytracer.scene.particles.read import frame_source, source_of
 from raytracer.scene.particles.source import Column, ParticleSource
 from raytracer.warning import warn
@@ -118,14 +119,10 @@ def _range(values: NDArray[Any]) -> dict[str, Any]:
         return {}
     if values.dtype.kind in "SU":
         known = np.unique(values)
-        texts = [shown(_text(each)) for each in known[:MAX_TEXTS]]
+        texts = [shown(text_of(each)) for each in known[:MAX_TEXTS]]
         return {"values": len(known), "texts": texts}
     if values.dtype.kind not in "iuf":
         return {}
     with np.errstate(invalid="ignore"):
         low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
     return {"low": low.item(), "high": high.item()}
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

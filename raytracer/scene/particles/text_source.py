@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.lines import first_line_from
 from raytracer.scene.particles.source import Column, Particles, more_frames
@@ -54,9 +54,9 @@ class TextSource(ColumnSource):
         """Return columns of all rows of a layout; integers as such if all values are whole."""
         rows = read_rows(self.file, layout, names, self.atoms)
         if self.atoms is not None and rows.length != self.atoms:
-            raise DataFileError(
-                f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}: "
-                "the file is incomplete"
+            raise self.error(
+                f"{self.announced} {self.atoms} atoms, but there are {rows.length}: the file is "
+                "incomplete"
             )
         self._end, self._most = rows.end, rows.most
         return {name: self._whole(name, values) for name, values in rows.columns.items()}

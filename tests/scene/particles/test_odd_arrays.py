@@ -16,7 +16,7 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import frame_count, read
+from raytracer.scene.particles.read import frame_count, read, source_of
 
 COUNT = 5
 POINTS = np.random.default_rng(1).normal(size=(COUNT, 3))
@@ -163,6 +163,8 @@ def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
             arrays |= {"positions": frames.transpose(1, 2, 0), "speed": speeds.T}
         pytest.importorskip("scipy.io").savemat(path, arrays)
     assert frame_count(path) == 4
+    with source_of(path) as source:
+        assert source.count == 9
     data = read(DataFile(path, frame=2))
     np.testing.assert_array_equal(data.centers[:, :width], frames[2])
     np.testing.assert_array_equal(data.centers[:, width:], 0)

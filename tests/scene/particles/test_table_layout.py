@@ -83,7 +83,7 @@ TEXTS: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize("ending", ["txt", "csv"])
-@pytest.mark.parametrize(("text", "points", "said"), TEXTS)
+@pytest.mark.parametrize(("text", "points", "said"), TEXTS, ids=[row[0][:30] for row in TEXTS])
 def test_rows(tmp_path: Path, text: str, points: Any, said: str, ending: str) -> None:
     particles = read(write(tmp_path / f"a.{ending}", text))
     np.testing.assert_array_equal(particles.centers, points)

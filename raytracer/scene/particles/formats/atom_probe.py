@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import LoadedSource
 
 POS = [(name, ">f4") for name in ("x", "y", "z", "mass_to_charge")]
@@ -27,8 +26,8 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         fields = EPOS if self.variant == ".epos" else POS
         if self.file.size % (4 * len(fields)):
-            raise DataFileError(
-                f"{self.name}: is incomplete, or not an atom probe file: its size is not a "
+            raise self.error(
+                "is incomplete, or not an atom probe file: its size is not a "
                 f"multiple of {4 * len(fields)} bytes"
             )
         rows = np.frombuffer(self.content(), fields)

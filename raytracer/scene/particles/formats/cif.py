@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
-from raytracer.scene.particles.secondary_structure import Stretch, structure_of
+from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import counted_values
 
@@ -49,11 +48,11 @@ class Source(LoadedSource):
         except (ValueError, RuntimeError) as problem:
             lines = str(problem).splitlines() or [""]
             what = lines[0].replace("string:", "line ")
-            raise DataFileError(f"{self.name}: is not CIF ({what})") from None
+            raise self.error(f"is not CIF ({what})") from None
         for block in document:
             if block.find_loop("_atom_site.Cartn_x") or block.find_loop("_atom_site_fract_x"):
                 return block
-        raise DataFileError(f"{self.name}: there are no atoms with coordinates (_atom_site)")
+        raise self.error("there are no atoms with coordinates (_atom_site)")
 
     @property
     def frames(self) -> int | None:
@@ -85,7 +84,7 @@ class Source(LoadedSource):
 
         axes = [numbers(f"Cartn_{axis}") for axis in "xyz"]
         if len({len(axis) for axis in axes}) != 1:
-            raise DataFileError(f"{self.name}: coordinates lack one of _atom_site.Cartn_x, y and z")
+            raise self.error("coordinates lack one of _atom_site.Cartn_x, y and z")
         columns: dict[str, NDArray[Any]] = {"position": np.stack(axes, axis=1)}
         for name, key in _TEXTS.items():
             words = [gemmi.cif.as_string(text) for text in column(key)]
@@ -95,9 +94,7 @@ class Source(LoadedSource):
             values = numbers(key)
             if len(values) == len(axes[0]):
                 columns[name] = counted_values(values) if name == "residue_id" else values
-        stretches = list(self._stretches()) if {"chain", "residue_id"} <= columns.keys() else []
-        if stretches:
-            columns["structure"] = structure_of(columns["chain"], columns["residue_id"], stretches)
+        add_structure(columns, self._stretches())
         kept = np.ones(len(axes[0]), bool)
         for key, plain in (("pdbx_PDB_model_num", ()), ("label_alt_id", (".", "?"))):
             words = column(key)
@@ -122,7 +119,7 @@ class Source(LoadedSource):
         gemmi = library("gemmi", self.name, "md")
         crystal = gemmi.make_small_structure_from_block(self._block)
         if self.box is None:
-            raise DataFileError(f"{self.name}: the cell has no lengths or angles (_cell_length_a)")
+            raise self.error("the cell has no lengths or angles (_cell_length_a)")
         sites = list(crystal.get_all_unit_cell_sites())
         for site in sites:
             inside = [part - floor(part + ROUNDING) for part in site.fract.tolist()]

@@ -179,16 +179,18 @@ class Source(TextSource):
                 "since its values are positive and the spheres fit between the centres"
             )  # fmt: skip
             result.notes = [note for note in result.notes if note[0] != "radius"]
-            self.notes.append(("radius", f"{self.name}: '{shown(guess)}' is taken as the radius, "
-                               f"{why}; for another give --radius NUMBER"))  # fmt: skip
+            self.note(
+                f"'{shown(guess)}' is taken as the radius, {why}; for another give --radius NUMBER",
+                "radius",
+            )
         self.also, result.extra = wanted, {name: result.extra[name] for name in wanted}
         if self._most - self.table.skip - len(result.centers) > MIN_OTHERS and (
             count := self._count_parts()
         ) > 1:  # fmt: skip
-            self.notes.append(("", (
-                f"{self.name}: the rows of {count:,} parts are shown together, which the names of "
-                "columns or empty lines divide: for frames, write a file of each"
-            )))  # fmt: skip
+            self.note(
+                f"the rows of {count:,} parts are shown together, which the names of columns or "
+                "empty lines divide: for frames, write a file of each"
+            )
         return result
 
     def _possible_radius(self, names: Mapping[str, str]) -> tuple[str, float]:
@@ -248,7 +250,7 @@ class Source(TextSource):
         """Return the columns of each part; a name of one letter may be a size."""
         table = self.table
         if "centers" in names:
-            raise DataFileError(f"{self.name}: a table has columns; give x, y and z, not centers")
+            raise self.error("a table has columns; give x, y and z, not centers")
         if not table.named:
             what = "holds numbers" if any(table.columns) else "is empty"
             raise DataFileError(f"{self.where} {what}; {HEADER}")
@@ -278,7 +280,7 @@ class Source(TextSource):
             if len(there) == 2:
                 missing = next(part for part in "rgb" if part not in there)
                 hint = suggestion(missing, self.names)
-                raise DataFileError(f"{self.name}: there is no column '{missing}'; {hint}")
+                raise self.error(f"there is no column '{missing}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
@@ -26,7 +25,7 @@ class Source(LoadedSource):
     def _columns_of(self, scans: Any) -> dict[str, NDArray[Any]]:
         counts = [scans.get_header(each).point_count for each in range(scans.scan_count)]
         if not counts:
-            raise DataFileError(f"{self.name}: has no scans")
+            raise self.error("has no scans")
         require_room(self.name, POINT_MEMORY * sum(counts))
         parts = [
             scans.read_scan(each, intensity=True, colors=True, ignore_missing_fields=True)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box
@@ -57,20 +56,21 @@ class Part(ColumnSource):
         self._named = int(self._number(0)) == 8
         start = (16 if self._named else 0) + 4
         if self._number(start - 4) != HEAD_BYTES:
-            raise DataFileError(f"{self.name}: is damaged, or not a snapshot of Gadget")
+            raise self.error("is damaged, or not a snapshot of Gadget")
         dtype = np.dtype([(name, f"{self._order}{kind}", *shape) for name, kind, *shape in HEADER])
         self._head = np.frombuffer(self._bytes(start, dtype.itemsize), dtype)[0]
         self._counts = np.asarray(self._head["counts"], np.int64)
         if (self._counts < 0).any() or 12 * int(self._counts.sum()) > file.size:
-            raise DataFileError(f"{self.name}: is incomplete or damaged: its header states "
-                                f"{int(self._counts.sum()):,} particles")  # fmt: skip
+            raise self.error(
+                f"is incomplete or damaged: its header states {int(self._counts.sum()):,} particles"
+            )
         self._blocks = self._found(start + HEAD_BYTES + 4)
 
     def _bytes(self, start: int, size: int) -> bytes:
         self.file.file.seek(start)
         data = self.file.file.read(size)
         if len(data) < size:
-            raise DataFileError(f"{self.name}: is incomplete")
+            raise self.error("is incomplete")
         return data
 
     def _number(self, start: int) -> int:
@@ -90,7 +90,7 @@ class Part(ColumnSource):
                 name = next(order, "")
             size = self._number(place)
             if place + size + 8 > self.file.size:
-                raise DataFileError(f"{self.name}: is incomplete: it ends within a block")
+                raise self.error("is incomplete: it ends within a block")
             column, width = BLOCKS.get(name, (name.lower(), 1))
             if name == "POS" and self._counts.any():
                 self._float_size = size // (3 * int(self._counts.sum()))

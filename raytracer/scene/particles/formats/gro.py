@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
@@ -46,9 +46,7 @@ class Source(LoadedSource):
         _, count, first = file.lines(3)
         text = count.strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
-            raise DataFileError(
-                f"{self.name}: line 2: '{shown(text, 40)}' is not the number of atoms"
-            )
+            raise self.error(f"line 2: '{shown(text, 40)}' is not the number of atoms")
         self._atoms = int(text)
         self._width = _width_of(first) if self._atoms else 8
 
@@ -102,9 +100,9 @@ class Source(LoadedSource):
     def _rows(self) -> Rows:
         width = self._width
         if LineEnds(self.file).after(2 + self._atoms) is None:
-            raise DataFileError(
-                f"{self.name}: line 2 states {self._atoms} atoms, but there are fewer lines: the "
-                "file is incomplete"
+            raise self.error(
+                f"line 2 states {self._atoms} atoms, but there are fewer lines: the file is "
+                "incomplete"
             )
         cells = {
             "residue": Cell(Kind.TEXT, 5, 5),

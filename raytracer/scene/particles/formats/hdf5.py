@@ -30,7 +30,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         return mdtraj.Source(file)
     if not variant and (alone := source.only_vectors()):
         source = Source(file, alone)
-        source.notes.append(("", f"{source.name}: '{shown(alone)}' is taken as the coordinates"))
+        source.note(f"'{shown(alone)}' is taken as the coordinates")
         return source
     if not variant and source.has_matrix():
         return hdf5_tables.Source(file, variant, source.root)

@@ -113,9 +113,9 @@ class Source(ColumnSource):
             return self._named_group()
         if names := self.sets():
             return found_at(self.root, names[0])
-        raise DataFileError(
-            f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
-            f"after a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"
+        raise self.error(
+            "no group has coordinates (N, 3) with a usual name; append the dataset after a colon, "
+            f"as in '{shown(self.file.path.name)}:GROUP/DATASET'"
         )
 
     @cached_property
@@ -177,8 +177,8 @@ class Source(ColumnSource):
         if len(sizes) == 0:
             return self._h5md_box()
         if len(sizes) not in (1, 3) or not np.isfinite(sizes).all():
-            raise DataFileError(
-                f"{self.name}: Header: BoxSize is neither one number nor three, but "
+            raise self.error(
+                "Header: BoxSize is neither one number nor three, but "
                 f"{shown(str(sizes.tolist()), 60)}"
             )
         return cell_box(np.diag(np.broadcast_to(sizes, 3)))
@@ -252,7 +252,7 @@ class Source(ColumnSource):
         try:
             return np.ravel(np.zeros(0) if value is None else value).astype(np.float64)
         except (TypeError, ValueError):
-            raise DataFileError(f"{self.name}: Header: {name} is not a number") from None
+            raise self.error(f"Header: {name} is not a number") from None
 
     @cached_property
     def _centers(self) -> str | None:
@@ -269,9 +269,9 @@ class Source(ColumnSource):
         if target is None:
             names = self.sets()
             hint = f"; particles are in {naming.listed(names)}" if names else ""
-            raise DataFileError(
-                f"{self.name}: there is no group or dataset '{shown(self.variant)}' in this file, "
-                f"and links to others are not followed{hint}"
+            raise self.error(
+                f"there is no group or dataset '{shown(self.variant)}' in this file, and links to "
+                f"others are not followed{hint}"
             )
         if is_group(target):
             return target

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Box, Moment, moment_of
@@ -27,7 +27,7 @@ class Source(LoadedSource):
     def _nodes(self) -> dict[str, ElementTree.Element]:
         configuration = ElementTree.fromstring(self.content()).find("configuration")
         if configuration is None:
-            raise DataFileError(f"{self.name}: there is no element 'configuration'")
+            raise self.error("there is no element 'configuration'")
         return {"configuration": configuration} | {node.tag: node for node in configuration}
 
     def _words(self, name: str) -> list[str]:
@@ -39,14 +39,16 @@ class Source(LoadedSource):
             if words := self._words(name):
                 values = np.array(words, np.float64)
                 if len(values) % width:
-                    raise DataFileError(f"{self.name}: {name}: {len(values)} numbers for {width} "
-                                        "of each particle: the file is damaged")  # fmt: skip
+                    raise self.error(
+                        f"{name}: {len(values)} numbers for {width} of each particle: the file is "
+                        "damaged"
+                    )
                 columns[name] = values.reshape(-1, width) if width > 1 else values
         if words := self._words("type"):
             columns["type"] = texts(words)
         counts = {name: len(values) for name, values in columns.items()}
         if len(set(counts.values())) > 1:
-            raise DataFileError(f"{self.name}: elements differ in length: {shown(str(counts))}")
+            raise self.error(f"elements differ in length: {shown(str(counts))}")
         return columns
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
@@ -33,13 +32,11 @@ class Source(LoadedSource):
         try:
             count, numbers = int(words[0]), np.array(cells, np.float64)
         except (ValueError, IndexError):
-            raise DataFileError(
-                f"{self.name}: is damaged, or not a restart file of AMBER"
-            ) from None
+            raise self.error("is damaged, or not a restart file of AMBER") from None
         if not 0 <= 3 * count <= len(numbers):
-            raise DataFileError(
-                f"{self.name}: line 2 states {count} atoms, but there are coordinates for "
-                f"{len(numbers) // 3}: the file is incomplete"
+            raise self.error(
+                f"line 2 states {count} atoms, but there are coordinates for {len(numbers) // 3}: "
+                "the file is incomplete"
             )
         return count, moment_of(words[1], "ps") if len(words) > 1 else None, numbers
 

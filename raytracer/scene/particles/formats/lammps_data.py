@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import shown, suggestion
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.labels import Labels
@@ -77,7 +77,7 @@ class Source(TextSource):
         if "Atoms" not in self._sections:
             is_template = "Coords" in self._sections
             hint = ": it is a molecule template: read it with LAMMPS, and write it by write_data"
-            raise DataFileError(f"{self.name}: there is no section Atoms{hint * is_template}")
+            raise self.error(f"there is no section Atoms{hint * is_template}")
         self.atoms = self._total("atoms")
         section, names = self._sections["Atoms"], self._style_columns()
         words = section.first.split()
@@ -118,9 +118,8 @@ class Source(TextSource):
         layout = Layout(cells, skip=section.line, comment="#")
         rows = read_rows(self.file, layout, list(cells), count)
         if rows.length != count:
-            raise DataFileError(
-                f"{self.name}: line {section.line + 1}: {count} rows are stated, but there are "
-                f"{rows.length}"
+            raise self.error(
+                f"line {section.line + 1}: {count} rows are stated, but there are {rows.length}"
             )
         ids = self.load(["id"])["id"]
         order = np.argsort(ids, kind="stable")
@@ -128,7 +127,7 @@ class Source(TextSource):
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
-            raise DataFileError(f"{self.name}: a bond refers to an atom that is not in the file")
+            raise self.error("a bond refers to an atom that is not in the file")
         self._bond_types = whole(rows.columns["type"], self.name, "Bonds")
         return pairs
 
@@ -191,7 +190,7 @@ class Source(TextSource):
     def _total(self, what: str) -> int:
         words = self._header.get(what, ["0"])
         if not words or not words[0].isdecimal() or len(words[0]) > 18:
-            raise DataFileError(f"{self.name}: the number of {what} in the header is wrong")
+            raise self.error(f"the number of {what} in the header is wrong")
         return int(words[0])
 
     def _style_columns(self) -> list[str]:
@@ -200,18 +199,17 @@ class Source(TextSource):
         hint = section.hint.split()
         if hint and (hint[0] in STYLES or len(hint) == 1):  # other words are a comment
             if hint[0] not in STYLES:
-                raise DataFileError(
-                    f"{self.name}: there is no atom style '{shown(hint[0])}'; "
-                    f"{suggestion(hint[0], STYLES)}"
+                raise self.error(
+                    f"there is no atom style '{shown(hint[0])}'; {suggestion(hint[0], STYLES)}"
                 )
             names = STYLES[hint[0]]
         else:
             names = STYLES[_style_of(cells)]
         rest = len(cells) - len(names)
         if rest < 0 and cells:
-            raise DataFileError(
-                f"{self.name}: line {section.line + 1}: has {len(cells)} values; atoms of this "
-                f"style have {len(names)}: {' '.join(names)}"
+            raise self.error(
+                f"line {section.line + 1}: has {len(cells)} values; atoms of this style have "
+                f"{len(names)}: {' '.join(names)}"
             )
         if rest == 3:
             return [*names, "ix", "iy", "iz"]

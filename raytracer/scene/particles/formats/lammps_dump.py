@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.cell import lammps_box
 from raytracer.scene.particles.columns import stacked
@@ -72,7 +72,7 @@ class Source(TextSource):
         title, skip = self._sections["ATOMS"]
         names = title.split()
         if not names:
-            raise DataFileError(f"{self.name}: line {skip}: the section has no column names")
+            raise self.error(f"line {skip}: the section has no column names")
         first = self._lines[skip].split() if skip < len(self._lines) else []
         kinds = [kind_of(word) for word in first] + [Kind.NUMBER] * len(names)
         places = {name: names.index(name) for name in names}  # LIGGGHTS may write one twice
@@ -160,15 +160,15 @@ class Source(TextSource):
             if "ATOMS" in sections:
                 break
         if any(line.startswith("ITEM: GRID ") for line in self._lines):
-            raise DataFileError(
-                f"{self.name}: is a dump of values on a grid, which has no particles: render the "
-                "dump of atoms that LAMMPS writes by `dump ... custom`"
+            raise self.error(
+                "is a dump of values on a grid, which has no particles: render the dump of atoms "
+                "that LAMMPS writes by `dump ... custom`"
             )
         for name in ("NUMBER OF ATOMS", "ATOMS"):
             if name not in sections:
-                raise DataFileError(
-                    f"{self.name}: there is no line 'ITEM: {name}': the file is incomplete, or not "
-                    "a dump of atoms"
+                raise self.error(
+                    f"there is no line 'ITEM: {name}': the file is incomplete, or not a dump of "
+                    "atoms"
                 )
         return sections
 
@@ -177,9 +177,7 @@ class Source(TextSource):
         self.announced = f"line {line + 1} states"
         text = self._lines[line].strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-            raise DataFileError(
-                f"{self.name}: line {line + 1}: '{shown(text, 40)}' is not the number of atoms"
-            )
+            raise self.error(f"line {line + 1}: '{shown(text, 40)}' is not the number of atoms")
         return int(text)
 
     def _read_box(self, title: list[str], start: int) -> Box:
@@ -194,9 +192,8 @@ class Source(TextSource):
             a, b, c = ((row[0], row[1], row[2]) for row in rows)
             return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c), periodic)
         if widths not in ({2}, {3}):
-            raise DataFileError(
-                f"{self.name}: line {start + 1}: a box has two or three numbers in each of three "
-                "lines"
+            raise self.error(
+                f"line {start + 1}: a box has two or three numbers in each of three lines"
             )
         return lammps_box(rows, periodic)
 
@@ -205,9 +202,9 @@ class Source(TextSource):
         try:
             return [float(word) for word in self._lines[line].split()]
         except ValueError:
-            raise DataFileError(
-                f"{self.name}: line {line + 1}: '{shown(self._lines[line].strip(), 40)}' is not a "
-                "line of numbers"
+            raise self.error(
+                f"line {line + 1}: '{shown(self._lines[line].strip(), 40)}' is not a line of "
+                "numbers"
             ) from None
 
     def _positions(
@@ -218,9 +215,7 @@ class Source(TextSource):
             return values
         box = self.box
         if box is None:
-            raise DataFileError(
-                f"{self.name}: coordinates are scaled, but there is no line 'ITEM: BOX BOUNDS'"
-            )
+            raise self.error("coordinates are scaled, but there is no line 'ITEM: BOX BOUNDS'")
         places = np.empty(values.shape)
         # Column by column: the same sums on all machines, unlike matrix products.
         for axis in range(3):

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
@@ -35,9 +34,9 @@ class Source(LoadedSource):
         (few,) = struct.unpack_from("<I", head, 100)
         many = struct.unpack_from("<I", head, 243)[0] if head[24:26] >= b"\1\4" else 0
         if 54 * few + 60 * many > self.file.size:
-            raise DataFileError(
-                f"{self.name}: is damaged: its header states {few + many:,} records, too many for "
-                f"its {self.file.size:,} bytes"
+            raise self.error(
+                f"is damaged: its header states {few + many:,} records, too many for its "
+                f"{self.file.size:,} bytes"
             )
 
     @property
@@ -47,7 +46,7 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         header, count = self._header, int(self._header.point_count)
         if not header.are_points_compressed and count * header.point_format.size > self.file.size:
-            raise DataFileError(f"{self.name}: is incomplete")
+            raise self.error("is incomplete")
         require_room(self.name, POINT_MEMORY * count)
         return parse(self.file.name)
 

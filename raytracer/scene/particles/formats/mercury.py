@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.lines import counted_frames
@@ -46,7 +48,5 @@ class Source(TextSource):
     @property
     def box(self) -> Box | None:
         x, y, z, *high = self._head[2:8]
-        sides = [end - start for start, end in zip((x, y, z), high, strict=True)]
-        box = cell_box([[side if i == j else 0.0 for j in range(3)]
-                        for i, side in enumerate(sides)], (False,) * 3)  # fmt: skip
+        box = cell_box(np.diag(np.subtract(high, (x, y, z))), (False,) * 3)
         return box and box._replace(origin=(x, y, z))

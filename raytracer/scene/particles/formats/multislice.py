@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
@@ -33,9 +32,9 @@ class Source(LoadedSource):
             if cells[:1] == [END]:
                 break
             if cells and (len(cells) != len(NAMES) or any(isinstance(n, str) for n in cells)):
-                raise DataFileError(
-                    f"{self.name}: line {number}: is not {len(NAMES)} numbers: Z, x, y, z, "
-                    "occupancy and displacement"
+                raise self.error(
+                    f"line {number}: is not {len(NAMES)} numbers: Z, x, y, z, occupancy and "
+                    "displacement"
                 )
             rows += [cells] if cells else []
         columns = dict(zip(NAMES, np.array(rows, float).reshape(-1, len(NAMES)).T, strict=True))

@@ -78,9 +78,8 @@ class Source(ColumnSource):
         self._end = max((each.start + each.bytes for each in sides), default=0)
         self._moving = [each for each in self._variables.values() if ATOM in each.dimensions]
         if not self._moving:
-            raise DataFileError(
-                f"{self.name}: has no dimension '{ATOM}', so it is not a trajectory by the "
-                "conventions of AMBER"
+            raise self.error(
+                f"has no dimension '{ATOM}', so it is not a trajectory by the conventions of AMBER"
             )
         self._atoms = self._moving[0].shape[self._moving[0].dimensions.index(ATOM)]
 
@@ -120,7 +119,7 @@ class Source(ColumnSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.frames:
-            raise DataFileError(f"{self.name}: has no complete frame")
+            raise self.error("has no complete frame")
         return super().particles(names)
 
     @property
@@ -149,9 +148,7 @@ class Source(ColumnSource):
         step = self._record if each.has_records else each.bytes * each.has_frames
         place = each.start + self.frame * step
         if place + each.bytes > self.file.size:
-            raise DataFileError(
-                f"{self.name}: is incomplete: values of '{shown(name)}' are missing"
-            )
+            raise self.error(f"is incomplete: values of '{shown(name)}' are missing")
         self.file.file.seek(place)
         values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape_now)
         return values.astype(each.dtype.newbyteorder("="))

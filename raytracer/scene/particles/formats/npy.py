@@ -48,8 +48,9 @@ class Source(LoadedSource):
             return {"centers": read_npy(self.file, self.frame)}
         values = read_npy(self.file)
         if self._is_across:
-            self.notes.append(("", f"{self.name}: its shape {values.shape} is taken as x, y and z "
-                               f"of {values.shape[1]:,} particles"))  # fmt: skip
+            self.note(
+                f"its shape {values.shape} is taken as x, y and z of {values.shape[1]:,} particles"
+            )
             values = np.ascontiguousarray(values.T)
         if values.ndim == 2 and values.dtype.kind in "iuf" and (
             values.shape[1] == 2 or 4 < values.shape[1] <= MAX_COLUMNS

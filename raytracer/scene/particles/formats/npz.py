@@ -82,8 +82,7 @@ class Source(ArraySource):
         is_usual = any(map(self._usual, ("centers", "x")))
         if (alone := self._alone) and not is_usual and {"centers", "x"}.isdisjoint(names):
             names = {**names, "centers": alone}
-            text = f"array '{shown(alone)}' is taken as the coordinates"
-            self.notes.append(("", f"{self.name}: {text}"))
+            self.note(f"array '{shown(alone)}' is taken as the coordinates")
         chosen = super().choose(names)
         if "centers" not in chosen:
             self._guess_size(chosen)

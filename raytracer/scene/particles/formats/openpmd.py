@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
@@ -101,23 +101,22 @@ class Source(ColumnSource):
         numbers = sorted((name for name in names if name.isdecimal()), key=int)
         if self._stated is not None:
             if self._stated not in numbers:
-                raise DataFileError(
-                    f"{self.name}: there is no iteration {shown(self._stated)}; it holds "
+                raise self.error(
+                    f"there is no iteration {shown(self._stated)}; it holds "
                     f"{naming.listed(numbers)}"
                 )
             return [self._stated]
         if not numbers:
-            raise DataFileError(f"{self.name}: has no iterations of openPMD")
+            raise self.error("has no iterations of openPMD")
         return numbers
 
-    @property
-    def _iteration(self) -> Any:
-        return found_at(self._file, f"data/{self._iterations[self.frame]}")
+    def _iteration(self, frame: int) -> Any:
+        return found_at(self._file, f"data/{self._iterations[frame]}")
 
     def _particles_at(self, frame: int) -> Any:
         """Return the group of the species at an iteration, or None."""
         path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
-        iteration = found_at(self._file, f"data/{self._iterations[frame]}")
+        iteration = self._iteration(frame)
         particles = found_at(iteration, path) if is_group(iteration) else None
         return particles if is_group(particles) else None
 
@@ -127,19 +126,17 @@ class Source(ColumnSource):
         names = [] if particles is None else names_in(particles)
         if not names and not may_be_none:
             where = f"iteration {self._iterations[frame]}"
-            raise DataFileError(f"{self.name}: has no particles at {where}")
+            raise self.error(f"has no particles at {where}")
         return names
 
     @cached_property
     def _species(self) -> Any:
         wanted, names = self._species_name, self.species_at(self.frame)
         if wanted and wanted not in names:
-            raise DataFileError(
-                f"{self.name}: there is no species '{shown(wanted)}'; {suggestion(wanted, names)}"
-            )
+            raise self.error(f"there is no species '{shown(wanted)}'; {suggestion(wanted, names)}")
         species = found_at(self._particles_at(self.frame), wanted or names[0])
         if not is_group(species):
-            raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is not a species")
+            raise self.error(f"{shown(wanted or names[0])} is not a species")
         return species
 
     @cached_property
@@ -175,13 +172,13 @@ class Source(ColumnSource):
     def count(self) -> int | None:
         parts = self._records.get(POSITION, {})
         if not parts or not set(parts) <= set(AXES):
-            raise DataFileError(
-                f"{self.name}: the species {shown(self._species.name)} has no record 'position' "
-                "with the components x, y, z"
+            raise self.error(
+                f"the species {shown(self._species.name)} has no record 'position' with the "
+                "components x, y, z"
             )
         counts = {each.rows for each in parts.values()}
         if len(counts) > 1:
-            raise DataFileError(f"{self.name}: the components of 'position' differ in length")
+            raise self.error("the components of 'position' differ in length")
         return counts.pop()
 
     @property
@@ -190,7 +187,7 @@ class Source(ColumnSource):
 
     @property
     def time(self) -> Moment | None:
-        stated = self._iteration.attrs
+        stated = self._iteration(self.frame).attrs
         time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
         return None if time is None or unit is None else Moment(time.value * unit.value, "s")
 
@@ -213,9 +210,8 @@ class Source(ColumnSource):
             offset = self._records.get(OFFSET, {}).get(key) if name == POSITION else None
             if offset is not None:
                 if offset.rows != self.count:
-                    raise DataFileError(
-                        f"{self.name}: {OFFSET}/{key} has {offset.rows:,} values for "
-                        f"{self.count:,} particles"
+                    raise self.error(
+                        f"{OFFSET}/{key} has {offset.rows:,} values for {self.count:,} particles"
                     )
                 values[:, axis] += offset.values(self.name)
         return values

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import LoadedSource, library
 
 
@@ -19,8 +18,9 @@ class Source(LoadedSource):
         clouds = library("pypcd4", self.name, "pcd").PointCloud
         cloud = clouds.from_fileobj(self.stream())
         if len(cloud.pc_data) < cloud.points:
-            raise DataFileError(f"{self.name}: is incomplete: it states {cloud.points:,} points, "
-                                f"but has {len(cloud.pc_data):,}")  # fmt: skip
+            raise self.error(
+                f"is incomplete: it states {cloud.points:,} points, but has {len(cloud.pc_data):,}"
+            )
         names = [name for name in cloud.fields if not name.startswith("_")]
         columns = {name: np.ascontiguousarray(cloud.pc_data[name]) for name in names}
         if (packed := columns.get("rgb", columns.get("rgba"))) is not None and packed.ndim == 1:

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.lines import starts_with
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.secondary_structure import Stretch, structure_of
+from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
     FIXED,
@@ -133,7 +132,7 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
         if not rows.length:
-            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
+            raise self.error("there are no atoms (records ATOM and HETATM)")
         columns = {
             name: values
             for name, values in rows.columns.items()
@@ -141,9 +140,7 @@ class Source(LoadedSource):
         }
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])
-        stretches = list(self._stretches()) if {"chain", "residue_id"} <= columns.keys() else []
-        if stretches:
-            columns["structure"] = structure_of(columns["chain"], columns["residue_id"], stretches)
+        add_structure(columns, self._stretches())
         symbols = columns.pop("element")
         if self.variant == "names":  # AutoDock puts atom types in the element columns
             symbols = np.zeros_like(symbols)

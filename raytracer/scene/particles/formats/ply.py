@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, counted, shown
+from raytracer.errors import counted, shown
 from raytracer.scene.particles.loaded import LoadedSource, library
 
 
@@ -18,12 +18,13 @@ class Source(LoadedSource):
         plyfile = library("plyfile", self.name, "ply")
         parts = {each.name: each for each in plyfile.PlyData.read(self.stream(), mmap=False)}
         if "vertex" not in parts:
-            raise DataFileError(f"{self.name}: there is no element 'vertex'")
+            raise self.error("there is no element 'vertex'")
         faces = parts["face"].count if "face" in parts else 0
         if faces:
-            self.notes.append(("", f"{self.name}: the vertices are shown as particles; to show the "
-                               f"mesh of {counted(faces, 'face')}, give --mesh "
-                               f"{shown(self.file.path.name)}"))  # fmt: skip
+            self.note(
+                "the vertices are shown as particles; to show the mesh of "
+                f"{counted(faces, 'face')}, give --mesh {shown(self.file.path.name)}"
+            )
         rows = parts["vertex"].data
         native = rows.astype(rows.dtype.newbyteorder("="), copy=False)
         return {name: native[name] for name in native.dtype.names if native[name].dtype != object}

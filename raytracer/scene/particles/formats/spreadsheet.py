@@ -41,9 +41,10 @@ class Source(csv.Source):
                 break
         super().__init__(text)
         if len(names) > 1 and not variant:
-            self.notes.append(("", f"{self.name}: has {len(names)} sheets; '{shown(name)}' is "
-                               "read: for another one append it after a colon, as in "
-                               f"'{shown(file.path.name)}:{shown(names[-1])}'"))  # fmt: skip
+            self.note(
+                f"has {len(names)} sheets; '{shown(name)}' is read: for another one append it "
+                f"after a colon, as in '{shown(file.path.name)}:{shown(names[-1])}'"
+            )
 
 
 def _text_of(book: Any, name: str, file: OpenFile) -> OpenFile:

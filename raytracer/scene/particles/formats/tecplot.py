@@ -7,7 +7,6 @@ such as the corners of elements, is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import groupby
 from math import prod
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Moment, moment_of
 from raytracer.scene.particles.text_table import number
@@ -24,6 +23,7 @@ from raytracer.scene.particles.text_table import number
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
 _ROW = rb"(?m)^[ \t]*[-+]?\.?\d"  # the start of a line of values
+_PAIR = r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s,]+))'  # key="value" or key=value
 _REPEAT = rb"(\d+)\*(\S+)"  # 3*0.5: three values
 
 
@@ -48,27 +48,27 @@ class Source(LoadedSource):
         found = re.search(_VARIABLES, text)
         self._names = re.findall(r'"([^"]*)"|([^\s",]+)', found[1]) if found else []
         if not self._names or not rest:
-            raise DataFileError(f"{self.name}: is damaged, or not a text of Tecplot with variables "
-                                "and zones")  # fmt: skip
+            raise self.error("is damaged, or not a text of Tecplot with variables and zones")
         zones = (self._zone(number, each) for number, each in enumerate(rest, 1))
         return [list(each) for _, each in groupby(zones, lambda zone: zone.time)]
 
     def _zone(self, number: int, text: bytes) -> Zone:
         start = re.search(_ROW, text)
         if start is None:
-            raise DataFileError(f"{self.name}: zone {number} has no values")
+            raise self.error(f"zone {number} has no values")
         head = text[: start.start()].decode("utf-8", "replace")
-        keys = dict(_pairs(head))
+        pairs = re.findall(_PAIR, head)
+        keys = {key.upper(): quoted or value for key, quoted, value in pairs}
         sizes = [keys.get("N") or keys.get("NODES", "")]
         if not sizes[0]:
             sizes = [keys[name] for name in "IJK" if name in keys]
         if not sizes or not all(map(str.isdecimal, sizes)):
-            raise DataFileError(f"{self.name}: zone {number} does not state its number of points, "
-                                "as in I=100")  # fmt: skip
+            raise self.error(f"zone {number} does not state its number of points, as in I=100")
         packing = keys.get("DATAPACKING") or keys.get("F", "POINT")
         if "CELLCENTERED" in head.upper():
-            raise DataFileError(f"{self.name}: zone {number} has values of cells, which are not "
-                                "read: write them at the nodes")  # fmt: skip
+            raise self.error(
+                f"zone {number} has values of cells, which are not read: write them at the nodes"
+            )
         is_block = packing.upper().endswith("BLOCK")
         return Zone(prod(map(int, sizes)), is_block, keys.get("SOLUTIONTIME", ""),
                     text[start.start() :])  # fmt: skip
@@ -93,20 +93,14 @@ class Source(LoadedSource):
         except ValueError:
             texts = (each.decode("utf-8", "replace") for each in words)
             wrong = next((each for each in texts if isinstance(number(each), str)), "")
-            raise DataFileError(f"{self.name}: '{shown(wrong, 40)}' is not a number") from None
+            raise self.error(f"'{shown(wrong, 40)}' is not a number") from None
         if len(values) < zone.nodes * width:
-            raise DataFileError(
-                f"{self.name}: is incomplete: a zone of {zone.nodes:,} points and {width} "
-                f"variables has {len(values):,} values"
+            raise self.error(
+                f"is incomplete: a zone of {zone.nodes:,} points and {width} variables has "
+                f"{len(values):,} values"
             )
         return values.reshape(width, -1).T if zone.is_block else values.reshape(-1, width)
 
     @property
     def time(self) -> Moment | None:
         return moment_of(self._zones[self.frame][0].time)
-
-
-def _pairs(head: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a zone in capitals, and their values."""
-    for key, quoted, value in re.findall(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s,]+))', head):
-        yield key.upper(), quoted or value

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import LoadedSource
 
 HEAD_BYTES = 32  # time, numbers of particles, dimensions, of gas, dark matter and stars, padding
@@ -46,7 +45,7 @@ class Source(LoadedSource):
         data = self.content()
         order = order_of(data, len(data))
         if not order:
-            raise DataFileError(f"{self.name}: is damaged, or not a snapshot of Tipsy")
+            raise self.error("is damaged, or not a snapshot of Tipsy")
         counts = np.frombuffer(data[16:28], f"{order}i4").tolist()
         names = dict.fromkeys(" ".join(ROWS.values()).split())
         rows = sum(counts)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Box
@@ -55,9 +55,8 @@ class Source(LoadedSource):
                     self._add_atoms(text.removeprefix(word).split() if word in KEYS
                                     else text.split())  # fmt: skip
             except (ValueError, IndexError):
-                raise DataFileError(
-                    f"{self.name}: line {number}: '{shown(text, 60)}' is not a line of a VTF file"
-                ) from None
+                wrong = f"line {number}: '{shown(text, 60)}' is not a line of a VTF file"
+                raise self.error(wrong) from None
 
     def _add_atoms(self, words: list[str]) -> None:
         pairs = zip(words[1::2], words[2::2], strict=True)
@@ -82,14 +81,13 @@ class Source(LoadedSource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         if not self._steps:
-            raise DataFileError(f"{self.name}: there are no coordinates (timestep)")
+            raise self.error("there are no coordinates (timestep)")
         rows = self._steps[self.frame]
         count = max([len(rows), *(atom + 1 for atom in self._atoms)])
         positions = np.full((count, 3), np.nan)
         for place, row in enumerate(rows):
             if len(row) not in (3, 4):
-                shown_row = shown(" ".join(row), 60)
-                raise DataFileError(f"{self.name}: '{shown_row}' is not a line of coordinates")
+                raise self.error(f"'{shown(' '.join(row), 60)}' is not a line of coordinates")
             atom = int(row[0]) if len(row) == 4 else place
             positions[atom] = np.array(row[-3:], np.float64)
         return {"position": positions} | self._properties(count)

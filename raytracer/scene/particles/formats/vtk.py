@@ -52,7 +52,7 @@ class Source(LoadedSource):
             raise ValueError(said[said.index("ERR") :].partition("): ")[2])
         points: Any = data.GetPoints() if hasattr(data, "GetPointData") else None
         if not hasattr(points, "GetData"):
-            raise DataFileError(f"{self.name}: has no points: it is {shown(data.GetClassName())}")
+            raise self.error(f"has no points: it is {shown(data.GetClassName())}")
         columns = {"position": numbers(points.GetData())}
         arrays = data.GetPointData()
         for place in range(arrays.GetNumberOfArrays()):

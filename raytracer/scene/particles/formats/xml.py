@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
 
@@ -31,14 +30,14 @@ class Source(LoadedSource):
                 found[element.tag].append(values)
         rows = max(found.values(), key=len, default=[])
         if not rows:
-            raise DataFileError(f"{self.name}: {UNKNOWN}")
+            raise self.error(f"{UNKNOWN}")
         return {name: _column([row.get(name, "") for row in rows]) for name in rows[0]}
 
     def _elements(self) -> Iterator[ElementTree.Element]:
         try:
             return ElementTree.fromstring(self.content()).iter()
         except ElementTree.ParseError:
-            raise DataFileError(f"{self.name}: {UNKNOWN}") from None
+            raise self.error(f"{UNKNOWN}") from None
 
 
 def _column(words: list[str]) -> NDArray[Any]:

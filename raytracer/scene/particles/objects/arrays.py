@@ -65,9 +65,7 @@ class Source(ObjectSource):
                     arrays[name] = np.full(count, arrays[name])
                 elif len(arrays[name]) != count:
                     has = f"has {counted(len(arrays[name]), 'value')}"
-                    raise DataFileError(
-                        f"{self.name}: array '{name}': {has} for {counted(count, 'particle')}"
-                    )
+                    raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
             return {name: each for name, each in arrays.items() if each.ndim}
         if is_series(array):
             return {"centers": array[self.frame]}

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
@@ -60,7 +59,7 @@ class FileSource(LibraryFile, Source):
         library("ase", self.name, "ase")
         if name := _format_of(self.file, self.variant):
             return name
-        raise DataFileError(f"{self.name}: has a format that ASE cannot read")
+        raise self.error("has a format that ASE cannot read")
 
     def opened(self, frame: int) -> tuple[Any, int]:
         form = self.form  # imports ASE, or reports how to install it

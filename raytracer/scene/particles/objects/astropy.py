@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource
@@ -43,7 +42,7 @@ class FileSource(LibraryFile, Source):
             tables = [table.read(each, format="fits", unit_parse_strict="silent")
                       for each in units if hasattr(each, "columns")]  # fmt: skip
         if not tables:
-            raise DataFileError(f"{self.name}: has no table: its data are images")
+            raise self.error("has no table: its data are images")
         known = (each for each in tables if naming.usual("x", each.colnames)
                  or celestial.directions(each.colnames))  # fmt: skip
         return next(known, tables[0]), 1

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
@@ -127,7 +126,7 @@ class FileSource(LibraryFile, Source):
             self.require_frame(frames)
             read = trajectory.read_step(frame)
         if "has_positions" in read.list_properties() and not read["has_positions"]:
-            raise DataFileError(f"{self.name}: frame {frame} has no positions; choose another one")
+            raise self.error(f"frame {frame} has no positions; choose another one")
         return read, frames
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import library, texts
@@ -61,7 +60,7 @@ class Source(ObjectSource):
     def entries(self) -> Mapping[str, Any]:
         particles, count = self.value.particles, int(self.value.particles.N)
         if particles.position is None:
-            raise DataFileError(f"{self.name}: has no positions of particles")
+            raise self.error("has no positions of particles")
         arrays = {name: getattr(particles, name, None) for name in COLUMNS}
         arrays = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
         if self.has_defaults and np.all(arrays.get("diameter", 0.0) == 1.0):
@@ -73,7 +72,7 @@ class Source(ObjectSource):
         names = ["A"] if particles.types is None else list(particles.types)
         last = int(types.max(initial=0))
         if len(types) and last >= len(names):
-            raise DataFileError(f"{self.name}: a particle has a type without a name")
+            raise self.error("a particle has a type without a name")
         arrays["species"] = texts(names)[types]
         axes = axes_of(particles.type_shapes or [])
         if axes is not None and last < len(axes):
@@ -94,14 +93,12 @@ class FileSource(LibraryFile, Source):
             return layer.open(self.file.name, "r", application="raytracer", schema="hoomd",
                               schema_version=(1, 4))  # fmt: skip
         except (OSError, RuntimeError) as problem:
-            raise DataFileError(
-                f"{self.name}: is damaged, or not a .gsd file ({problem})"
-            ) from None
+            raise self.error(f"is damaged, or not a .gsd file ({problem})") from None
 
     def opened(self, frame: int) -> tuple[Any, int]:
         frames = int(self._layer.nframes)
         if not frames:
-            raise DataFileError(f"{self.name}: holds no frames")
+            raise self.error("holds no frames")
         groups = {name: _Group(self._chunk, name, frame)
                   for name in ("particles", "configuration", "bonds")}  # fmt: skip
         return SimpleNamespace(**groups), frames

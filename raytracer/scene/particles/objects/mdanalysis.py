@@ -123,7 +123,7 @@ class FileSource(LibraryFile, Source):
         package = library("MDAnalysis", self.name, "mdanalysis")
         form, path = self.form, self.file.name
         if form not in package._READERS and form not in package._PARSERS:
-            raise DataFileError(f"{self.name}: has a format that MDAnalysis cannot read")
+            raise self.error("has a format that MDAnalysis cannot read")
         if form in package._PARSERS:
             self.require_frame()
             coordinates = {"format": form} if form in package._READERS else {}
@@ -131,9 +131,7 @@ class FileSource(LibraryFile, Source):
         else:
             count = self._atoms_of(package)
             if count > self.file.size:  # each atom takes more than a byte
-                raise DataFileError(
-                    f"{self.name}: is incomplete or damaged: it states {count:,} atoms"
-                )
+                raise self.error(f"is incomplete or damaged: it states {count:,} atoms")
             made = package.Universe.empty(count)
             made.load_new(path, format=form, n_atoms=count)
         frames = len(made.trajectory) if form in package._READERS else 1

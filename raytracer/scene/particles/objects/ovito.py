@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.objects.source import ObjectSource, texts_of
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
@@ -33,7 +32,7 @@ class Source(ObjectSource):
     def _particles(self) -> Any:
         particles = self._data.particles
         if particles is None:
-            raise DataFileError(f"{self.name}: has no particles")
+            raise self.error("has no particles")
         return particles
 
     @property

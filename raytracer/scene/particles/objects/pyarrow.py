@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.files.access import reading
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import library
@@ -78,7 +77,7 @@ class FileSource(LibraryFile, Source):
             table.validate(full=True)
         columns = {name: array_of(table.column(name), self.columns[name]) for name in names}
         if len({len(values) for values in columns.values()}) > 1:
-            raise DataFileError(f"{self.name}: columns differ in length; are there empty cells?")
+            raise self.error("columns differ in length; are there empty cells?")
         return columns
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
 from raytracer.scene.particles.source import Column
@@ -62,8 +61,8 @@ class Source(ObjectSource):
     def _positions(self) -> Any:
         """Return the coordinates, (N, 3). Raises DataFileError without any."""
         if not self.value.GetNumConformers():
-            raise DataFileError(
-                f"{self.name}: the molecule has no coordinates: make some, for example with "
+            raise self.error(
+                "the molecule has no coordinates: make some, for example with "
                 "rdkit.Chem.AllChem.EmbedMolecule(molecule)"
             )
         return self.value.GetConformer().GetPositions()
@@ -79,5 +78,5 @@ class FileSource(LibraryFile, Source):
         frames = len(molecules)
         molecule = molecules[frame] if frames else None
         if molecule is None:
-            raise DataFileError(f"{self.name}: structure {frame} cannot be read by RDKit")
+            raise self.error(f"structure {frame} cannot be read by RDKit")
         return molecule, frames

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
@@ -92,7 +92,7 @@ class ObjectSource(ColumnSource):
             return given if getattr(given, "dtype", np.dtype("O")).kind == "S" else encoded(given)
         values = np.asarray(given)
         if values.dtype.kind not in "iufbS":
-            raise DataFileError(f"{self.name}: {self.noun} '{shown(name)}' does not hold numbers")
+            raise self.error(f"{self.noun} '{shown(name)}' does not hold numbers")
         return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
@@ -130,9 +130,9 @@ class LibraryFile(ObjectSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.has_coordinates:
-            raise DataFileError(
-                f"{self.name}: has atoms without coordinates: render their trajectory with "
-                f"--topology {shown(self.name)}"
+            raise self.error(
+                "has atoms without coordinates: render their trajectory with --topology "
+                f"{shown(self.name)}"
             )
         return super().particles(names)
 
