@@ -110,13 +110,10 @@ def check(spheres: SphereSet) -> None:
 
 def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
     """Return a set in other colours; without an alpha its opacity stays."""
-    colored = copy(spheres)
     rows, ids, opacity = colors
-    colored.color, colored.color_id = rows if ids is None else rows[ids], None
-    colored.color_space, colored.has_color = space, True
-    if opacity is not None:
-        colored.opacity = opacity
-    return colored
+    rows = rows if ids is None else rows[ids]
+    colored = spheres.changed(color=rows, color_id=None, color_space=space, has_color=True)
+    return colored if opacity is None else colored.changed(opacity=opacity)
 
 
 class ValueScale:

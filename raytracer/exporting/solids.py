@@ -13,6 +13,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.exporting.figure import UNLIT, Figure, Rods
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.sections import Section, section_of
+from raytracer.scene.glyphs.shared import rows_by_id
 from raytracer.scene.simulation_box import segments
 
 PALETTE = 1 << 16  # maximum number of colours that are numbered
@@ -117,10 +118,5 @@ def _sky_at(
         cells = np.rint((positions - grid.low) / (4.0 * grid.step)).astype(np.uint64)
         return cells[:, 0] << np.uint64(42) | cells[:, 1] << np.uint64(21) | cells[:, 2]
 
-    known = keys(figure.positions)
-    order = np.argsort(known)
-    wanted = keys(points)
-    place = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
-    found = order[place]
-    light = np.clip(sky[found, 0], 0.0, 1.0)
-    return np.where(known[found] == wanted, light, mean).astype(np.float32)
+    rows = rows_by_id(keys(figure.positions), keys(points))
+    return np.where(rows >= 0, np.clip(sky[rows, 0], 0.0, 1.0), mean).astype(np.float32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -54,10 +53,7 @@ class DeviceSpheres(SphereSet):
         column = self._columns.there(name)
         if column is None or scale.is_categorical:
             return None
-        changed = copy(self)
-        changed.color, changed.color_scale = column, scale
-        changed.color_id, changed.color_space = None, "linear"
-        return changed
+        return self.changed(color=column, color_scale=scale, color_id=None, color_space="linear")
 
 
 def on_device(spheres: SphereSet, name: str) -> tuple[DeviceArray, ColorScale | None] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -272,7 +272,7 @@ class SphereSet:
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 
-    def changed(self, **values: Any) -> SphereSet:
+    def changed(self, **values: Any) -> Self:
         """Return the set with other values of attributes, already checked; arrays are shared."""
         changed = copy(self)
         for name, value in values.items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from raytracer.errors import SceneError
 from raytracer.files.access import STANDARD_INPUT
-from raytracer.scene.glyphs.shared import jumps
+from raytracer.scene.glyphs.shared import jumps, rows_by_id
 from raytracer.scene.motion import Keys
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.source import Source
@@ -105,8 +105,6 @@ def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
 def _places(track: Track, ids: Ids) -> Points:
     """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
     places = np.full((len(ids), 3), np.nan)
-    if len(track.ids):
-        at = np.minimum(np.searchsorted(track.ids, ids), len(track.ids) - 1)
-        known = track.ids[at] == ids
-        places[known] = track.centers[at[known]]
+    rows = rows_by_id(track.ids, ids)
+    places[rows >= 0] = track.centers[rows[rows >= 0]]
     return places

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.glyphs.shared import jumps
+from raytracer.scene.glyphs.shared import jumps, rows_by_id
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
@@ -120,10 +120,8 @@ class Jumps:
             ids, total = every, sums
         self._passed = place, ids, total
         result = np.zeros((len(track.ids), 3), np.int64)
-        if len(ids):
-            at = np.searchsorted(ids, track.ids).clip(max=len(ids) - 1)
-            known = ids[at] == track.ids
-            result[known] = total[at[known]]
+        rows = rows_by_id(ids, track.ids)
+        result[rows >= 0] = total[rows[rows >= 0]]
         return result
 
 

@@ -125,6 +125,3 @@ def test_a_damaged_file_has_no_values(tmp_path: Path, suffix: str) -> None:
     assert found.values == {}
     assert found.note.startswith(f"{path} can no longer be read (")
     assert found.note.count("\n") == 0
-
-
-# Lines for people
