@@ -114,14 +114,9 @@ class Borrowed(Definition):
         return getattr(definitions(loaded(self._owner))[self.name], attribute)
 
 
-def define(kind: Kind | str, *texts: str, **options: Any) -> dict[str, Any]:
-    """Return the metadata of a dataclass field; the arguments are those of `Definition`."""
-    return {DEFINITION: Definition(kind, *texts, **options)}
-
-
 def setting(default: Any, kind: Kind | str, *texts: str, **options: Any) -> Any:
     """Return a dataclass field; the arguments are its default and those of `Definition`."""
-    return field(default=default, metadata=define(kind, *texts, **options))
+    return field(default=default, metadata={DEFINITION: Definition(kind, *texts, **options)})
 
 
 @cache

@@ -178,29 +178,25 @@ class View:
         return float(self._values("ao_distance")[0]) or UNLIMITED
 
     def with_size(self, width: int, height: int) -> View:
-        return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
+        return self.but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
 
     def with_crop(self, crop: Crop) -> View:
         """Return a rectangle of the picture: x0, y0, x1, y1 in pixels, half open."""
         x0, y0, x1, y1 = crop
-        return self._but(x0=x0, y0=y0, x1=x1, y1=y1)
+        return self.but(x0=x0, y0=y0, x1=x1, y1=y1)
 
     def with_samples(self, first: int, count: int) -> View:
         """Return the view with samples `first` to `first + count - 1` to add."""
-        return self._but(sample_begin=first, sample_count=count)
+        return self.but(sample_begin=first, sample_count=count)
 
     def for_film(self, size: tuple[int, int], crop: Crop, first: int, count: int) -> View:
         """Return `with_size`, `with_crop` and `with_samples` in one step."""
         x0, y0, x1, y1 = crop
         width, height = size
-        return self._but(
+        return self.but(
             x0=x0, y0=y0, x1=x1, y1=y1, width=width, height=height,
             sample_begin=first, sample_count=count,
         )  # fmt: skip
-
-    def with_tables(self, **fields: Any) -> View:
-        """Return the view of other tables of a scene: fields of `SceneInfo`."""
-        return self._but(**fields)
 
     def for_exposure(
         self, camera: NDArray[np.void] | None, points: int, seed: int, distance: float
@@ -208,16 +204,16 @@ class View:
         """Return the view for `DeviceScene.exposures` with points on each sphere and occlusion rays
         of a length in render space; the camera, structured (1,), is that to which surfaces are
         visible."""
-        view = self._but(sample_begin=0, sample_count=points, seed=seed, ao_distance=distance)
+        view = self.but(sample_begin=0, sample_count=points, seed=seed, ao_distance=distance)
         return view if camera is None else view.with_camera(camera)
 
     def with_filter(self, kind: str, radius: float) -> View:
         """Return the view with another filter of `FILTERS`; radius: in pixels."""
-        return self._but(filter=code("FilterKind", kind), filter_radius=radius)
+        return self.but(filter=code("FilterKind", kind), filter_radius=radius)
 
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
-        return self._but(filter=code("FilterKind", "point"))
+        return self.but(filter=code("FilterKind", "point"))
 
     def as_draft(self, scale: float = 1.0) -> View:
         """Return the view for a picture of one sample that is soon replaced.
@@ -239,23 +235,16 @@ class View:
         weight = exp(-4.5 / (radius * scale) ** 2)  # it ends at three standard deviations
         return weight if weight > MIN_SPREAD else 0.0
 
-    def with_depth(self, max_depth: int) -> View:
-        """Return the view with another maximum number of bounces."""
-        return self._but(max_depth=max_depth)
-
-    def with_shadows(self, shadows: bool) -> View:
-        return self._but(shadows=int(shadows))
-
     def with_camera(self, camera: NDArray[np.void]) -> View:
         return replace(self, camera=camera)
 
     def with_transparency(self) -> View:
         """Return the view without a background."""
-        return self._but(background_kind=code("BackgroundKind", "transparent"))
+        return self.but(background_kind=code("BackgroundKind", "transparent"))
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
         """Return the view with other lights, structured (L,), and linear ambient light."""
-        return replace(self._but(light_count=len(lights), ambient=ambient), lights=lights)
+        return replace(self.but(light_count=len(lights), ambient=ambient), lights=lights)
 
     def _number(self, name: str) -> int:
         return int(self._values(name)[0])
@@ -264,7 +253,8 @@ class View:
         form, place, _ = _places()[name]
         return form.unpack_from(cast(Any, self.frame), place)
 
-    def _but(self, **fields: Any) -> View:
+    def but(self, **fields: Any) -> View:
+        """Return the view with other numbers in fields of the Frame's parts."""
         return replace(self, frame=self._frame_but(**fields))
 
     def _frame_but(self, **fields: Any) -> NDArray[np.void]:

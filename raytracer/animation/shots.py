@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +73,6 @@ class Plan:
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
-class Prepared(NamedTuple):
-    job: Job
-    warnings: list[str]
-
-
 class Renderer:
     """Renders shots; also a context manager.
 
@@ -135,15 +130,15 @@ class Renderer:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
         develops on the device, without the film; None keeps the film."""
         with ThreadPoolExecutor(1, "frames") as reader:
-            following: Future[Prepared] | None = None
+            following: Future[Job] | None = None
             try:
                 for place, shot in enumerate(shots):
-                    ready = (following or self._ahead(reader, shot)).result()
+                    job = (following or self._ahead(reader, shot)).result()
                     more = shots[place + 1 : place + 2]
                     following = self._ahead(reader, more[0]) if more else None
-                    yield shot, self._render(ready, bits)
+                    yield shot, self._render(job, bits)
                     if not more or more[0].frame != shot.frame:
-                        ready.job.scene.close()
+                        job.scene.close()
             finally:
                 if following is not None:
                     following.cancel()
@@ -151,12 +146,12 @@ class Renderer:
     def image(self, shot: Shot, bits: int | None) -> Image:
         """Return the picture of one shot, as `images`; the spheres are kept for its frame."""
         before = self._job
-        ready = self._context.run(self._prepare, shot)
-        if before is not None and before.scene is not ready.job.scene:
+        job = self._context.run(self._prepare, shot)
+        if before is not None and before.scene is not job.scene:
             before.scene.close()
-        return self._render(ready, bits)
+        return self._render(job, bits)
 
-    def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
+    def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Job]:
         """Prepare a shot on the reading thread."""
         return reader.submit(self._context.run, self._prepare, shot)
 
@@ -264,35 +259,40 @@ class Renderer:
         moved = None if point is None or self._origin is None else point - self._origin
         return self._path.at(shot.index, shot.time, moved)
 
-    def _prepare(self, shot: Shot) -> Prepared:
+    def _prepare(self, shot: Shot) -> Job:
         """Read and pack a shot and build its tree, or only move the camera."""
         with collected() as warnings:
-            job = self._job
-            if job is not None and job.kept is not None and self._frame == shot.frame:
-                return Prepared(self._retaken(job, shot), warnings)
-            with inferring(self._inferred):
-                scene = self._read(shot.frame, moves=True)
-            scene = replace(scene, camera=self._camera(shot, scene))
-            stated = {"seed": self._seed(shot), "brightness": self.settings.brightness}
-            if self.in_place:
-                scene = with_rows(scene)
-                moved = job and moved_on(job, scene, SceneOverrides.of(stated), _values(shot))
-                if moved is not None:
-                    self._job = moved
-                    return Prepared(moved, warnings)
-            self._job = prepare(
-                scene,
-                stated,
-                backend=self._device or self.plan.backend,
-                threads=self.plan.threads,
-                keep=self.in_place or self._uses[shot.frame] > 1,
-                values=_values(shot),
-                hashed=self.hashed or shot.index == 0,
-                blurs=False,  # the scene has its motion
-            )
-            self._frame = shot.frame
-            self._device = self._job.device
-        return Prepared(self._job, warnings)
+            job = self._prepared(shot)
+        job.warnings = warnings
+        return job
+
+    def _prepared(self, shot: Shot) -> Job:
+        job = self._job
+        if job is not None and job.kept is not None and self._frame == shot.frame:
+            return self._retaken(job, shot)
+        with inferring(self._inferred):
+            scene = self._read(shot.frame, moves=True)
+        scene = replace(scene, camera=self._camera(shot, scene))
+        stated = {"seed": self._seed(shot), "brightness": self.settings.brightness}
+        if self.in_place:
+            scene = with_rows(scene)
+            moved = job and moved_on(job, scene, SceneOverrides.of(stated), _values(shot))
+            if moved is not None:
+                self._job = moved
+                return moved
+        self._job = prepare(
+            scene,
+            stated,
+            backend=self._device or self.plan.backend,
+            threads=self.plan.threads,
+            keep=self.in_place or self._uses[shot.frame] > 1,
+            values=_values(shot),
+            hashed=self.hashed or shot.index == 0,
+            blurs=False,  # the scene has its motion
+        )
+        self._frame = shot.frame
+        self._device = self._job.device
+        return self._job
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
         """Return the job of the same spheres with another camera."""
@@ -322,10 +322,10 @@ class Renderer:
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
-    def _render(self, ready: Prepared, bits: int | None) -> Image:
-        for sentence in ready.warnings:
+    def _render(self, job: Job, bits: int | None) -> Image:
+        for sentence in job.warnings:
             self.warn(sentence)
-        job, settings = ready.job, ready.job.settings
+        settings = job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
         with job.film(Film.blank(settings.width, settings.height)) as on_device:

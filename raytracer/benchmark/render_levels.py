@@ -39,9 +39,9 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
     level_view = whole.with_size(width, height).with_samples(0, samples(level))
     if "phong" not in parts:
         level_view = level_view.with_lights(buffers.lights[:0], 1.0)
-    level_view = level_view.with_shadows("shadows" in parts)
+    level_view = level_view.but(shadows=int("shadows" in parts))
     if "mirrors" not in parts:
-        level_view = level_view.with_depth(0)
+        level_view = level_view.but(max_depth=0)
     if "samples" not in parts:
         level_view = level_view.through_centers()
     elif level_view.centered:

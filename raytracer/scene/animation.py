@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from raytracer.field_types import (
     Vector3,
     of_types,
 )
-from raytracer.fields import Defined, define, definitions, setting
+from raytracer.fields import Defined, definitions, setting
 from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 from raytracer.scene.source_settings import MAX_SMOOTHED
 
@@ -93,7 +93,7 @@ class Keyframe(Defined, place="keyframe"):
         ease: Speed profile of the motion from the keyframe before.
     """
 
-    time: float = field(metadata=define(Number(0.0, MAX_SECONDS)))
+    time: float = setting(MISSING, Number(0.0, MAX_SECONDS))
     position: Triple | None = setting(None, Vector3(), default_text="as before")
     look_at: Triple | None = setting(None, Vector3(), default_text="as before")
     up: Triple | None = setting(None, Vector3(), default_text="as before")

@@ -8,13 +8,13 @@ the same at any resolution.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
-from raytracer.fields import Defined, check_fields, define, definitions, setting
+from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.field_types import ColorValue
 from raytracer.scene.option_text import fields_of, value_of
@@ -136,7 +136,7 @@ class TextLabel(Defined, place="texts"):
         color: Colour of text and lines.
     """
 
-    text: str = field(metadata=define(Text()))
+    text: str = setting(MISSING, Text())
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, replace
 from functools import lru_cache
 from math import hypot, pi, radians, sin
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
-from raytracer.fields import Defined, define, definitions, setting
+from raytracer.fields import Defined, definitions, setting
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.field_types import ColorValue
@@ -106,7 +106,7 @@ class PointLight(_Light):
     """
 
     type: ClassVar[str] = "point"
-    position: Triple = field(metadata=define(Vector3()))
+    position: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "light",
@@ -137,7 +137,7 @@ class DirectionalLight(_Light):
     """
 
     type: ClassVar[str] = "directional"
-    direction: Triple = field(metadata=define(Vector3()))
+    direction: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "light", "1 shows a white, fully diffuse surface that faces the light as white."
@@ -161,8 +161,8 @@ class _FlatLight(_Light):
         color: Colour of the light.
     """
 
-    position: Triple = field(metadata=define(Vector3()))
-    direction: Triple = field(metadata=define(Vector3()))
+    position: Triple = setting(MISSING, Vector3())
+    direction: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "radiance",

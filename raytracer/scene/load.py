@@ -256,25 +256,13 @@ def _json(text: str, source: str) -> dict[str, Any]:
     import json
 
     try:
-        table = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+        table = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
     if not isinstance(table, dict):
         raise SceneError(f"{source}: does not hold an object; it must begin with '{{'")
     return table
-
-
-def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
-    """Return a JSON object. Raises SceneError: a key is repeated, or is not valid Unicode."""
-    values: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in values:
-            raise SceneError(f"{source}: the key '{shown(name)}' is repeated in an object")
-        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise SceneError(f"{source}: the key '{shown(name)}' has half a surrogate pair")
-        values[name] = value
-    return values
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def view_of(integrator: str, fields: dict[str, int], *, principled: bool, mirror
     materials["phong"]["mirror"] = 0.5 if mirror else 0.0
     kind = layout.code("IntegratorKind", integrator)
     frame = frame_of(kind=kind, material_count=1, ao_samples=4, **fields)
-    return View(camera, lights, materials, frame).with_depth(3)
+    return View(camera, lights, materials, frame).but(max_depth=3)
 
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path", "draft"])

@@ -290,7 +290,7 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
     buffers, bvh = scene()
     buffers = replace(buffers, material_id=arrays.get("material_id", buffers.material_id))
     tables = {name: table for name, table in arrays.items() if name != "material_id"}
-    view = replace(buffers.view._but(sample_count=1, **fields), **tables)
+    view = replace(buffers.view.but(sample_count=1, **fields), **tables)
     device = CudaDevice()
     with device.scene(buffers, bvh) as made, blank(device) as film:
         with pytest.raises(ValueError, match=words):

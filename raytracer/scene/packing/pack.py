@@ -198,7 +198,7 @@ def _packed(
         "material_mode": code("MaterialMode", "indexed" if len(material_id) else "uniform"),
         "has_alpha": int(len(opacity) > 0 or is_fading),
     }
-    frame = frame_of(**tables) if before is None else before[0].view.with_tables(**tables).frame
+    frame = frame_of(**tables) if before is None else before[0].view.but(**tables).frame
     sky = none_of("EnvironmentTexel") if before is None else before[0].sky
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend copies writeable arrays
