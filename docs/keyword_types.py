@@ -13,7 +13,7 @@ from dataclasses import fields
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.source_settings import SourceSettings
 from raytracer.scene.view_settings import ViewSettings
-from raytracer.settings import RenderSettings
+from raytracer.settings import MeasureSettings, RenderSettings
 
 HEAD = '''"""Settings as keyword arguments, for type checkers; None keeps the scene's.
 
@@ -65,7 +65,7 @@ def _lines() -> Iterator[str]:
     yield from _class("SourceKeywords(TypedDict, total=False)", SourceSettings)
     yield from _class("ViewKeywords(TypedDict, total=False)", ViewSettings, StyleSettings)
     yield from _class("Keywords(ViewKeywords, total=False)", RenderSettings)
-    yield "class MeasureKeywords(SourceKeywords, ViewKeywords, total=False): ..."
+    yield from _class("MeasureKeywords(SourceKeywords, ViewKeywords, total=False)", MeasureSettings)
     yield "class FileKeywords(SourceKeywords, Keywords, total=False): ..."
     yield ""
 

@@ -203,6 +203,13 @@ def taken_by(function: Any) -> Iterable[type]:
         yield loaded(kind) if isinstance(kind, str) else kind
 
 
+def split(settings: Mapping[str, Any], kind: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings that are fields of a dataclass and not None, and the others."""
+    others = dict(settings)
+    own = {name: others.pop(name) for name in definitions(kind) if name in others}
+    return {name: value for name, value in own.items() if value is not None}, others
+
+
 def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
     """Refuse unknown keyword arguments, as Python does, with the nearest name; `caller` instead
     of the name of the function."""

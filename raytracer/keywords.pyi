@@ -112,5 +112,10 @@ class Keywords(ViewKeywords, total=False):
     max_samples: int | None
     denoise: bool | None
 
-class MeasureKeywords(SourceKeywords, ViewKeywords, total=False): ...
+class MeasureKeywords(SourceKeywords, ViewKeywords, total=False):
+    samples: int | None
+    distance: float | None
+    probe: float | None
+    seed: int | None
+
 class FileKeywords(SourceKeywords, Keywords, total=False): ...

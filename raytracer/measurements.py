@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import real, whole
 from raytracer.errors import SceneError, UserError
-from raytracer.fields import check_names, takes
+from raytracer.fields import check_names, split, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.memory import Output
@@ -25,6 +24,7 @@ from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
+from raytracer.settings import MeasureSettings
 
 if TYPE_CHECKING:
     from raytracer.keywords import MeasureKeywords
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-MAX_POINTS = 1 << 24
 ENDINGS = (".csv", ".npz")
 """Of files of measurements."""
 
@@ -101,14 +100,10 @@ def checked_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-@takes(SourceSettings, VIEW_SETTINGS, STYLE)
+@takes(MeasureSettings, SourceSettings, VIEW_SETTINGS, STYLE)
 def measure(
     scene: object,
     *,
-    samples: int = 256,
-    distance: float | None = None,
-    probe: float = 0.0,
-    seed: int = 0,
     backend: str = "auto",
     threads: int = 0,
     **settings: Unpack[MeasureKeywords],
@@ -124,12 +119,7 @@ def measure(
 
     Args:
         scene, backend, threads: as for `raytracer.render`.
-        samples: points of each sphere.
-        distance: length of the rays for `occlusion`, scene units; None is unlimited.
-        probe: radius of a ball that rolls over the spheres, scene units, for `accessible_area`;
-            1.4 in a file in angstroms is a molecule of water.
-        seed: of the points.
-        **settings: of camera, spheres and colours, as for `raytracer.render`.
+        **settings: points and rays; camera, spheres and colours, as for `raytracer.render`.
 
     Returns:
         The measurements, in the order of the spheres.
@@ -139,15 +129,13 @@ def measure(
         TypeError: there is no argument of that name.
     """
     check_names(measure, settings)
-    count = whole(samples, "samples", 1, MAX_POINTS, UserError)
-    ball = real(probe, "probe", 0.0, error=UserError)
-    length = (
-        None if distance is None else real(distance, "distance", 0.0, above=True, error=UserError)
-    )
+    own, others = split(settings, MeasureSettings)
+    chosen = MeasureSettings(**own)
+    count, ball = chosen.samples, chosen.probe
     traced: dict[str, Any] = {
-        "integrator": "ao", "seed": seed, "ao_distance": length, "brightness": 1.0,
+        "integrator": "ao", "seed": chosen.seed, "ao_distance": chosen.distance, "brightness": 1.0,
     }  # fmt: skip
-    source, given = Source.taken(scene, settings)
+    source, given = Source.taken(scene, others)
     options: dict[str, Any] = {
         "backend": backend,
         "threads": threads,

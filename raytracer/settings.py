@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
 from raytracer.fields import Defined, definitions, setting
 
@@ -221,3 +222,21 @@ class RenderSettings(Defined, place="render"):
             SceneError: a value is out of its range.
         """
         return replace(self, **{name: v for name, v in changes.items() if v is not None})
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MeasureSettings(Defined, error=UserError):
+    """How far particles are exposed, by points and rays.
+
+    Args:
+        samples: Points drawn on each particle.
+        distance: Length of occlusion rays in scene units.
+        probe: Radius of the ball that rolls over the particles, for the accessible area, in scene
+            units. In a file in angstroms, 1.4 is a molecule of water.
+        seed: Seed of the points.
+    """
+
+    samples: int = setting(256, Integer(1, MAX_SAMPLES))
+    distance: float | None = setting(None, Number(0.0, above=True), default_text="unlimited")
+    probe: float = setting(0.0, Number(0.0))
+    seed: int = setting(0, Integer(0, MAX_SEED))

@@ -21,7 +21,7 @@ from raytracer._version import __version__
 from raytracer.animation.frames import NUMBER, FrameFiles, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import UserError, shown_value
-from raytracer.fields import check_names, definitions, takes
+from raytracer.fields import check_names, split, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.image import Image
@@ -195,11 +195,7 @@ def animate(
     source = frames_of(
         Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
-    animated = definitions(AnimationSettings)
-    changes = {
-        name: value for name, value in settings.items() if name in animated and value is not None
-    }
-    overrides = {name: value for name, value in settings.items() if name not in animated}
+    changes, overrides = split(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
     if moves.smoothing > 1 or moves.unwrap:

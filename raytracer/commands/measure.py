@@ -12,9 +12,12 @@ from raytracer.commands.report import file_size, print_json, print_outline
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=(options.source_options, options.view_options, options.style_options),
+    settings=(
+        options.measure_options, options.source_options, options.view_options,
+        options.style_options,
+    ),
     common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
-)
+)  # fmt: skip
 @options.scenes_argument
 @click.option(
     "-o",
@@ -23,29 +26,6 @@ from raytracer.commands.report import file_size, print_json, print_outline
     metavar="FILE",
     help="Write the measurements with the columns of the file, .npz or .csv.",
 )
-@click.option(
-    "--samples",
-    type=int,
-    default=256,
-    show_default=True,
-    metavar="N",
-    help="Points drawn on each particle.",
-)
-@click.option(
-    "--distance",
-    type=float,
-    metavar="LENGTH",
-    help="Length of occlusion rays; unlimited by default.",
-)
-@click.option(
-    "--probe",
-    type=float,
-    default=0.0,
-    show_default=True,
-    metavar="RADIUS",
-    help="Radius of the ball that rolls over the particles, for the accessible area.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the points.")
 @options.backend_option
 @options.threads_option
 @options.json_option

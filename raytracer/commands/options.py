@@ -489,6 +489,8 @@ file_options = OptionGroup(SOURCE, ("format", "topology", "arrays"), "Options")
 
 still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "Options")
 
+measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
+
 render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option, finish=_sized)
 
 preview_options = OptionGroup(
@@ -556,7 +558,7 @@ def _detached(arguments: Sequence[str]) -> str:
 def _option(definition: Definition, panel: str) -> click.Option:
     long, kind, name = definition.option_name, definition.kind, definition.name
     default = definition.default_words.strip('`"') or "the scene's"
-    if definition.default is not None and panel != TONE_PANEL:
+    if definition.default is not None and panel not in (TONE_PANEL, "Options"):
         default = f"the scene's, or {default}"
     notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
     attributes = kind.option()

@@ -8,8 +8,8 @@ from dataclasses import MISSING, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import items, real
-from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.arguments import real
+from raytracer.errors import SceneError, UserError, shown
 from raytracer.field_types import (
     NUMBER,
     TEXT,
@@ -24,8 +24,8 @@ from raytracer.field_types import (
     Vector3,
     of_types,
 )
-from raytracer.fields import Defined, definitions, setting
-from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
+from raytracer.fields import Defined, setting
+from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Objects
 from raytracer.scene.source_settings import MAX_SMOOTHED
 
 if TYPE_CHECKING:
@@ -102,29 +102,14 @@ class Keyframe(Defined, place="keyframe"):
     ease: str = setting("smooth", Choice(EASINGS, "easing"))
 
 
-class KeyframesValue(Tables):
-    def __init__(self) -> None:
-        super().__init__(
-            Table("Keyframe", "The camera at one time of an animation.", definitions(Keyframe))
-        )
+class Keyframes(Objects):
+    """Keyframes in ascending order."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Keyframe, ...]:
-        made: list[Keyframe] = []
-        for index, each in enumerate(items(value, name, error)):
-            if isinstance(each, Keyframe):
-                made.append(each)
-            elif isinstance(each, dict):
-                try:
-                    made.append(Keyframe(**each))
-                except (SceneError, TypeError) as mistake:
-                    text = str(mistake).removeprefix("keyframe.")
-                    raise error(f"{name}[{index}].{text}") from None
-            else:
-                raise error(f"{name}[{index}]: {shown_value(each)} is not a keyframe")
-        times = [each.time for each in made]
-        if any(later <= one for one, later in pairwise(times)):
+        made = super().checked(value, name, error)
+        if any(later.time <= one.time for one, later in pairwise(made)):
             raise error(f"{name}: the times of keyframes must increase")
-        return tuple(made)
+        return made
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -187,7 +172,7 @@ class AnimationSettings(Defined, place="animation"):
     grain: str = setting("still", Choice(("still", "moving"), "grain"))
     quality: int = setting(75, Integer(1, 100))
     codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
-    keyframes: Sequence[Keyframe] = setting((), KeyframesValue())
+    keyframes: Sequence[Keyframe] = setting((), Keyframes(Keyframe))
 
     @property
     def turn(self) -> Turn | None:

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items, mapping, of_kind
+from raytracer.arguments import mapping, of_kind
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.field_types import ColorValue, Objects
 from raytracer.scene.option_text import fields_of, value_of
 
 if TYPE_CHECKING:
@@ -294,18 +294,6 @@ class Part(Kind):
         return {self.alone: value_of(known[self.alone].kind, text, f"{name}.{self.alone}")}
 
 
-class Texts(Kind):
-    """A list of lines of text."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[TextLabel, ...]:
-        return tuple(
-            TextLabel(**each)
-            if isinstance(each, dict)
-            else of_kind(each, f"{name}[{index}]", TextLabel, error)
-            for index, each in enumerate(items(value, name, error))
-        )
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Annotations(Defined):
     """The annotations of a picture; None leaves one out.
@@ -327,7 +315,7 @@ class Annotations(Defined):
     legend: Legend | None = setting(None, Part(Legend, "place"))
     scale_bar: ScaleBar | None = setting(None, Part(ScaleBar, "length"))
     axes: Axes | None = setting(None, Part(Axes, "place"))
-    texts: Sequence[TextLabel] = setting((), Texts())
+    texts: Sequence[TextLabel] = setting((), Objects(TextLabel))
     labels: Labels | None = setting(None, Part(Labels, "by"))
     box: SimulationBox | None = setting(None, Part(SimulationBox, "style"))
     outline: Outline | None = setting(None, Part(Outline, "width"))

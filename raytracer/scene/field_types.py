@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.arguments import items, real, text
+from raytracer.arguments import items, of_kind, real, text
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
     NUMBER,
@@ -208,6 +208,26 @@ class NamedTables(Tables):
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
+
+
+class Objects(Tables):
+    """A list of objects of a class, or of their fields by name."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__(Table.of(f"{kind.__module__}:{kind.__name__}"))
+        self.kind = kind
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Any, ...]:
+        rows = enumerate(items(value, name, error))
+        return tuple(self._made(each, f"{name}[{index}]", error) for index, each in rows)
+
+    def _made(self, value: Any, place: str, error: type[UserError]) -> Any:
+        if not isinstance(value, Mapping):
+            return of_kind(value, place, self.kind, error)
+        try:
+            return self.kind(**value)
+        except (UserError, TypeError) as mistake:
+            raise error(f"{place}.{str(mistake).partition('.')[2] or mistake}") from None
 
 
 class Either(Kind):

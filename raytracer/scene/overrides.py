@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, naming
-from raytracer.fields import definitions
+from raytracer.fields import definitions, split
 from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import SETTINGS
 from raytracer.settings import LOOKS, RenderSettings
@@ -36,9 +36,9 @@ class SceneOverrides:
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> SceneOverrides:
         """Check and sort the settings of a call; None is ignored. Raises UserError."""
-        given = {name: value for name, value in (settings or {}).items() if value is not None}
+        render, others = split(settings or {}, RenderSettings)
+        given = {name: value for name, value in others.items() if value is not None}
         style = {name: given.pop(name) for name in SETTINGS if name in given}
-        render = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
         if isinstance(annotations, Mapping) and annotations:
             from raytracer.scene.annotations import Annotations
 

@@ -17,7 +17,7 @@ from raytracer.errors import (
     nearest,
     shown,
 )
-from raytracer.fields import definitions
+from raytracer.fields import split
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
 from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.locate import locate, may_be_series
@@ -58,8 +58,7 @@ class Source:
     @classmethod
     def taken(cls, scene: object, settings: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
         """Return the source for a scene and the settings of a call, and the other settings."""
-        others = dict(settings)
-        own = {name: others.pop(name) for name in definitions(SourceSettings) if name in others}
+        own, others = split(settings, SourceSettings)
         return cls.of(scene, **own), others
 
     @classmethod
