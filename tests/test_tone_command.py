@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from raytracer.cli import main
 from raytracer.film import png
 from raytracer.film.film import Film
 from raytracer.film.statistics import FIRST
+from support.commands import error_of, run_json
 from support.films import natural
 
 SCENE = """
@@ -44,22 +44,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(*words: str) -> None:
     more = ["--backend", "cpu"] if words[0] == "render" else []
     assert main([*words, *more]) == 0
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    run(*words, "--json")
-    return json.loads(capsys.readouterr().out)
-
-
-def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one sentence of a user's mistake, after which nothing is there that was not."""
-    before = sorted(path.name for path in Path().rglob("*") if path.is_file())
-    assert main(list(words)) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert sorted(path.name for path in Path().rglob("*") if path.is_file()) == before
-    return captured.err
 
 
 def pixels(path: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,24 +13,9 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.cli import main
 from raytracer.files import output
-from support.movies import assert_same_movie, decoded
+from support.movies import FRAMES, SMALL, assert_same_movie, decoded
 
-SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
-FRAMES = 6
-
-
-@pytest.fixture
-def trajectory(tmp_path: Path) -> Path:
-    """Three atoms that move apart; from frame 3 on a fourth one."""
-    text = ""
-    for k in range(FRAMES):
-        atoms = [("O", 0.0, 0.0), ("H", 1.0 + k, 0.3), ("H", -1.0 - k, 0.3)]
-        atoms += [("N", 0.0, 2.0)] if k >= 3 else []
-        text += f"{len(atoms)}\n{k}\n" + "".join(f"{s} {x} {y} 0\n" for s, x, y in atoms)
-    path = tmp_path / "water.xyz"
-    path.write_text(text)
-    return path
 
 
 @pytest.fixture

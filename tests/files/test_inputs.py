@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,8 +45,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (tmp_path / "frames").mkdir()
     for name in ("sky.png", "frames/1.png"):
         Image.new("RGB", (8, 4), "white").save(tmp_path / name)
-    words = f"render ball.toml {SMALL} -q -o camera.png --film film.npz"
-    assert command(tmp_path, words).returncode == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        words = f"render ball.toml {SMALL} -q -o camera.png --film film.npz"
+        assert main(words.split()) == 0
     return tmp_path
 
 
@@ -63,17 +63,6 @@ def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     (tmp_path / "hard.png").hardlink_to(tmp_path / "sky.png")
     (tmp_path / "hard.gif").hardlink_to(tmp_path / "sky.png")
     return tmp_path
-
-
-def command(
-    folder: Path, words: str, stdin: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process."""
-    line = [sys.executable, "-m", "raytracer", *words.split()]
-    with (stdin or Path("/dev/null")).open("rb") as file:
-        return subprocess.run(
-            line, cwd=folder, stdin=file, capture_output=True, text=True, check=False
-        )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

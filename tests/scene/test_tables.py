@@ -13,16 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Integer, Number
-from raytracer.fields import definitions
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
-from raytracer.scene.lights import LIGHTS
 from raytracer.scene.load import check
-from raytracer.scene.materials import Material
 from raytracer.scene.tables import schema
-from raytracer.scene.transform import Transform
-from raytracer.settings import RenderSettings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.stem: tomllib.loads(path.read_text()) for path in ROOT.glob("scenes/*.toml")}
@@ -94,41 +86,6 @@ def test_check_and_schema_agree(data: st.DataObject) -> None:
     elif not found:  # items of lists with one for each sphere are checked with the spheres
         paths = [list(error.absolute_path) for error in validator.iter_errors(values)]
         assert all({"centers", "radii", "colors"} & set(path) for path in paths), paths
-
-
-CLASSES = [RenderSettings, Camera, Background, Material, Transform, *LIGHTS.values()]
-
-
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_python_and_files_have_the_same_limits(kind: Any) -> None:
-    """Just outside of its range a value is refused by the object and by the check of the file."""
-    required = {name: (0, 1, 0) for name, key in definitions(kind).items() if key.required}
-    for name, key in definitions(kind).items():
-        for value in outside(key.kind):
-            with pytest.raises(SceneError, match=name):
-                kind(**required | {name: value})
-            assert mistakes_in(key, value), (name, value)
-
-
-def outside(kind: Any) -> list[Any]:
-    """Values just outside of the range of a kind."""
-    if isinstance(kind, Choice):
-        return ["none of them"]
-    if isinstance(kind, Integer):
-        return [kind.low - 1, *([] if kind.high is None else [kind.high + 1])]
-    if isinstance(kind, Number):
-        low = kind.low if kind.above else kind.low - 1e-3
-        return [value for value in (low, kind.high * 1.001) if abs(value) < float("inf")]
-    return []
-
-
-def mistakes_in(key: Any, value: Any) -> list[str]:
-    """What is wrong with a value of a key."""
-    from raytracer.field_types import Mistakes
-
-    found = Mistakes()
-    key.kind.find_mistakes(value, key.name, found)
-    return found.sentences
 
 
 def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() -> None:
