@@ -125,7 +125,7 @@ class Kind:
                 mistakes.must_be(place, self.expected(), value)
         else:
             try:
-                with passed_to(_ignore):  # the objects that are made of the values warn
+                with passed_to(lambda _: None):  # the objects that are made of the values warn
                     self.checked(value, place, SceneError)
             except SceneError as mistake:
                 mistakes.sentences += mistake.sentences
@@ -164,10 +164,6 @@ class Kind:
             ends = [self.metavar] if self.metavar else []
             return {"metavar": f"[{'|'.join([*truths, *self.words, *ends])}]"}
         return {"metavar": self.metavar} if self.metavar else {"type": str}
-
-
-def _ignore(sentence: str) -> None:
-    """Leave out a warning."""
 
 
 class Integer(Kind):

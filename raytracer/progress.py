@@ -8,52 +8,28 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from threading import Timer
-
     from rich.progress import Progress
 
-DELAY = 1.0  # seconds before anything is shown
+DELAY = 1.0  # seconds before the bar is shown
 
 _CLEAR = "\r\x1b[K"
 
 
 class StageLine:
-    """Shows a stage that takes longer than a delay; called with its name, or "" at the end. A timer
-    writes the line, because a stage reports only its start."""
+    """Shows a stage until the next one begins; called with its name, or "" at the end."""
 
-    def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
+    def __init__(self, show: bool | None = None) -> None:
         self._show = sys.stderr.isatty() if show is None else show
-        self._delay = delay
-        self._timer: Timer | None = None
-        self._written = False
 
     def __call__(self, text: str) -> None:
-        self._end()
-        if self._show and text:
-            from threading import Timer
-
-            self._timer = Timer(self._delay, self._write, [f"{text} …"])
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _write(self, text: str) -> None:
-        self._written = True
-        print(text, end="", file=sys.stderr, flush=True)
-
-    def _end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
-            self._timer = None
-        if self._written:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
-            self._written = False
+        if self._show:
+            print(_CLEAR, text and f"{text} …", sep="", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> StageLine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self("")
 
 
 class ProgressBar:

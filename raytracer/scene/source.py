@@ -78,7 +78,12 @@ class Source:
             if moved and path == STANDARD_INPUT:
                 raise UserError(f"{moved}: standard input is read only once: save it to a file")
             ending = "" if given.format is None else ending_of(given.format)
-            atoms = None if given.topology is None else _topology_at(Path(given.topology))
+            atoms = None if given.topology is None else Path(given.topology)
+            if atoms == STANDARD_INPUT:
+                raise SceneError("topology: cannot be standard input: give the path of a file")
+            if atoms is not None:
+                with naming("topology"):
+                    _check_there(atoms)
             _check_there(path, frame)
             for each in further:
                 _check_there(each)
@@ -156,15 +161,6 @@ def ending_of(name: str) -> str:
     if ending not in SCENE_SUFFIXES:
         stated(ending)
     return ending
-
-
-def _topology_at(atoms: Path) -> Path:
-    """Return the path of a topology. Raises SceneError if there is no such file."""
-    if atoms == STANDARD_INPUT:
-        raise SceneError("topology: cannot be standard input: give the path of a file")
-    with naming("topology"):
-        _check_there(atoms)
-    return atoms
 
 
 def _is_series(path: Path, frame: int | None) -> bool:
