@@ -25,7 +25,7 @@ from raytracer.field_types import (
     of_types,
 )
 from raytracer.fields import Defined, setting
-from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Objects
+from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 from raytracer.scene.source_settings import MAX_SMOOTHED
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ class Keyframe(Defined, place="keyframe"):
     ease: str = setting("smooth", Choice(EASINGS, "easing"))
 
 
-class Keyframes(Objects):
+class Keyframes(Tables):
     """Keyframes in ascending order."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Keyframe, ...]:
-        made = super().checked(value, name, error)
+        made: tuple[Keyframe, ...] = super().checked(value, name, error)
         if any(later.time <= one.time for one, later in pairwise(made)):
             raise error(f"{name}: the times of keyframes must increase")
         return made
@@ -172,7 +172,7 @@ class AnimationSettings(Defined, place="animation"):
     grain: str = setting("still", Choice(("still", "moving"), "grain"))
     quality: int = setting(75, Integer(1, 100))
     codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
-    keyframes: Sequence[Keyframe] = setting((), Keyframes(Keyframe))
+    keyframes: Sequence[Keyframe] = setting((), Keyframes(Table.of(f"{__name__}:Keyframe")))
 
     @property
     def turn(self) -> Turn | None:

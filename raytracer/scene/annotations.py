@@ -16,7 +16,7 @@ from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue, Objects
+from raytracer.scene.field_types import ColorValue, Table, Tables
 from raytracer.scene.option_text import fields_of, value_of
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class Annotations(Defined):
     legend: Legend | None = setting(None, Part(Legend, "place"))
     scale_bar: ScaleBar | None = setting(None, Part(ScaleBar, "length"))
     axes: Axes | None = setting(None, Part(Axes, "place"))
-    texts: Sequence[TextLabel] = setting((), Objects(TextLabel))
+    texts: Sequence[TextLabel] = setting((), Tables(Table.of(f"{__name__}:TextLabel")))
     labels: Labels | None = setting(None, Part(Labels, "by"))
     box: SimulationBox | None = setting(None, Part(SimulationBox, "style"))
     outline: Outline | None = setting(None, Part(Outline, "width"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ from raytracer.field_types import (
     loaded,
     of_types,
 )
-from raytracer.fields import Definition, definitions
+from raytracer.fields import Definition, check_fields, definitions
 from raytracer.scene.colors import parse_color
 
 _NUMBERS: Schema = {
@@ -104,12 +105,15 @@ class Table(Kind):
         title: title in the JSON Schema.
         summary: what it describes.
         keys: definitions by key.
+        make: class of the object whose fields it has, or a function that makes it.
     """
 
     home = ""
 
-    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition]) -> None:
-        self.title, self._summary, self._keys = title, summary, keys
+    def __init__(
+        self, title: str, summary: str, keys: Mapping[str, Definition], make: Any = None
+    ) -> None:
+        self.title, self._summary, self._keys, self._make = title, summary, keys, make
 
     @classmethod
     def of(cls, home: str) -> Table:
@@ -142,6 +146,17 @@ class Table(Kind):
         for name in value:
             if name not in self.keys:
                 mistakes.unknown(joined(place, shown(name)), "unknown key", name, self.keys)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        """Return an object, or make it of its fields by name."""
+        make = loaded(self.home) if self.home else self._make
+        if not isinstance(value, Mapping):
+            return of_kind(value, name, make, error)
+        check_fields(value, self.keys, name, error)
+        try:
+            return make(**value)
+        except UserError as mistake:  # whose sentences begin with the name of the class
+            raise error(*(re.sub(r"^\w+", name, each) for each in mistake.sentences)) from None
 
     def _hint(self, name: str, value: Any) -> str:
         """Return a hint at the key for values per sphere, or for one value for all."""
@@ -179,6 +194,10 @@ class Tables(Kind):
     def __init__(self, item: Kind) -> None:
         self.item = item
 
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        rows = enumerate(items(value, name, error))
+        return tuple(self.item.checked(each, f"{name}[{index}]", error) for index, each in rows)
+
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is list:
             for index, item in enumerate(value):
@@ -199,6 +218,9 @@ class Tables(Kind):
 class NamedTables(Tables):
     """Tables with names chosen by the user, [materials.NAME]."""
 
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return {key: self.item.checked(each, f"{name}.{key}", error) for key, each in value.items()}
+
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
             wrong_table(value, place, mistakes, "NAME")
@@ -208,26 +230,6 @@ class NamedTables(Tables):
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
-
-
-class Objects(Tables):
-    """A list of objects of a class, or of their fields by name."""
-
-    def __init__(self, kind: type) -> None:
-        super().__init__(Table.of(f"{kind.__module__}:{kind.__name__}"))
-        self.kind = kind
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Any, ...]:
-        rows = enumerate(items(value, name, error))
-        return tuple(self._made(each, f"{name}[{index}]", error) for index, each in rows)
-
-    def _made(self, value: Any, place: str, error: type[UserError]) -> Any:
-        if not isinstance(value, Mapping):
-            return of_kind(value, place, self.kind, error)
-        try:
-            return self.kind(**value)
-        except (UserError, TypeError) as mistake:
-            raise error(f"{place}.{str(mistake).partition('.')[2] or mistake}") from None
 
 
 class Either(Kind):
@@ -284,6 +286,10 @@ class Variants(Kind):
 
     def __init__(self, tables: Mapping[str, Table], default: str = "") -> None:
         self.variants, self.default = tables, default
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        fields = {key: each for key, each in value.items() if key != "type"}
+        return self.variants[value.get("type", self.default)].checked(fields, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:

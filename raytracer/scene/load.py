@@ -7,7 +7,7 @@ are made, with defaults filled in and data files read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -31,8 +31,6 @@ from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.field_types import PAIRS
 from raytracer.scene.inferred import making_set
-from raytracer.scene.lights import LIGHTS, Light
-from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.particles import naming as names
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
@@ -46,7 +44,6 @@ from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.style import SetStyle
 
 Values = dict[str, Any]
@@ -284,6 +281,9 @@ def check(values: Values, file: str) -> None:
         raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
+ALWAYS = ("background", "render", "tone", "materials")
+"""Parts of a scene with defaults."""
+
 FILES = {"environment": "image", "contacts": "file", "isosurface": "file"}
 """Keys that name a file, by the part of the scene."""
 
@@ -303,6 +303,9 @@ class _Composer:
     def __init__(
         self, content: Values, path: Path, frame: int | None, columns: Sequence[str]
     ) -> None:
+        from raytracer.scene.tables import SCENE  # late: particle files need none of them
+
+        self.keys = SCENE.keys
         self.content: Values = _without_null(content)
         self.sets: list[Values] = self.content.get("spheres", [])
         self.path = path
@@ -316,12 +319,11 @@ class _Composer:
     def scene(self) -> Scene:
         """Make the scene. Raises UserError with one line per problem."""
         content = self.content
-        parts = {name: self.part(name) for name in PARTS if name != "annotations"}
-        parts |= {"lights": self.lights(), "annotations": self.annotations()}
-        parts["materials"] = {
-            name: self.make_typed(f"materials.{name}", MATERIALS, values, DEFAULT)
-            for name, values in content.get("materials", {}).items()
-        }
+        parts = {n: self.part(n) for n in (*PARTS, "lights", "materials") if n != "annotations"}
+        if drawn := {name: self.part(name) for name in ANNOTATIONS if name in content}:
+            from raytracer.scene.annotations import Annotations
+
+            parts["annotations"] = Annotations(**drawn)
         glyphs = [parts[name] for name in GLYPHS if parts[name]]
         if glyphs:
             from raytracer.scene.glyphs.settings import columns_of
@@ -358,45 +360,18 @@ class _Composer:
             sets["capsules"] += bonds
         return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
 
-    def make(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
-        """Make one object from its fields, None for None; `place` replaces its name in messages."""
+    def part(self, name: str) -> Any:
+        """Make the objects of a key; None if the file has none."""
+        values = self.content.get(name, {} if name in ALWAYS else None)
         if values is None:
             return None
-        try:
-            return kind(**values)
-        except UserError as error:
-            text = str(error)
-            self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
-            return None
-
-    def make_typed(
-        self, place: str, kinds: Mapping[str, Any], values: Values, default: str = ""
-    ) -> Any:
-        """Make one object of the class that its type names."""
-        fields = {name: value for name, value in values.items() if name != "type"}
-        return self.make(place, kinds[values.get("type", default)], fields)
-
-    def part(self, name: str) -> Any:
-        """Make a part of the scene that is one object; None if the file has none."""
-        values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
-        key = FILES.get(name)
-        if values and key in values:
+        if (key := FILES.get(name)) and key in values:
             values = {**values, key: str(self.path.parent / values[key])}
-        return None if values is None else self.make("", loaded(PARTS[name]), values)
-
-    def lights(self) -> list[Light] | None:
-        if "lights" not in self.content:
+        try:
+            return self.keys[name].kind.checked(values, name, SceneError)
+        except UserError as error:
+            self.problems += error.sentences
             return None
-        lights = enumerate(self.content["lights"])
-        return [self.make_typed(f"lights[{i}]", LIGHTS, values) for i, values in lights]
-
-    def annotations(self) -> Annotations | None:
-        if not (stated := {n: self.content[n] for n in ANNOTATIONS if n in self.content}):
-            return None
-        from raytracer.scene.annotations import Annotations
-
-        annotations: Annotations | None = self.make("", Annotations, stated)
-        return annotations
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

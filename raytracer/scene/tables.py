@@ -7,6 +7,7 @@ such as the source of spheres, are defined here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from raytracer.field_types import (
@@ -70,6 +71,7 @@ CAMERA = Variants(
             f"{name.capitalize()}Camera",
             summary,
             _type("camera", name, definitions(Camera), PERSPECTIVE),
+            partial(Camera, type=name),
         )
         for name, summary in (
             (PERSPECTIVE, "A camera with perspective."),
@@ -82,7 +84,9 @@ CAMERA = Variants(
 
 LIGHT = Variants(
     {
-        name: Table(kind.__name__, f"A {name} light.", _type("light", name, definitions(kind)))
+        name: Table(
+            kind.__name__, f"A {name} light.", _type("light", name, definitions(kind)), kind
+        )
         for name, kind in LIGHTS.items()
     }
 )
@@ -312,6 +316,7 @@ MATERIAL = Variants(
             kind.__name__,
             f"A {name} material: how a surface reflects light.",
             _type("material", name, definitions(kind), DEFAULT),
+            kind,
         )
         for name, kind in MATERIALS.items()
     },
