@@ -133,7 +133,6 @@ def _require_words(words: list[str]) -> None:
 
 
 def _misuse(error: click.UsageError, args: list[str]) -> int:
-    """Print what is wrong with the arguments and which help to read; return the exit code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()

@@ -270,7 +270,6 @@ def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
 
 
 def _lines(*kinds: type, indent: int = 4) -> list[str]:
-    """Return the lines of a docstring about all fields of some dataclasses."""
     from textwrap import wrap
 
     lines = []

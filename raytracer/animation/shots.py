@@ -152,7 +152,6 @@ class Renderer:
         return self._render(job, bits)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Job]:
-        """Prepare a shot on the reading thread."""
         return reader.submit(self._context.run, self._prepare, shot)
 
     def __enter__(self) -> Renderer:
@@ -295,7 +294,6 @@ class Renderer:
         return self._job
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
-        """Return the job of the same spheres with another camera."""
         assert job.kept is not None
         scene, buffers = job.kept
         settings = self.settings.override(seed=self._seed(shot))

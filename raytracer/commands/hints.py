@@ -94,7 +94,6 @@ def of_option(name: str, command: click.Command | None) -> str:
 
 
 def _of_a_subcommand(name: str, group: Group) -> str:
-    """Return the subcommand that an option belongs to, as a hint, or ""."""
     for command in group.all_commands().values():
         if any(name in param.opts for param in command.params):
             return f"it goes after the command: `raytracer {command.name} ... {shown(name)}`"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
+    from raytracer.scene.camera import Camera
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -271,7 +272,6 @@ class SettingsCommand(click.Command):
         ctx: click.Context,
         row_of: Callable[[click.Option, click.Context], tuple[str, str] | None],
     ) -> dict[str, list[tuple[str, str]]]:
-        """Return rows of options by the title of their panel."""
         panels: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and (row := row_of(param, ctx)):
@@ -286,14 +286,12 @@ _OPTIONS = {
     "clip.keep": "clip",
     "clip.remove": "cut",
     "spheres.material": "material",
-    "texts": "title",
     "render.width": "size",
     "render.height": "size",
 }
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the values of a parameter that may be given several times as texts."""
     return [str(each) for each in (value if isinstance(value, list | tuple) else (value,))]
 
 
@@ -378,7 +376,7 @@ class OptionGroup:
         owner: "module:Class" of the settings.
         names: the fields that are options; all by default.
         panel: title of their part of the help; `panels` has exceptions by field.
-        extra: makes further options, which stand first.
+        extra: further options, which stand first.
         part: the argument of the command that gets the values.
         finish: makes these values of those that are given.
     """
@@ -389,7 +387,7 @@ class OptionGroup:
         names: Sequence[str] = (),
         panel: str = "",
         panels: Mapping[str, str] | None = None,
-        extra: Callable[[], list[click.Option]] = list,
+        extra: Sequence[click.Option] = (),
         part: str = "settings",
         finish: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     ) -> None:
@@ -413,25 +411,20 @@ class OptionGroup:
         known = () if self._names else self._known.values()
         words = {flag(name) for name in self._names} | {each.option_name for each in known}
         words |= {word for name in self.names for word in FLAGS.get(name, ())}
-        words |= {word for option in self._extra() for word in option.opts}
+        words |= {word for option in self._extra for word in option.opts}
         return words | {f"--no-{word[2:]}" for word in words}
 
     @cached_property
     def options(self) -> list[click.Option]:
         made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
-        return [*self._extra(), *made]
+        return [*self._extra, *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
         """Remove the settings from a command's options; return those that are given."""
-        names = [*self.names, *(str(option.name) for option in self._extra())]
+        names = [*self.names, *(str(option.name) for option in self._extra)]
         values = {name: options.pop(name, None) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
         return self._finish(given) if given else given
-
-
-def _size_option() -> list[click.Option]:
-    return [SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, panel=PANEL,
-                          help="Width and height: 1600x900.")]  # fmt: skip
 
 
 def _sides(
@@ -453,23 +446,10 @@ def _sized(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _with_camera(given: dict[str, Any]) -> dict[str, Any]:
-    if "camera" in given:
-        from raytracer.commands.camera_file import camera_of
+def _camera(context: click.Context, parameter: click.Parameter, value: str | None) -> Camera | None:
+    from raytracer.commands.camera_file import camera_of
 
-        given["camera"] = camera_of(given["camera"])
-    return given
-
-
-def _title_option() -> list[click.Option]:
-    return [SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
-                          help="A line of text at the top of the picture.")]  # fmt: skip
-
-
-def _titled(given: dict[str, Any]) -> dict[str, Any]:
-    if "title" in given:
-        given["texts"] = [{"text": given.pop("title")}]
-    return given
+    return None if value is None else camera_of(value)
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -491,13 +471,16 @@ still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "
 
 measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
 
-render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option, finish=_sized)
+SIZE = SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, panel=PANEL,
+                     help="Width and height: 1600x900.")  # fmt: skip
+
+render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_sized)
 
 preview_options = OptionGroup(
     RENDER,
     ("width", "height", "samples", "look", "light", "placement", "integrator", "ao_samples",
      "ao_distance", "denoise"),
-    PANEL, extra=_size_option, finish=_sized,
+    PANEL, extra=[SIZE], finish=_sized,
 )  # fmt: skip
 
 tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone")
@@ -510,9 +493,8 @@ view_options = OptionGroup(
      "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
      "aperture", "focus", *GLYPHS, "mesh"),
     "View", dict.fromkeys(GLYPHS, STYLE_PANEL),
-    lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Use the camera of a "
-             "picture that raytracer made, or [camera] of a scene file.")],
-    finish=_with_camera,
+    [SettingOption(["--camera"], metavar="FILE", panel="View", callback=_camera, help="Use the "
+                   "camera of a picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
 
 motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")
@@ -529,7 +511,10 @@ animation_options = OptionGroup(
 
 annotation_options = OptionGroup(
     "raytracer.scene.annotations:Annotations", DRAWN, DRAWN_PANEL,
-    extra=_title_option, part="annotations", finish=_titled,
+    extra=[SettingOption(["--title", "texts"], metavar="TEXT", panel=DRAWN_PANEL,
+                         callback=lambda _, __, text: text and [{"text": text}],
+                         help="A line of text at the top of the picture.")],
+    part="annotations",
 )  # fmt: skip
 
 window_options = (

@@ -55,7 +55,6 @@ def stem_of(source: str | Path) -> str:
 
 
 def _is_of(path: Path, scene: str) -> bool:
-    """Whether a file is a picture of a scene."""
     try:
         if input_at(path) is not None or not is_file(path) or is_foreign(path):
             return False

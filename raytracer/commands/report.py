@@ -48,7 +48,6 @@ def print_json(value: Any) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value in which non-finite numbers are texts."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

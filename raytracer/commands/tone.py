@@ -86,7 +86,6 @@ def targets_of(call: Call) -> list[Path]:
 
 
 def _scene_of(film: str) -> str:
-    """Return the file of the scene of a film, or ""."""
     from raytracer.film import film_file
 
     about = film_file.read_metadata(film).get("scene")

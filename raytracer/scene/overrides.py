@@ -87,7 +87,6 @@ def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) ->
 
 
 def _check_particles(scene: Scene, name: str) -> None:
-    """Raise UserError for a setting of particles where meshes are the scene."""
     if name and scene.meshes and not scene.spheres and len(scene.meshes) == len(scene.solids):
         raise UserError(f"{name}: is for particles, but the scene has meshes alone")
 

@@ -222,7 +222,6 @@ class TrackedSource(FrameSource):
             self._looked += 1
 
     def _read(self, frame: int, columns: Sequence[str]) -> Read:
-        """Return a frame as it is in the file; the last ones are cached."""
         read = self._kept.get(frame)
         if read is None:
             scene = self._source.load(frame, [*columns, ID])

@@ -219,20 +219,6 @@ def test_broken_data_file(file: str, content: bytes | str, said: str, tmp_path: 
     assert said in message
 
 
-def test_missing_files(tmp_path: Path) -> None:
-    (tmp_path / "balls.toml").write_text("")
-    with pytest.raises(UserError, match=r"ball\.toml: there is no such file; .*'balls\.toml'"):
-        load(tmp_path / "ball.toml")
-    with pytest.raises(UserError, match=r"atoms\.xyz: there is no such file"):
-        load(tmp_path / "atoms.xyz")
-    (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(UserError, match=r"folder\.toml: is a folder; name a file$"):
-        load(tmp_path / "folder.toml")
-    (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(UserError, match=r"folder\.npz: is a folder"):
-        load(tmp_path / "folder.npz")
-
-
 @pytest.mark.parametrize(
     ("file", "content"),
     [
