@@ -50,26 +50,6 @@ COMMON_OF_VIEWS = (
 """Options that most users need, shown in the short help."""
 
 
-class BackendName(click.Choice[str]):
-    """A backend by name, or GPUs by number: cuda:1, cuda:0,1, cuda:all."""
-
-    def __init__(self) -> None:
-        super().__init__(["auto", "cpu", "cuda"])
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if isinstance(value, str) and value.startswith("cuda:"):  # checked when it is opened
-            return value
-        return super().convert(value, param, ctx)
-
-
-backend_option = click.option(
-    "--backend",
-    type=BackendName(),
-    default="auto",
-    show_default=True,
-    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
-)
-
 threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
@@ -105,7 +85,7 @@ def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Funct
 
 
 picture_options = _added((
-    click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
+    click.option("--bits", type=click.Choice([8, 16]), default=8, show_default=True,
                  help="Bits per channel, of a PNG."),
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
@@ -359,6 +339,17 @@ class SettingOption(click.Option):
         words = values.strip("[]=").split("|")
         known = [word for word in words if re.fullmatch(r"[a-z0-9-]+", word)]
         return [CompletionItem(word) for word in known if word.startswith(incomplete)]
+
+
+backend_option = click.option(
+    "--backend",
+    cls=SettingOption,
+    panel="Options",
+    metavar="[auto|cpu|cuda]",
+    default="auto",
+    show_default=True,
+    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
+)
 
 
 def flag(name: str) -> str:

@@ -153,7 +153,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
 
     call = SimpleNamespace(scene=scenes[0], **given)
     call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
-    call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
+    call.shows_progress = False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
         return

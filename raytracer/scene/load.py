@@ -606,9 +606,6 @@ def contradiction(kind: str, values: Values) -> str | None:
 
 def _inline(kind: str, place: str, values: Values) -> Any:
     """Make a set from the values of a scene file; messages name its place."""
-    for name, rows in values.items():
-        if _has_truth_value(rows):
-            raise SceneError(f"{place}.{name}: holds true or false instead of numbers")
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
@@ -635,14 +632,6 @@ def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
     from raytracer.scene.solid_files import arrays_of
 
     return arrays_of(file, kind)
-
-
-def _has_truth_value(rows: Any) -> bool:
-    """Whether a list, or a list in it, has a truth value, which NumPy takes for 0 or 1."""
-    if not isinstance(rows, list):
-        return False
-    flat = (item for row in rows for item in (row if isinstance(row, list) else (row,)))
-    return any(item is True or item is False for item in flat)
 
 
 def _generated(
