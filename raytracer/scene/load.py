@@ -22,7 +22,7 @@ from raytracer.errors import (
     shown,
     suggestion,
 )
-from raytracer.field_types import Mistakes, loaded
+from raytracer.field_types import loaded
 from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
 from raytracer.scene import ANNOTATIONS, GLYPHS
@@ -275,10 +275,8 @@ def check(values: Values, file: str) -> None:
     """Check names and types of all values of a scene file, parsed from TOML or JSON."""
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
-    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
-    SCENE.find_mistakes(values, "", mistakes)
-    if mistakes.sentences:
-        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
+    with naming(file):
+        SCENE.require(values, "", toml=not file.lower().endswith(".json"))
 
 
 ALWAYS = ("background", "render", "tone", "materials")
