@@ -130,6 +130,13 @@ class Kind:
             except SceneError as mistake:
                 mistakes.sentences += mistake.sentences
 
+    def require(self, value: Any, place: str, toml: bool = True) -> None:
+        """Raise SceneError with all that is wrong with a value of a scene file."""
+        mistakes = Mistakes(toml)
+        self.find_mistakes(value, place, mistakes)
+        if mistakes.sentences:
+            raise SceneError(*mistakes.sentences)
+
     def schema(self) -> Schema:
         kinds: list[Schema] = []
         kinds += (each for each in self.plain.values() if each not in kinds)

@@ -50,26 +50,6 @@ COMMON_OF_VIEWS = (
 """Options that most users need, shown in the short help."""
 
 
-class BackendName(click.Choice[str]):
-    """A backend by name, or GPUs by number: cuda:1, cuda:0,1, cuda:all."""
-
-    def __init__(self) -> None:
-        super().__init__(["auto", "cpu", "cuda"])
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if isinstance(value, str) and value.startswith("cuda:"):  # checked when it is opened
-            return value
-        return super().convert(value, param, ctx)
-
-
-backend_option = click.option(
-    "--backend",
-    type=BackendName(),
-    default="auto",
-    show_default=True,
-    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
-)
-
 threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
@@ -105,7 +85,7 @@ def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Funct
 
 
 picture_options = _added((
-    click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
+    click.option("--bits", type=click.Choice([8, 16]), default=8, show_default=True,
                  help="Bits per channel, of a PNG."),
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
@@ -361,6 +341,17 @@ class SettingOption(click.Option):
         return [CompletionItem(word) for word in known if word.startswith(incomplete)]
 
 
+backend_option = click.option(
+    "--backend",
+    cls=SettingOption,
+    panel="Options",
+    metavar="[auto|cpu|cuda]",
+    default="auto",
+    show_default=True,
+    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
+)
+
+
 def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -446,12 +437,6 @@ def _sized(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _camera(context: click.Context, parameter: click.Parameter, value: str | None) -> Camera | None:
-    from raytracer.commands.camera_file import camera_of
-
-    return None if value is None else camera_of(value)
-
-
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
@@ -489,12 +474,10 @@ preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PAN
 
 view_options = OptionGroup(
     VIEW,
-    ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
-     "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
-     "aperture", "focus", *GLYPHS, "mesh"),
+    ("camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
+     "ground", "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment",
+     "material", "aperture", "focus", *GLYPHS, "mesh"),
     "View", dict.fromkeys(GLYPHS, STYLE_PANEL),
-    [SettingOption(["--camera"], metavar="FILE", panel="View", callback=_camera, help="Use the "
-                   "camera of a picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
 
 motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")

@@ -58,7 +58,6 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
       raytracer tone frame*.npz --exposure 1.5
     """
     call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **options)
-    call.bits = int(call.bits)
     run(call, targets_of(call))
 
 

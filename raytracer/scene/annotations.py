@@ -290,7 +290,7 @@ class Part(Kind):
             return text != "off"
         known = definitions(self.kind)
         if "=" in text:
-            return fields_of(text, known, f"{name}.")
+            return fields_of(text, known, name)
         return {self.alone: value_of(known[self.alone].kind, text, f"{name}.{self.alone}")}
 
 

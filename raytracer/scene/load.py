@@ -22,7 +22,7 @@ from raytracer.errors import (
     shown,
     suggestion,
 )
-from raytracer.field_types import Mistakes, loaded
+from raytracer.field_types import loaded
 from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
 from raytracer.scene import ANNOTATIONS, GLYPHS
@@ -273,10 +273,8 @@ def check(values: Values, file: str) -> None:
     """Check names and types of all values of a scene file, parsed from TOML or JSON."""
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
-    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
-    SCENE.find_mistakes(values, "", mistakes)
-    if mistakes.sentences:
-        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
+    with naming(file):
+        SCENE.require(values, "", toml=not file.lower().endswith(".json"))
 
 
 ALWAYS = ("background", "render", "tone", "materials")
@@ -604,9 +602,6 @@ def contradiction(kind: str, values: Values) -> str | None:
 
 def _inline(kind: str, place: str, values: Values) -> Any:
     """Make a set from the values of a scene file; messages name its place."""
-    for name, rows in values.items():
-        if _has_truth_value(rows):
-            raise SceneError(f"{place}.{name}: holds true or false instead of numbers")
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
@@ -633,14 +628,6 @@ def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
     from raytracer.scene.solid_files import arrays_of
 
     return arrays_of(file, kind)
-
-
-def _has_truth_value(rows: Any) -> bool:
-    """Whether a list, or a list in it, has a truth value, which NumPy takes for 0 or 1."""
-    if not isinstance(rows, list):
-        return False
-    flat = (item for row in rows for item in (row if isinstance(row, list) else (row,)))
-    return any(item is True or item is False for item in flat)
 
 
 def _generated(

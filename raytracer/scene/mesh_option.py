@@ -33,7 +33,7 @@ def _mesh(value: Any, name: str, error: type[UserError]) -> Mesh:
     file, *rest = parts_of(str(value))
     placed = definitions(Transform)
     known = {key: tables.MESHES.keys[key] for key in FIELDS} | dict(placed)
+    given = fields_of(",".join(rest), known, name) if rest else {}
     with naming(name):
-        given = fields_of(",".join(rest), known) if rest else {}
         transform = {key: given.pop(key) for key in placed if key in given}
         return Mesh.from_file(file, **given, transform=Transform(**transform))

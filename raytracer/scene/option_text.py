@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError, shown, suggestion
-from raytracer.field_types import Choice, Kind, Mistakes, Text
-from raytracer.fields import Definition
+from raytracer.field_types import Choice, Kind, Text
+from raytracer.fields import Definition, check_fields
 from raytracer.scene.field_types import ColorValue
 
 
@@ -28,24 +28,22 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def fields_of(text: str, known: Mapping[str, Definition], place: str = "") -> dict[str, Any]:
+def fields_of(text: str, known: Mapping[str, Definition], place: str) -> dict[str, Any]:
     """Return the fields of a text by name.
 
     Args:
         text: "place=left,size=12".
         known: the fields there are, by name.
-        place: what messages have before the name of a field: "--legend=".
+        place: what has the fields, for messages: "legend".
     """
     fields = {}
     for part in parts_of(text):
         key, equals, value = (each.strip() for each in part.partition("="))
         key = key.replace("-", "_")
-        if not equals or key not in known:
-            word = shown(key)
-            problem = f"there is no field '{word}'" if equals else f"'{word}' has no '='"
-            where = f"{place.rstrip('=.')}: " if place else ""
-            raise SceneError(f"{where}{problem}; {suggestion(key, known)}")
-        fields[key] = value_of(known[key].kind, value, f"{place}{key}")
+        if not equals:
+            raise SceneError(f"{place}: '{shown(key)}' has no '='; {suggestion(key, known)}")
+        check_fields([key], known, place)
+        fields[key] = value_of(known[key].kind, value, f"{place}.{key}")
     return fields
 
 
@@ -60,8 +58,5 @@ def value_of(kind: Kind, text: str, place: str) -> Any:
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
-    mistakes = Mistakes()
-    kind.find_mistakes(value, place, mistakes)
-    if mistakes.sentences:
-        raise SceneError(*mistakes.sentences)
+    kind.require(value, place)
     return value

@@ -90,7 +90,6 @@ capsules[0].file | <lines> = 'none.npz'
 capsules[0].file: part.csv: has x1 and y1, but no z1 | <lines> = 'part.csv'
 capsules[0].file: words.csv: x1 does not hold numbers | <lines> = 'words.csv'
 cones[0].end_radius: cone 1: both radii are 0 | <cones>; radii = [1, 0]
-cones[0].end_radii: holds true or false | <cones>; radius = 1; end_radii = [1, true]
 cones[0].caps | <cones>; radius = 1; caps = 'flat'
 ellipsoids[0].semi_axes: is missing | <eggs>
 ellipsoids[0].semi_axes: ellipsoid 0 has a semi-axis 0 | <eggs>; semi_axes = [1, 0, 3]

@@ -150,7 +150,7 @@ class ColorRule(Either):
         if isinstance(given, StyleSettings):
             return given
         if isinstance(given, str) and given.startswith("by="):
-            given = fields_of(given, COLOR_BY.keys, f"{name}.")
+            given = fields_of(given, COLOR_BY.keys, name)
         if not isinstance(given, Mapping):
             return ColorValue().checked(value, name, error)
         check_fields(given, KEYS, name, error)

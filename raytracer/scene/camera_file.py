@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from raytracer.errors import DataFileError, SceneError, UserError, naming
-from raytracer.field_types import Mistakes
 from raytracer.files.access import opened
 from raytracer.film.png import read_metadata
 from raytracer.scene import tables
@@ -35,8 +34,5 @@ def _of_scene(path: Path) -> Camera:
         values = read_table(file, suffix).get("camera")
         if values is None:
             raise SceneError("has no table [camera]")
-        mistakes = Mistakes(toml=suffix == ".toml")
-        tables.CAMERA.find_mistakes(values, "camera", mistakes)
-        if mistakes.sentences:
-            raise SceneError(*mistakes.sentences)
+        tables.CAMERA.require(values, "camera", toml=suffix == ".toml")
         return Camera(**values)
