@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
-    from raytracer.scene.camera import Camera
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
