@@ -30,7 +30,6 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.sphere_update import SphereUpdate
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
@@ -85,10 +84,10 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
     for group in groups:
         first = ends[sets.index(group[0])]
         arrays = {"positions": _centers(group), "radii": _radii(group)}
-        device_scene.update(SphereUpdate.of(space, group, first, **arrays))
+        device_scene.update(space.update(group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = SphereUpdate.of(space, [other], first, first_color=row, **_coloring(other))
+            change = space.update([other], first, first_color=row, **_coloring(other))
             device_scene.update(change)
 
 

@@ -52,7 +52,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate, is_readable
+from raytracer.sphere_update import OutOfRangeError, is_readable
 
 if TYPE_CHECKING:
     from raytracer.keywords import Keywords
@@ -254,8 +254,8 @@ class LiveScene:
         if not in_place:
             self._pack_anew(given, in_graph)
             return
-        change = SphereUpdate.of(
-            Space.of(self._kept[1]), [spheres], self._first,
+        change = Space.of(self._kept[1]).update(
+            [spheres], self._first,
             positions=there.get("positions", spheres.centers if "positions" in here else None),
             radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, stream=stream, in_graph=in_graph,

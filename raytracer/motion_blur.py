@@ -29,7 +29,6 @@ from raytracer.scene.packing.pack import ends_of, place, repack
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
 
 BITS = 32  # of the numbers of a sequence
@@ -152,7 +151,7 @@ class MotionBlur:
         for first, spheres in _moving(self._scene):
             assert spheres.keys is not None
             centers = spheres.keys.at(spheres.centers, moment)
-            change = SphereUpdate.of(self._space, [spheres], first, positions=centers)
+            change = self._space.update([spheres], first, positions=centers)
             device_scene.update(change)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,6 @@ from numpy.typing import NDArray
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.layout import enum
-
-if TYPE_CHECKING:
-    from raytracer.scene.packing.render_space import Space
-    from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -107,14 +102,6 @@ class SphereUpdate:
     stream: int | None = None
     color_map: ColorMap | None = None
     in_graph: bool = False
-
-    @classmethod
-    def of(cls, space: Space, sets: Sequence[SphereSet], first: int, **given: Any) -> SphereUpdate:
-        """Return an update of sets of one transform, from a sphere on; `given`: other fields."""
-        transform, count = sets[0].transform, sum(each.count for each in sets)
-        linear, offset = space.placing(transform)
-        scale = transform.scale / space.scale
-        return cls(first, count, linear=linear, offset=offset, scale=scale, **given)
 
     @property
     def is_on_host(self) -> bool:

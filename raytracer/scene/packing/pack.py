@@ -484,14 +484,13 @@ def _placed_there(
 ) -> tuple[DeviceRecords, DeviceColors | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device;
     None where it leaves that to the host, which also says what is wrong with them."""
-    from raytracer.sphere_update import SphereUpdate  # late: few scenes are packed on a device
 
     changes, first = [], 0
     for each in sets:
         radii = given(each, "radius")
         radii = np.atleast_1d(radii) if isinstance(radii, float) else radii
         centers = given(each, "centers")
-        changes.append(SphereUpdate.of(space, [each], first, positions=centers, radii=radii))
+        changes.append(space.update([each], first, positions=centers, radii=radii))
         first += each.count
     paints = _paints(surfaces)
     placed = device.place(changes, paints, lambda rows: place(sets, space, rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import frexp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.buffers import SceneBuffers
+    from raytracer.scene.sphere_set import SphereSet
     from raytracer.scene.transform import Transform, Triple
+    from raytracer.sphere_update import SphereUpdate
 
 REACH = 0.9  # fraction of the spheres that should lie within about one unit of render space
 MAX_LENGTH = 1e300  # in scene units, and of its inverse: powers of two nearby are float64
@@ -40,6 +43,15 @@ class Space(NamedTuple):
         """Return matrix (3, 3) and offset (3,) from the units of a set to render space."""
         move = (np.asarray(transform.translate) - np.asarray(self.center)) / self.scale
         return transform.linear() / self.scale, move
+
+    def update(self, sets: Sequence[SphereSet], first: int, **given: Any) -> SphereUpdate:
+        """Return an update of sets of one transform, from a sphere on; `given`: other fields."""
+        from raytracer.sphere_update import SphereUpdate  # late: few scenes change on a device
+
+        transform, count = sets[0].transform, sum(each.count for each in sets)
+        linear, offset = self.placing(transform)
+        scale = transform.scale / self.scale
+        return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
 
     @staticmethod
     def of(buffers: SceneBuffers) -> Space:
