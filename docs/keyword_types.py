@@ -46,6 +46,7 @@ from raytracer.scene.transform import Triple
 '''
 
 WIDER = {
+    "camera": "str | PathLike[str] | Camera",
     "velocity": "str | Sequence[str | float]",
     "range": "str | tuple[Limit, Limit]",
     "replicate": "int | str | Sequence[int]",

@@ -42,7 +42,7 @@ class ViewKeywords(TypedDict, total=False):
     zoom: float | None
     look_at: Triple | None
     fit: bool | str | None
-    camera: Camera | None
+    camera: str | PathLike[str] | Camera | None
     background: Color | Background | None
     transparent: bool | None
     ground: bool | float | str | Ground | None

@@ -159,7 +159,7 @@ def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
 
 def prepare(
     scene: object,
-    overrides: dict[str, Any] | None = None,
+    overrides: dict[str, Any] | SceneOverrides | None = None,
     *,
     backend: str | Device = "auto",
     crop: Crop | None = None,
@@ -178,7 +178,8 @@ def prepare(
 
     Args:
         scene: a `Source`, or what it is of: a Scene, a path, or an object that holds particles.
-        overrides: settings by name, also those of the view; None keeps the scene's.
+        overrides: settings by name, also those of the view, or checked ones with annotations; None
+            keeps the scene's.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
-    from raytracer.scene.camera import Camera
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -437,12 +436,6 @@ def _sized(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _camera(context: click.Context, parameter: click.Parameter, value: str | None) -> Camera | None:
-    from raytracer.commands.camera_file import camera_of
-
-    return None if value is None else camera_of(value)
-
-
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 DRAWN_PANEL = "Over the picture"
@@ -480,12 +473,10 @@ preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PAN
 
 view_options = OptionGroup(
     VIEW,
-    ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
-     "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
-     "aperture", "focus", *GLYPHS, "mesh"),
+    ("camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
+     "ground", "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment",
+     "material", "aperture", "focus", *GLYPHS, "mesh"),
     "View", dict.fromkeys(GLYPHS, STYLE_PANEL),
-    [SettingOption(["--camera"], metavar="FILE", panel="View", callback=_camera, help="Use the "
-                   "camera of a picture that raytracer made, or [camera] of a scene file.")],
 )  # fmt: skip
 
 motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")

@@ -149,10 +149,13 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
+    from raytracer.scene.overrides import SceneOverrides
     from raytracer.scene.source import Source
 
     call = SimpleNamespace(scene=scenes[0], **given)
     call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
+    with collected() as call.warnings:
+        call.overrides = SceneOverrides.of(call.settings, call.annotations)
     call.shows_progress = False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
         run_pixel(call)
@@ -201,10 +204,10 @@ def prepared(call: Call, crop: Crop | None, output: Output, keep: bool = False) 
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
-            call.source, call.settings, annotations=call.annotations, backend=call.backend,
-            crop=crop, threads=call.threads, notice=line, keep=keep, memory_of=output,
+            call.source, call.overrides, backend=call.backend, crop=crop, threads=call.threads,
+            notice=line, keep=keep, memory_of=output,
         )  # fmt: skip
-    tell(call, job, warnings)
+    tell(call, job, [*call.warnings, *warnings])
     return job
 
 

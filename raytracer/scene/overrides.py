@@ -32,10 +32,12 @@ class SceneOverrides:
     @classmethod
     def of(
         cls,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | SceneOverrides | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> SceneOverrides:
         """Check and sort the settings of a call; None is ignored. Raises UserError."""
+        if isinstance(settings, SceneOverrides):
+            return settings
         render, others = split(settings or {}, RenderSettings)
         given = {name: value for name, value in others.items() if value is not None}
         style = {name: given.pop(name) for name in SETTINGS if name in given}

@@ -14,7 +14,7 @@ from raytracer.arguments import items, of_kind
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
-from raytracer.files.access import require_file
+from raytracer.files.access import is_path, require_file
 from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.field_types import (
@@ -24,6 +24,7 @@ from raytracer.scene.field_types import (
     ColorValue,
     Expression,
     Share,
+    Table,
     Velocity,
 )
 from raytracer.scene.ground import BELOW, Ground
@@ -52,18 +53,22 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 
-class Parts(Kind):
-    """Objects of a scene, only in Python, by the "module:NAME" of their class, or of a dictionary
-    of classes for a list of them."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+class CameraOrFile(Kind):
+    metavar = "FILE"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        kinds = loaded(self.name)
-        if isinstance(kinds, type):
-            return of_kind(value, name, kinds, error)
-        known = tuple(kinds.values())
+        if is_path(value):
+            from raytracer.scene.camera_file import camera_of
+
+            return camera_of(str(value))
+        return Table.of("raytracer.scene.camera:Camera").checked(value, name, error)
+
+
+class Lights(Kind):
+    """A list of lights, only in Python."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        known = tuple(loaded("raytracer.scene.lights:LIGHTS").values())
         return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
 
 
@@ -121,7 +126,7 @@ class GroundOrHeight(AnyOf):
 
     def __init__(self) -> None:
         words = Choice((BELOW, "none"), "ground")
-        super().__init__(words, Number(), Truth(), Parts("raytracer.scene.ground:Ground"))
+        super().__init__(words, Number(), Truth(), Table.of("raytracer.scene.ground:Ground"))
         self.metavar = "HEIGHT"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -141,7 +146,8 @@ class ViewSettings(Defined, error=UserError):
         look_at: Point at the centre of the picture.
         fit: Place the camera where it shows the spheres; all: with outliers; bulk: without a
             sparse halo; box: with the simulation box.
-        camera: A camera instead of the scene's.
+        camera: The camera of a picture that raytracer made, or [camera] of a scene file. In Python
+            also a `Camera`.
         background: The background.
         transparent: Make the background transparent, with an alpha channel.
         ground: A plane below the spheres, or at a height along the up axis.
@@ -185,21 +191,22 @@ class ViewSettings(Defined, error=UserError):
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
     fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
-    camera: Camera | None = setting(None, Parts("raytracer.scene.camera:Camera"))
+    camera: Camera | None = setting(None, CameraOrFile())
     background: Color | Background | None = setting(
-        None, AnyOf(ColorValue(), Parts("raytracer.scene.background:Background"), noun="a colour")
+        None,
+        AnyOf(ColorValue(), Table.of("raytracer.scene.background:Background"), noun="a colour"),
     )
     transparent: bool | None = setting(None, Truth())
     ground: bool | float | str | Ground | None = setting(None, GroundOrHeight())
     shadow_catcher: bool | None = setting(None, Truth())
-    lights: Sequence[Light] | None = setting(None, Parts("raytracer.scene.lights:LIGHTS"))
+    lights: Sequence[Light] | None = setting(None, Lights())
     radius: float | str | None = setting(None, Expression())
     color: Color | None = setting(None, ColorValue())
     opacity: float | str | None = setting(None, Share())
-    clip: str | Clip | None = setting(None, AnyOf(Text(), Parts("raytracer.scene.clip:Clip")))
+    clip: str | Clip | None = setting(None, AnyOf(Text(), Table.of("raytracer.scene.clip:Clip")))
     cut: str | None = setting(None, Text())
     environment: str | Environment | None = setting(
-        None, AnyOf(Text(), Parts("raytracer.scene.environment:Environment"))
+        None, AnyOf(Text(), Table.of("raytracer.scene.environment:Environment"))
     )
     material: str | None = setting(
         None,

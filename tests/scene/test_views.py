@@ -154,6 +154,7 @@ def test_a_call_changes_what_the_scene_says() -> None:
     assert corner() == [0, 0, 0]
     assert corner(background="white") == [255, 255, 255]
     assert corner(background=raytracer.Background("red")) == [255, 0, 0]
+    assert corner(background={"color": "red"}) == [255, 0, 0]
     assert corner(background="white", transparent=True) == [0, 0, 0, 0]
     scene.background = raytracer.Background(transparent=True)
     assert corner(transparent=False) == [255, 255, 255]
@@ -203,6 +204,9 @@ def test_the_camera_of_a_file_makes_the_same_picture(
     Path("camera.toml").write_text(capsys.readouterr().out.partition("\n\n")[2])
     assert picture("--camera", "first.png")["scene"]["digest"] == digest
     assert picture("--camera", "camera.toml")["scene"]["digest"] == digest
+    small: Any = {"width": 24, "height": 18, "samples": 1, "backend": "cpu"}
+    again = raytracer.render("a.xyz", camera="first.png", **small)
+    assert again.metadata["scene"]["digest"] == digest
     assert picture("--camera", "first.png", "--zoom", "2")["scene"]["digest"] != digest
     for name, text, words in [
         ("none.toml", "title = 'a'", "none.toml: has no table [camera]"),
