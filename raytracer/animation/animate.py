@@ -30,6 +30,7 @@ from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import chosen_frames, frames_of
@@ -251,9 +252,10 @@ def _digest(plan: Plan) -> str:
         return secrets.token_hex(8)
     movie = ("quality", "codec")
     settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
+    view = SceneOverrides.of(plan.overrides).view  # with the camera of a file that it names
     known = [
-        __version__, signature, settings, plan.overrides, repr(plan.tone), plan.backend,
-        repr(plan.annotations), [asdict(shot) for shot in plan.shots],
+        __version__, signature, settings, plan.overrides, repr(view), repr(plan.tone),
+        plan.backend, repr(plan.annotations), [asdict(shot) for shot in plan.shots],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
+from raytracer.animation.animate import _digest
 from raytracer.cli import main
 from raytracer.files import output
 from support.movies import FRAMES, SMALL, assert_same_movie, decoded
@@ -118,6 +119,15 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     assert len(again.seconds) == FRAMES - finished
     assert_same_movie(path, whole)
     assert not (tmp_path / "a.mp4.frames").exists()
+
+
+def test_the_camera_of_a_file_is_part_of_the_digest(trajectory: Path, tmp_path: Path) -> None:
+    digests = []
+    for view in ("front", "top"):
+        raytracer.render(trajectory, frame=0, view=view, **SMALL).save(tmp_path / "a.png")
+        animation = raytracer.animate(trajectory, camera=tmp_path / "a.png", **SMALL)
+        digests.append(_digest(animation._plan))
+    assert digests[0] != digests[1]
 
 
 def test_frames_of_other_settings_are_not_taken(trajectory: Path, tmp_path: Path) -> None:
