@@ -28,7 +28,7 @@ def draw(record: Record, path: str) -> None:
     """Draw a record: bars for each result, and one roofline for all."""
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
     with_roof = "copy_gbps" in record["device"].get("ceilings", {}) and any(
-        result["work"]["flop"] for result in results
+        result["work"]["flop"] and not result["dtype"].startswith("bfloat16") for result in results
     )
     count = len(results) + with_roof
     columns = 1 if count <= MAX_ROWS else 2
