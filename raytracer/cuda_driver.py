@@ -181,8 +181,10 @@ def order(later: int, earlier: int, device: int) -> None:
 class Fence:
     """A point in the work of streams that other work waits for: an event of CUDA.
 
-    In a capture, recording and waiting become nodes of the graph: each launch of the graph records
-    the fence anew, for work outside of it, and waits for what was recorded last before the launch.
+    In a capture, recording and waiting become nodes of the graph: each launch of the graph waits
+    for what was recorded last before the launch, and records the fence anew when the node runs.
+    Work outside of the graph that is queued before then, as on a GPU that others keep busy, does
+    not wait for the launch.
     """
 
     def __init__(
