@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from string import Formatter
+from typing import Any
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import width
@@ -44,17 +45,21 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
     try:
-        return text.format_map(_Values(values))
-    except (ValueError, LookupError, AttributeError, TypeError):
+        return _Filler().vformat(text, (), values)
+    except (ValueError, TypeError):
         raise SceneError(
             f"texts: {shown_value(text)} cannot be filled in: write values as {{frame}} or "
             "{spheres:,}, and braces as {{ or }}"
         ) from None
 
 
-class _Values(dict[str, Any]):
-    def __missing__(self, name: str) -> NoReturn:
-        problem = f"texts: there is no value '{{{shown(name)}}}'"
-        if name in ("time", "time_unit"):
+class _Filler(Formatter):
+    """Takes a name as a whole, so that a text of a scene reaches no attributes of the values."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if field_name in kwargs:
+            return kwargs[field_name], field_name
+        problem = f"texts: there is no value '{{{shown(field_name)}}}'"
+        if field_name in ("time", "time_unit"):
             raise SceneError(f"{problem}: the file does not state the time of its frame")
-        raise SceneError(f"{problem}; {suggestion(name, self)}")
+        raise SceneError(f"{problem}; {suggestion(field_name, kwargs)}")

@@ -200,7 +200,11 @@ def test_text_has_the_same_share_of_any_picture_and_its_own_size_at_a_dpi() -> N
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{speed}", "there is no value '{speed}'"), ("{title", "cannot be filled in")],
+    [
+        ("{spheres.real}", "there is no value '{spheres.real}'"),
+        ("{speed}", "there is no value '{speed}'"),
+        ("{title", "cannot be filled in"),
+    ],
 )
 def test_values_in_texts(text: str, problem: str) -> None:
     with pytest.raises(SceneError, match=problem):
